@@ -10,6 +10,7 @@ which it does not name, so they have no `tzinfo`; identifiers are `uuid.UUID`, a
 
 from kopeck.aio.api.cards import Cards as AsyncCards
 from kopeck.aio.api.employees import Categories as AsyncCategories
+from kopeck.aio.api.events import Events as AsyncEvents
 from kopeck.aio.api.employees import Employees as AsyncEmployees
 from kopeck.aio.api.limits import Limits as AsyncLimits
 from kopeck.aio.api.orders import Orders as AsyncOrders
@@ -43,6 +44,7 @@ from kopeck.models.card import (
     TimeWindow,
     Transaction,
 )
+from kopeck.models.event import Event, Feed
 from kopeck.models.money import Balance, Purchase, Refund
 from kopeck.models.page import Page, PageMeta
 from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard, EmployeeWithCards
@@ -66,6 +68,7 @@ from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.sync.api.cards import Cards
 from kopeck.sync.api.employees import Categories, Employees
+from kopeck.sync.api.events import Events
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
@@ -92,6 +95,7 @@ __all__ = [
     "AsyncCategories",
     "AsyncClient",
     "AsyncEmployees",
+    "AsyncEvents",
     "AsyncLimits",
     "AsyncOrders",
     "AsyncReplenishments",
@@ -119,6 +123,9 @@ __all__ = [
     "EmployeeWithCards",
     "Employees",
     "ErrorCode",
+    "Event",
+    "Events",
+    "Feed",
     "FieldFault",
     "InvalidError",
     "IssuedCard",

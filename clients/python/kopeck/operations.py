@@ -71,6 +71,7 @@ CANCEL_LIMITS = _post("/v1/limits/cancel")
 LIST_LIMITS = _get("/v1/limits")
 
 BALANCE = _get("/v1/balance")
+EVENT_FEED = _get("/v1/events")
 
 DEPOSIT = _post("/sandbox/v1/balance/deposit")
 PURCHASE = _post("/sandbox/v1/card/{idCard}/purchase")

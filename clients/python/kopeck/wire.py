@@ -126,8 +126,8 @@ def _value(hint: Any, value: object, at: str) -> Any:
 
 
 def _scalar(hint: Any, value: object) -> object:
-    if hint is phone_text:
-        return phone_text(value)
+    if isinstance(hint, types.FunctionType):
+        return hint(value)
     if hint is bool or hint is int or hint is float:
         accepted = (int, float) if hint is float else hint
         if not isinstance(value, accepted) or isinstance(value, bool) is not (hint is bool):

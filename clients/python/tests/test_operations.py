@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unittest
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timezone
 from pathlib import Path
 from uuid import UUID
 
@@ -37,7 +37,12 @@ META = {"current_page": 1, "from": 1, "to": 1, "total": 1, "last_page": 1, "per_
 LISTS = ("/v1/orders", "/v1/replenishments", "/v1/limits")
 
 
+EVENT = {"id": str(ID), "seq": 4, "type": "newer", "createdAt": "2026-02-07T09:05:00Z", "data": {"idCard": str(ID)}}
+
+
 def answer(seen: Seen) -> Reply:
+    if seen.path == "/v1/events":
+        return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2})
     item = dict(OBJECT)
     if seen.path in LISTS:
         item |= {"createdAt": "07.02.2026 09:05", "statusUpdatedAt": "07.02.2026 09:06"}
@@ -126,6 +131,14 @@ class Operations(unittest.TestCase):
             "GET /v1/limits?status=DECLINE",
         )
 
+    def test_events(self) -> None:
+        self.check(
+            events,
+            "GET /v1/events?after=3&limit=10&types=card.issued%2Cnewer&wait=5",
+            "GET /v1/events?after=0&wait=20",
+            "GET /v1/events?after=4&wait=20",
+        )
+
     def test_sandbox(self) -> None:
         self.check(
             sandbox,
@@ -147,7 +160,7 @@ class Operations(unittest.TestCase):
         # What another operation asks, in another spelling.
         named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
         self.assertGreater(len(named), 40)
-        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, sandbox, tokens)
+        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, events, sandbox, tokens)
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
@@ -209,6 +222,15 @@ def replenishments_and_limits(client: Client) -> None:
     client.limits.cancel(ID)
     assert client.limits.result(ID)[0].succeeded
     client.limits.list(status=RequestState.DECLINE)
+
+
+def events(client: Client) -> None:
+    feed = client.events.list(after=3, limit=10, types=["card.issued", "newer"], wait=5)
+    assert (feed.next, feed.oldest, feed.data[0].id, feed.data[0].type) == (4, 2, ID, "newer")
+    assert feed.data[0].created_at == datetime(2026, 2, 7, 9, 5, tzinfo=timezone.utc)
+    assert feed.data[0].data == {"idCard": str(ID)}
+    following = client.events.follow()
+    assert [next(following).seq for _ in range(2)] == [4, 4]
 
 
 def sandbox(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 import { Cards } from "./api/cards.js";
 import { Categories, Employees } from "./api/employees.js";
+import { Events } from "./api/events.js";
 import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
@@ -57,6 +58,7 @@ export class Client {
   readonly orders: Orders;
   readonly replenishments: Replenishments;
   readonly limits: Limits;
+  readonly events: Events;
   readonly sandbox: Sandbox;
   readonly #core: Core;
 
@@ -86,6 +88,7 @@ export class Client {
     this.orders = new Orders(core);
     this.replenishments = new Replenishments(core);
     this.limits = new Limits(core);
+    this.events = new Events(core);
     this.sandbox = new Sandbox(core);
   }
 

@@ -2,6 +2,7 @@
 
 export type { AvailableFilter, Cards, TransactionFilter } from "./api/cards.js";
 export type { Categories, EmployeeFilter, Employees } from "./api/employees.js";
+export type { EventFilter, EventQuery, Events } from "./api/events.js";
 export type { Limits } from "./api/limits.js";
 export type { Orders, StateFilter } from "./api/orders.js";
 export type { Replenishments } from "./api/replenishments.js";
@@ -23,6 +24,7 @@ export {
   TransportError,
   UnfinishedError,
 } from "./errors.js";
+export { type CardLinkEvent, type EmployeeEvent, type Event, type EventData, type EventOf, type Feed, isKnown, type KnownEvent } from "./models/events.js";
 export type * from "./models/values.js";
 export * from "./models/words.js";
 export type { Page, PageSize, Paging } from "./pages.js";

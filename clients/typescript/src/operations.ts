@@ -55,6 +55,7 @@ export const LIMITS_RESULT = reads("GET", "/v1/limits/result/{setLimitsCardsId}"
 export const CANCEL_LIMITS = changes("POST", "/v1/limits/cancel");
 export const LIST_LIMITS = reads("GET", "/v1/limits");
 
+export const EVENT_FEED = reads("GET", "/v1/events");
 export const BALANCE = reads("GET", "/v1/balance");
 
 export const DEPOSIT = changes("POST", "/sandbox/v1/balance/deposit");

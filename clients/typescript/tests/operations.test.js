@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { Secret } from "../dist/index.js";
+import { isKnown, Secret } from "../dist/index.js";
 import { stub, TOKEN_PATHS } from "./stub.js";
 
 const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
@@ -25,7 +25,10 @@ const OBJECT = {
 };
 const meta = { current_page: 1, from: 1, to: 1, total: 1, last_page: 1, per_page: 15, path: "/v1/x" };
 
+const EVENT = { id: ID, seq: 4, type: "newer", createdAt: "2026-02-07T09:05:00Z", data: { idCard: ID } };
+
 function answer({ path }) {
+  if (path === "/v1/events") return { body: { data: [EVENT], next: 4, oldest: 2 } };
   const data = /^\/v1\/(employee|card)\/[^/]+$/.test(path) ? OBJECT : [OBJECT];
   return { body: { ...OBJECT, data, meta } };
 }
@@ -95,6 +98,14 @@ const groups = {
     await limits.list({ status: "DECLINE" });
   },
 
+  async events({ events }) {
+    const feed = await events.list({ after: 3, limit: 10, types: ["card.issued", "newer"], wait: 5 });
+    assert.deepEqual([feed.next, feed.oldest, feed.data[0].type, isKnown(feed.data[0])], [4, 2, "newer", false]);
+    const seen = [];
+    for await (const { seq } of events.follow()) if (seen.push(seq) === 2) break;
+    assert.deepEqual(seen, [4, 4]);
+  },
+
   async sandbox(client) {
     const { sandbox } = client;
     assert.equal((await sandbox.deposit(100)).available, 4);
@@ -155,6 +166,11 @@ const SENT = {
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",
     "GET /v1/limits?status=DECLINE",
+  ],
+  events: [
+    "GET /v1/events?after=3&limit=10&wait=5&types=card.issued%2Cnewer",
+    "GET /v1/events?after=0&wait=20",
+    "GET /v1/events?after=4&wait=20",
   ],
   sandbox: [
     'POST /sandbox/v1/balance/deposit {"amount":100}',

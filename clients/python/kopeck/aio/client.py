@@ -10,6 +10,7 @@ from types import TracebackType
 from kopeck import operations
 from kopeck.aio.api.cards import Cards
 from kopeck.aio.api.employees import Categories, Employees
+from kopeck.aio.api.events import Events
 from kopeck.aio.api.limits import Limits
 from kopeck.aio.api.orders import Orders
 from kopeck.aio.api.replenishments import Replenishments
@@ -42,6 +43,7 @@ class AsyncClient:
     orders: Orders
     replenishments: Replenishments
     limits: Limits
+    events: Events
     sandbox: Sandbox
 
     def __init__(
@@ -92,6 +94,7 @@ class AsyncClient:
         self.orders = Orders(self._core)
         self.replenishments = Replenishments(self._core)
         self.limits = Limits(self._core)
+        self.events = Events(self._core)
         self.sandbox = Sandbox(self._core)
 
     async def login(self) -> TokenPair:

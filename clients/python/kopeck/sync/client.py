@@ -11,6 +11,7 @@ from types import TracebackType
 from kopeck import operations
 from kopeck.sync.api.cards import Cards
 from kopeck.sync.api.employees import Categories, Employees
+from kopeck.sync.api.events import Events
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
@@ -43,6 +44,7 @@ class Client:
     orders: Orders
     replenishments: Replenishments
     limits: Limits
+    events: Events
     sandbox: Sandbox
 
     def __init__(
@@ -93,6 +95,7 @@ class Client:
         self.orders = Orders(self._core)
         self.replenishments = Replenishments(self._core)
         self.limits = Limits(self._core)
+        self.events = Events(self._core)
         self.sandbox = Sandbox(self._core)
 
     def login(self) -> TokenPair:

@@ -1,0 +1,81 @@
+/** Events: what has happened to the partner's data. */
+
+import type { Day, Id } from "./values.js";
+import type { CardStatus, CardType, RequestState } from "./words.js";
+
+/** What an event tells, by its type. Identifiers are those of the reference; money is in kopecks. */
+export interface EventData {
+  readonly "order.status": { readonly orderId: Id; readonly status: RequestState };
+  readonly "replenishment.status": { readonly replenishmentId: Id; readonly status: RequestState };
+  readonly "limits.status": { readonly setLimitsCardsId: Id; readonly status: RequestState };
+  readonly "card.issued": {
+    readonly idCard: Id;
+    readonly customIdCard: string;
+    readonly typeCard: CardType;
+    readonly orderId: Id;
+    readonly dateUntil: Day;
+  };
+  readonly "card.linked": CardLinkEvent;
+  readonly "card.status": CardLinkEvent;
+  readonly "balance.deposited": { readonly amount: number; readonly reference: string | null };
+  readonly "employee.created": EmployeeEvent;
+  readonly "employee.updated": EmployeeEvent;
+}
+
+/** A card and the employee who holds it. */
+export interface CardLinkEvent {
+  readonly idCard: Id;
+  readonly idEmployee: Id;
+  readonly statusCard: CardStatus;
+}
+
+/** An employee who was added or changed. */
+export interface EmployeeEvent {
+  readonly idEmployee: Id;
+  readonly customId: string;
+}
+
+/** An event of a type. */
+export interface EventOf<T extends string, D> {
+  /** Its identifier: an event that is sent again is recognised by it. */
+  readonly id: Id;
+  /** Its number in the feed. An event that becomes visible later has a greater one. */
+  readonly seq: number;
+  readonly type: T;
+  /** When it happened, by RFC 3339 in UTC: `2026-01-31T09:30:00Z`. */
+  readonly createdAt: string;
+  readonly data: D;
+}
+
+/** An event of a type that this version knows: its `type` tells the form of its `data`. */
+export type KnownEvent = { [T in keyof EventData]: EventOf<T, EventData[T]> }[keyof EventData];
+
+/** Something that happened once. A newer service may have further types: pass over those. See {@link isKnown}. */
+export type Event = KnownEvent | EventOf<string & {}, unknown>;
+
+const KNOWN = new Set<string>([
+  "order.status",
+  "replenishment.status",
+  "limits.status",
+  "card.issued",
+  "card.linked",
+  "card.status",
+  "balance.deposited",
+  "employee.created",
+  "employee.updated",
+] satisfies (keyof EventData)[]);
+
+/** Whether this version knows the type of an event. */
+export function isKnown(event: Event): event is KnownEvent {
+  return KNOWN.has(event.type);
+}
+
+/** A piece of the feed. */
+export interface Feed {
+  /** The events, in the order of their numbers. */
+  readonly data: readonly Event[];
+  /** The `after` of the following call. */
+  readonly next: number;
+  /** The least number that is kept. */
+  readonly oldest: number;
+}
