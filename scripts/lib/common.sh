@@ -25,8 +25,8 @@ need_cargo_program() {
 
 child=
 
-# Runs a command in a process group of its own, so that it and all that it started end with this script, whoever is told
-# to stop. Answers with its exit code.
+# Runs a command in a process group of its own, so that a signal to this script ends it with all its children. Returns its
+# exit code.
 in_group() {
     set -m
     "$@" &

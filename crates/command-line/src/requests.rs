@@ -154,7 +154,7 @@ impl RequestKind {
 }
 
 /// The state that a request is in now.
-pub(crate) fn changed(RequestStatus { id, state }: RequestStatus) -> Output {
+pub(crate) fn changed(RequestStatus { id, state, .. }: RequestStatus) -> Output {
     RequestReport { id, state, result: None }.output(Exit::Done)
 }
 

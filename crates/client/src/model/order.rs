@@ -45,6 +45,7 @@ impl VirtualItem {
 /// The cards that an order brought.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct OrderResult {
     /// The kind of the cards; of an order of several kinds, that of the first.
     pub type_card: CardType,
@@ -55,6 +56,7 @@ pub struct OrderResult {
 /// A card that was issued for an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct IssuedCard {
     /// The kind.
     #[serde(default)]

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 /// A request and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct RequestStatus {
     /// The request: an order, a top-up request, or a change of limits.
     #[serde(rename = "orderId", alias = "replenishmentId", alias = "setLimitsCardsId")]
