@@ -45,29 +45,29 @@ pub use partner::{
     propagate_version = true
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// How the log is written.
+    /// Format of the log.
     #[arg(long, env = "KOPECK_LOG_FORMAT", global = true, value_enum, default_value_t)]
     pub log_format: LogFormat,
 }
 
-/// What `kopeck` can do.
+/// The commands of `kopeck`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve partners over HTTP, with the workers in the same process.
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
-    /// Do the asynchronous work alone, beside the processes that serve: for a database on a server.
+    /// Run only the workers of asynchronous requests, beside the processes that serve: for PostgreSQL.
     Worker(ServiceArgs),
     /// Partners: create, list, suspend, resume, deposit, rotate keys.
     #[command(subcommand)]
     Partner(PartnerCommand),
-    /// Requests that no worker can finish: list them, settle them by what a person found out at the bank.
+    /// Requests that no worker can finish: list them, settle them with the bank's outcome.
     #[command(subcommand)]
     Requests(RequestsCommand),
-    /// Master keys: make one, change to a new one, give the old one up.
+    /// Master keys: generate, rotate, retire.
     #[command(subcommand)]
     MasterKey(MasterKeyCommand),
     /// List, verify or prune the audit log
@@ -79,7 +79,7 @@ pub enum Command {
     /// Apply the migrations that the database does not have yet.
     #[command(after_help = examples::MIGRATE)]
     Migrate(MigrateArgs),
-    /// Call the service as a partner does: employees, cards, top-ups, limits from the command line.
+    /// Send requests as a partner: employees, cards, orders, top-ups, limits.
     Call(CallArgs),
     /// Print the completion of this command line for a shell.
     #[command(after_help = examples::COMPLETION)]
@@ -87,7 +87,7 @@ pub enum Command {
         /// The shell.
         shell: Shell,
     },
-    /// Work every balance and hold out again and compare; exit 1 and a list where something does not fit.
+    /// Recompute every balance and hold from the ledger and compare; exit 1 and a list of discrepancies.
     #[command(after_help = examples::CHECK)]
     Check(StoreArgs),
 }
@@ -105,57 +105,57 @@ pub struct StoreArgs {
     /// The time zone of every date, as an offset from UTC.
     #[arg(long, env = "KOPECK_UTC_OFFSET", default_value = "+03:00", value_parser = zone, allow_hyphen_values = true)]
     pub utc_offset: Zone,
-    /// 32 bytes as base64url. With an embedded database one is made on the first start, in a file that only its
-    /// owner may read; with one on a server it has to be given.
+    /// 32 bytes as base64url. With SQLite the first start generates one, in a file that only its
+    /// owner may read; with PostgreSQL it is required.
     #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub master_key: Option<SecretString>,
-    /// More master keys, with commas between them, that are accepted and not used: while one is changed for another.
+    /// More master keys, separated by commas, that are accepted and not used: for a rotation.
     #[arg(long, env = "KOPECK_MASTER_KEYS_ACCEPTED", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub master_keys_accepted: Option<SecretString>,
     /// A file of master keys, one a line, in place of the one in the data folder: the first is used, the others are
-    /// accepted. A changed file is taken over within a second.
+    /// accepted. A changed file is reloaded within a second.
     #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
     pub master_key_file: Option<PathBuf>,
     /// Where the chain heads of the audit log are sent every minute and at the end: `file:PATH`, `syslog`, or
-    /// `syslog:PATH` of its socket. Without it they stand in the process log alone.
+    /// `syslog:PATH` of its socket. Without it they are in the process log only.
     #[arg(long, env = "KOPECK_AUDIT_HEADS")]
     pub audit_heads: Option<HeadDestination>,
 }
 
-/// How to migrate.
+/// Options of `migrate`.
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Of PostgreSQL: the role that the other processes connect as. It is granted what they need of the tables, and
-    /// every other privilege on them is taken away.
+    /// On PostgreSQL: the role that the other processes connect as. It is granted the privileges on tables that they
+    /// need; all others are revoked.
     #[arg(long, env = "KOPECK_SERVICE_ROLE")]
     pub service_role: Option<String>,
-    /// Make a new, empty database where other files show that there was one; otherwise that is refused.
+    /// Make a new, empty database although other files show that there was one.
     #[arg(long)]
     pub new_database: bool,
 }
 
-/// How to serve.
+/// Options of `serve`.
 #[derive(Debug, Clone, Args)]
 pub struct ServeArgs {
-    /// What every process of the service has to know.
+    /// Settings of every process of the service.
     #[command(flatten)]
     pub service: ServiceArgs,
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, env = "KOPECK_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
-    /// The most bytes that a body may have.
+    /// Maximum size of a request body, in bytes.
     #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
-    /// Whether the description of the API and its reference page are served, at `/openapi.json` and `/docs`.
+    /// Whether to serve the OpenAPI document and the reference page, at `/openapi.json` and `/docs`.
     #[arg(long, env = "KOPECK_DOCS", default_value = "true", action = clap::ArgAction::Set)]
     pub docs: bool,
-    /// How the front door behaves.
+    /// Connections, limits, proxies.
     #[command(flatten)]
     pub front: FrontArgs,
-    /// Leave the asynchronous work to `kopeck worker`.
+    /// Leave asynchronous requests to `kopeck worker`.
     #[arg(long, env = "KOPECK_NO_WORKERS")]
     pub no_workers: bool,
     /// Whether requests share transactions.
@@ -182,38 +182,38 @@ impl From<StoreKindArg> for StoreKind {
     }
 }
 
-/// What every process of the service has to know.
+/// Settings of every process of the service.
 #[derive(Debug, Clone, Args)]
 pub struct ServiceArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Make a new, empty database where other files show that there was one; otherwise that is refused.
+    /// Make a new, empty database although other files show that there was one.
     #[arg(long)]
     pub new_database: bool,
-    /// Which bank, and the way to it.
+    /// The bank connector.
     #[command(flatten)]
     pub bank: BankArgs,
     /// The port for operators.
     #[command(flatten)]
     pub operations: OperationsArgs,
-    /// Whether the sandbox calls and the demo partner exist (`true`, `false`). If absent, they exist only without a
+    /// Whether the sandbox operations and the demo partner exist (`true`, `false`). If absent, they exist only without a
     /// database URL, without a bank URL, and on a loopback address.
     #[arg(long, env = "KOPECK_SANDBOX", action = clap::ArgAction::Set)]
     pub sandbox: Option<bool>,
-    /// How long a request can be cancelled before a worker takes it up.
+    /// Processing delay: how long a new request can be cancelled.
     #[arg(long, env = "KOPECK_PROCESSING_DELAY", default_value = "3s", value_parser = duration)]
     pub processing_delay: Duration,
-    /// How long answers about a card come from the service's own copy.
+    /// How long the service's copy of a card's bank data is fresh.
     #[arg(long, env = "KOPECK_CARD_CACHE", default_value = "10s", value_parser = duration)]
     pub card_cache: Duration,
-    /// How long an access token lives.
+    /// Lifetime of an access token.
     #[arg(long, env = "KOPECK_ACCESS_TTL", default_value = "15m", value_parser = duration_above_zero)]
     pub access_ttl: Duration,
-    /// How long a refresh token lives.
+    /// Lifetime of a refresh token.
     #[arg(long, env = "KOPECK_REFRESH_TTL", default_value = "720h", value_parser = duration_above_zero)]
     pub refresh_ttl: Duration,
-    /// How long a session lasts at most, however often its tokens are refreshed.
+    /// Maximum lifetime of a session, however often its tokens are refreshed.
     #[arg(long, env = "KOPECK_SESSION_TTL", default_value = "90d", value_parser = duration_above_zero)]
     pub session_ttl: Duration,
     /// How long the response to an idempotency key is kept.
@@ -227,7 +227,7 @@ pub struct ServiceArgs {
     pub workers: u8,
 }
 
-/// What can be done with requests that no worker can finish.
+/// Commands for requests that no worker can finish.
 #[derive(Debug, Subcommand)]
 pub enum RequestsCommand {
     /// List instructions whose outcome is unknown and that cannot be retried safely.
@@ -237,7 +237,7 @@ pub enum RequestsCommand {
     Settle(SettleArgs),
 }
 
-/// How to list.
+/// Options of the list.
 #[derive(Debug, Args)]
 pub struct StuckArgs {
     /// Where the data is.
@@ -248,7 +248,7 @@ pub struct StuckArgs {
     pub json: bool,
 }
 
-/// What a person found out.
+/// The outcome to record.
 #[derive(Debug, Args)]
 pub struct SettleArgs {
     /// Where the data is.
@@ -256,7 +256,7 @@ pub struct SettleArgs {
     pub store: StoreArgs,
     /// The identifier of the order, replenishment or limit change.
     pub id: Uuid,
-    /// What became of it at the bank.
+    /// The outcome at the bank.
     #[arg(long = "as", value_enum)]
     pub outcome: OutcomeArg,
     /// Only this card of the request; all that it waits for, if absent.

@@ -16,20 +16,20 @@ use crate::commands::top_ups::TopUpCommand;
 use crate::examples;
 use crate::profile;
 
-/// Call the service as a partner does.
+/// Send requests as a partner.
 ///
 /// Amounts are typed and shown as roubles, always with both digits of kopecks: `1500.00`. In JSON they are kopecks, as in
 /// the API.
 ///
 /// An employee goes by idEmployee or customId, a category by idCategory or name, a card by idCard or customIdCard.
 ///
-/// Exit codes: 0 done; 1 something on this side failed; 2 wrong command line or file; 3 refused values or too little
-/// balance; 4 not found; 5 credentials not accepted; 6 in no state for that; 7 too many tries; 8 service not reachable;
-/// 9 answered, and otherwise than asked (declined, cancelled, done in part, would not pay); 10 not finished in time;
-/// 11 faulty rows in a file; 130 interrupted.
+/// Exit codes: 0 done; 1 error on this side; 2 invalid command line or file; 3 refused values or insufficient balance;
+/// 4 not found; 5 credentials not accepted; 6 state conflict; 7 throttled; 8 service unavailable; 9 negative outcome
+/// (declined, cancelled, done in part, would not pay); 10 not finished in time; 11 invalid rows in a file; 130
+/// interrupted.
 #[derive(Debug, Clone, Args)]
 pub struct CallArgs {
-    /// The profile to call with; the current one if absent.
+    /// The profile to use; the current one if absent.
     #[arg(long, global = true, env = "KOPECK_PROFILE", value_parser = profile::parse_name)]
     pub(crate) profile: Option<String>,
     /// Print one JSON document and nothing else; errors are JSON too, on standard error.
@@ -42,7 +42,7 @@ pub struct CallArgs {
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CallCommand {
-    /// Try credentials and keep them as a profile.
+    /// Check credentials and store them as a profile.
     #[command(after_help = examples::LOGIN)]
     Login(LoginArgs),
     /// Profiles: list, choose, remove.

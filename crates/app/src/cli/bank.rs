@@ -11,10 +11,10 @@ use time::Duration;
 
 use super::{duration_above_zero, secret, zone};
 
-/// Which bank, and the way to it.
+/// The bank connector.
 #[derive(Debug, Clone, Args)]
 pub struct BankArgs {
-    /// `https://…` of the bank connector; absent, a simulator within the process stands for the bank.
+    /// `https://…` of the bank connector; if absent, a simulator in the process replaces the bank.
     #[arg(long, env = "KOPECK_BANK_URL", requires = "bank_secret")]
     pub bank_url: Option<String>,
     /// The secret that bank and service share.
@@ -23,36 +23,36 @@ pub struct BankArgs {
     /// PEM file of the certificate authorities that may issue the bank's certificate, in place of the system's.
     #[arg(long, env = "KOPECK_BANK_CA", requires = "bank_url")]
     pub bank_ca: Option<PathBuf>,
-    /// PEM file of the certificate chain that the bank is shown, for mutual TLS.
+    /// PEM file of the client certificate chain, for mutual TLS.
     #[arg(long, env = "KOPECK_BANK_CLIENT_CERT", requires = "bank_url", requires = "bank_client_key")]
     pub bank_client_cert: Option<PathBuf>,
     /// PEM file of its private key.
     #[arg(long, env = "KOPECK_BANK_CLIENT_KEY", requires = "bank_client_cert")]
     pub bank_client_key: Option<PathBuf>,
-    /// `sha256/BASE64` of a public key that the bank's certificate must have; several with commas between them.
+    /// `sha256/BASE64` of a public key that the bank's certificate must have; several are separated by commas.
     #[arg(long, env = "KOPECK_BANK_PIN", requires = "bank_url", value_delimiter = ',')]
     pub bank_pin: Vec<PublicKeyPin>,
-    /// Whether the bank may be called by plain HTTP on another machine (`true`, `false`).
+    /// Whether plain HTTP to a bank on another machine is allowed (`true`, `false`).
     #[arg(long, env = "KOPECK_BANK_ALLOW_HTTP", default_value_t = false, action = clap::ArgAction::Set)]
     pub bank_allow_http: bool,
-    /// How long a call to the bank may take.
+    /// Timeout of a request to the bank.
     #[arg(long, env = "KOPECK_BANK_TIMEOUT", default_value = "10s", value_parser = duration_above_zero)]
     pub bank_timeout: Duration,
-    /// Whether the bank does an instruction once however often it is sent under its key (`true`, `false`).
+    /// Whether the bank supports idempotent retries: one effect per key (`true`, `false`).
     #[arg(long, env = "KOPECK_BANK_REPEAT_SAFE", default_value_t = true, action = clap::ArgAction::Set)]
     pub bank_repeat_safe: bool,
 }
 
-/// How to serve the simulator.
+/// Options of the simulator.
 #[derive(Debug, Clone, Args)]
 pub struct BankSimulatorArgs {
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, env = "KOPECK_BANK_LISTEN", default_value = "127.0.0.1:8090")]
     pub listen: SocketAddr,
-    /// The folder of the bank's books and of its clock.
+    /// The folder of the bank's database and of its clock.
     #[arg(long, env = "KOPECK_BANK_DATA_DIR", default_value = "kopeck-bank-data")]
     pub data_dir: PathBuf,
-    /// What every caller has to show.
+    /// The secret that every request has to carry.
     #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub secret: SecretString,
     /// PEM file of the certificate chain to serve by HTTPS with.
@@ -61,7 +61,7 @@ pub struct BankSimulatorArgs {
     /// PEM file of its private key.
     #[arg(long, env = "KOPECK_BANK_TLS_KEY", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// PEM file of the authorities of client certificates; then every caller has to show one.
+    /// PEM file of the authorities of client certificates; then a client certificate is required.
     #[arg(long, env = "KOPECK_BANK_TLS_CLIENT_CA", requires = "tls_cert")]
     pub tls_client_ca: Option<PathBuf>,
     /// The time zone of the bank, as an offset from UTC.

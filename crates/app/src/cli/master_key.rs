@@ -4,26 +4,26 @@ use clap::{Args, Subcommand};
 
 use super::StoreArgs;
 
-/// What can be done with master keys.
+/// Commands for master keys.
 #[derive(Debug, Subcommand)]
 pub enum MasterKeyCommand {
-    /// Make a key and show it; nothing else happens.
+    /// Generate a key and show it; nothing else changes.
     Generate,
-    /// Put a new key in use and encrypt everything anew under it; the old one is accepted on. Can be done while the
-    /// service runs.
+    /// Use a new key and encrypt everything anew under it; the old one stays accepted. The service may run
+    /// meanwhile.
     Rotate(RotateArgs),
-    /// Give the old keys up: what was signed under them ends.
+    /// Stop accepting the old keys: tokens signed under them end.
     Retire(StoreArgs),
 }
 
-/// How to rotate.
+/// Options of the rotation.
 #[derive(Debug, Args)]
 pub struct RotateArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Make no key: encrypt everything anew under the one that is in use already. With keys that are given by
-    /// variables this is all that is done.
+    /// Generate no key: encrypt everything anew under the one in use. With keys from variables this is the only
+    /// effect.
     #[arg(long)]
     pub reencrypt_only: bool,
 }

@@ -18,35 +18,35 @@ pub struct OperationsArgs {
     pub operations_listen: Option<SocketAddr>,
 }
 
-/// How the front door behaves.
+/// Connections, limits, proxies.
 #[derive(Debug, Clone, Args)]
 pub struct FrontArgs {
-    /// The certificate chain in PEM: with it the API is served by HTTPS. A changed file is taken over within seconds.
+    /// The certificate chain in PEM: with it the API is served by HTTPS. A changed file is reloaded within seconds.
     #[arg(long, env = "KOPECK_TLS_CERT", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// The private key of the certificate in PEM.
     #[arg(long, env = "KOPECK_TLS_KEY", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
-    /// The most bytes that all request bodies being read may take together, at least twice the most of one. Beyond it
-    /// requests are answered 503. A quarter is for the token calls, the rest for calls with an access token.
+    /// Maximum size of all request bodies in memory, in bytes, at least twice that of one body. Beyond it requests get
+    /// 503. A quarter is for the token operations, the rest for requests with an access token.
     #[arg(long, env = "KOPECK_BODY_MEMORY", default_value_t = 64 * 1024 * 1024)]
     pub body_memory: usize,
-    /// The most connections of this process; beyond it a new one waits for another to be closed.
+    /// Maximum number of connections of this process; a further one waits until another is closed.
     #[arg(long, env = "KOPECK_MAX_CONNECTIONS", default_value_t = 4_096)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
-    /// Calls a second that a partner may make, and twice as many at once; 0 is no limit. Each process counts for
+    /// Requests per second of a partner, with bursts of twice as many; 0 is no limit. Each process counts for
     /// itself.
     #[arg(long, env = "KOPECK_RATE_LIMIT", default_value_t = 1_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub rate_limit: u32,
-    /// Address blocks of the proxies whose `Forwarded` or `X-Forwarded-For` is believed, with commas between them.
+    /// Address blocks of the proxies whose `Forwarded` or `X-Forwarded-For` is trusted, separated by commas.
     #[arg(long, env = "KOPECK_TRUSTED_PROXIES", default_value = "", hide_default_value = true)]
     pub trusted_proxies: TrustedProxies,
-    /// The header that they set: `forwarded`, `x-forwarded-for`, or `any`: the first of the two that is there.
+    /// The header that they set: `forwarded`, `x-forwarded-for`, or `any`: the first of the two that is present.
     #[arg(long, env = "KOPECK_PROXY_HEADER", default_value = "any")]
     pub proxy_header: ProxyHeader,
-    /// How long calls are still accepted after SIGTERM, while `/health/ready` says no already.
+    /// How long requests are still accepted after SIGTERM, while `/health/ready` reports not ready.
     #[arg(long, env = "KOPECK_DRAIN_PAUSE", default_value = "0s", value_parser = duration)]
     pub drain_pause: Duration,
 }

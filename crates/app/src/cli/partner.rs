@@ -8,10 +8,10 @@ use secrecy::SecretString;
 
 use super::{StoreArgs, examples, partner_id, secret};
 
-/// What can be done with partners.
+/// Commands for partners.
 #[derive(Debug, Subcommand)]
 pub enum PartnerCommand {
-    /// Make a partner and show its secrets, this once.
+    /// Create a partner and show its secrets, only this once.
     #[command(after_help = examples::PARTNER_CREATE)]
     Create(CreateArgs),
     /// List all partners, with their balances.
@@ -43,23 +43,23 @@ pub struct CreateArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// What people call the partner.
+    /// The partner's name.
     #[arg(long, value_parser = partner::parse_name)]
     pub name: String,
-    /// Its login; one is made up if absent.
+    /// Its login; generated if absent.
     #[arg(long, value_parser = partner::parse_login)]
     pub login: Option<String>,
-    /// Its password; one is made up if absent. Everyone on the machine can see a command line: rather use
+    /// Its password; generated if absent. Everyone on the machine can see a command line: prefer
     /// `--password-stdin`.
     #[arg(long, value_parser = secret, allow_hyphen_values = true)]
     pub password: Option<SecretString>,
     /// Read its password from a prompt at a terminal, else from the first line of standard input.
     #[arg(long, conflicts_with = "password")]
     pub password_stdin: bool,
-    /// Whether its bodies have to come sealed: `required` or `optional`.
+    /// Whether its request bodies must be sealed: `required` or `optional`.
     #[arg(long, default_value = "required")]
     pub sealing: SealingPolicy,
-    /// Kopecks to start with.
+    /// A first deposit, in kopecks.
     #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
     pub deposit: Option<i64>,
     /// Print JSON and nothing else.
@@ -67,7 +67,7 @@ pub struct CreateArgs {
     pub json: bool,
 }
 
-/// How to list.
+/// Options of the list.
 #[derive(Debug, Args)]
 pub struct PartnerListArgs {
     /// Where the data is.
@@ -123,7 +123,7 @@ pub struct DepositArgs {
     /// The partner's identifier.
     #[arg(value_parser = partner_id)]
     pub id: PartnerId,
-    /// How much, in kopecks.
+    /// The amount in kopecks.
     #[arg(value_parser = clap::value_parser!(i64).range(1..))]
     pub kopecks: i64,
     /// Names the deposit, such as the number of a bank transfer.

@@ -18,13 +18,13 @@ use crate::system;
 /// The request of a value, and its slot.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SlotArgs {
-    /// The method of the call, such as `POST`.
+    /// The method of the request, such as `POST`.
     #[arg(long)]
     method: String,
-    /// The path of the call, such as `/v1/category`, with `*` in place of each sealed segment.
+    /// The path of the request, such as `/v1/category`, with `*` in place of each sealed segment.
     #[arg(long)]
     path: String,
-    /// Where in the call the value stands: `body`, `query`, `path:NAME`, `query:NAME`, `field:/NAME`.
+    /// The slot of the value in the request: `body`, `query`, `path:NAME`, `query:NAME`, `field:/NAME`.
     #[arg(long, default_value = "body")]
     slot: String,
 }
@@ -34,7 +34,7 @@ pub(crate) struct SlotArgs {
 pub(crate) struct SealArgs {
     #[command(flatten)]
     place: SlotArgs,
-    /// The x-nonce of the call; a random one if absent, shown on standard error.
+    /// The x-nonce of the request; a random one if absent, shown on standard error.
     #[arg(long)]
     nonce: Option<String>,
     /// The time to seal at, in Unix seconds; now if absent.
@@ -47,10 +47,10 @@ pub(crate) struct SealArgs {
 pub(crate) struct OpenArgs {
     #[command(flatten)]
     place: SlotArgs,
-    /// The x-nonce of the call.
+    /// The x-nonce of the request.
     #[arg(long)]
     nonce: String,
-    /// The value is an answer that came with this status.
+    /// The value is a response with this status code.
     #[arg(long, value_name = "STATUS", conflicts_with = "slot")]
     answer: Option<u16>,
     /// The time to open at, in Unix seconds; now if absent. A value opens for 300 seconds.
