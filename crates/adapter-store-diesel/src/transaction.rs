@@ -10,14 +10,7 @@ use std::sync::Arc;
 
 use diesel::connection::SimpleConnection;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::limit_change::LimitChanges;
-use kopeck_domain::replenishment::TopUps;
-use kopeck_port_store::{
-    Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
-    Disposition, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
-    StoreError, ThrottleRepository, TransactionRepository, UnitOfWork,
-};
+use kopeck_port_store::{Access, ColumnCipher, Disposition, StoreError};
 
 use self::batch::{Batch, UnitState};
 use self::loader::BatchLoad;
@@ -332,32 +325,4 @@ impl DieselTransaction {
     }
 }
 
-macro_rules! repositories {
-    ($($method:ident: $repository:path;)*) => {
-        impl UnitOfWork for DieselTransaction {
-            $(fn $method(&mut self) -> &mut dyn $repository {
-                self
-            })*
-        }
-    };
-}
-
-repositories! {
-    partners: PartnerRepository;
-    sessions: SessionRepository;
-    throttle: ThrottleRepository;
-    idempotency: IdempotencyRepository;
-    sealed_nonces: SealedNonceRepository;
-    employees: EmployeeRepository;
-    categories: CategoryRepository;
-    cards: CardRepository;
-    transactions: TransactionRepository;
-    orders: OrderRepository;
-    replenishments: CardBatchRepository<TopUps>;
-    limit_changes: CardBatchRepository<LimitChanges>;
-    ledger: LedgerRepository;
-    jobs: JobRepository;
-    reconciliation: ReconciliationRepository;
-    events: EventRepository;
-    audit: AuditRepository;
-}
+kopeck_port_store::unit_of_work!(DieselTransaction);

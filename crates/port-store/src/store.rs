@@ -95,6 +95,39 @@ pub trait UnitOfWork {
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }
 
+/// Implements [`UnitOfWork`] for a type that implements every repository.
+#[macro_export]
+macro_rules! unit_of_work {
+    ($unit:ty) => {
+        $crate::unit_of_work! { $unit:
+            partners: PartnerRepository,
+            sessions: SessionRepository,
+            throttle: ThrottleRepository,
+            idempotency: IdempotencyRepository,
+            sealed_nonces: SealedNonceRepository,
+            employees: EmployeeRepository,
+            categories: CategoryRepository,
+            cards: CardRepository,
+            transactions: TransactionRepository,
+            orders: OrderRepository,
+            replenishments: CardBatchRepository<kopeck_domain::replenishment::TopUps>,
+            limit_changes: CardBatchRepository<kopeck_domain::limit_change::LimitChanges>,
+            ledger: LedgerRepository,
+            jobs: JobRepository,
+            reconciliation: ReconciliationRepository,
+            events: EventRepository,
+            audit: AuditRepository,
+        }
+    };
+    ($unit:ty: $($method:ident: $repository:ident $(<$kind:path>)?,)*) => {
+        impl $crate::UnitOfWork for $unit {
+            $(fn $method(&mut self) -> &mut dyn $crate::$repository $(<$kind>)? {
+                self
+            })*
+        }
+    };
+}
+
 /// Submits `body` and hands its result to `done` when it is certain: after the commit.
 pub fn submit<T, E>(
     store: &dyn Store,

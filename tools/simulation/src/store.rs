@@ -27,12 +27,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{
-    Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, Disposition, Done,
-    EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    OrderRepository, PartnerRepository, ReconciliationRepository, Rule, SealedNonceRepository,
-    SessionRepository, Store, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
-};
+use kopeck_port_store::{Access, Disposition, Done, Rule, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
 /// The store. Writing units of work run one after the other, readers look at what is committed.
@@ -103,35 +98,7 @@ impl Unit {
     }
 }
 
-macro_rules! repositories {
-    ($($method:ident: $repository:path;)*) => {
-        impl UnitOfWork for Unit {
-            $(fn $method(&mut self) -> &mut dyn $repository {
-                self
-            })*
-        }
-    };
-}
-
-repositories! {
-    partners: PartnerRepository;
-    sessions: SessionRepository;
-    throttle: ThrottleRepository;
-    idempotency: IdempotencyRepository;
-    sealed_nonces: SealedNonceRepository;
-    employees: EmployeeRepository;
-    categories: CategoryRepository;
-    cards: CardRepository;
-    transactions: TransactionRepository;
-    orders: OrderRepository;
-    replenishments: CardBatchRepository<TopUps>;
-    limit_changes: CardBatchRepository<LimitChanges>;
-    ledger: LedgerRepository;
-    jobs: JobRepository;
-    reconciliation: ReconciliationRepository;
-    events: EventRepository;
-    audit: AuditRepository;
-}
+kopeck_port_store::unit_of_work!(Unit);
 
 /// Everything that is stored. Rows stand in the order in which they were added.
 #[derive(Clone, Default)]
