@@ -5,3 +5,5 @@ mod examples;
 mod public_api;
 #[cfg(feature = "serde")]
 mod round_trip;
+#[cfg(feature = "serde")]
+mod stored_events;

@@ -1,0 +1,78 @@
+//! The stored form of events: a store keeps it for weeks, so it changes by a migration alone.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{CardStatus, CardType};
+use kopeck_domain::card_batch::BatchState;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::event::{
+    CardHolder, CardIssued, Deposited, EmployeeChange, EventData, EventType, RequestStatus,
+};
+use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::order::OrderState;
+use kopeck_domain::person::CustomId;
+use serde_json::{Value, json};
+use time::macros::date;
+use uuid::Uuid;
+
+const ID: Uuid = Uuid::nil();
+
+/// An event of each type, with its stored data.
+fn samples() -> Vec<(EventData, Value)> {
+    let holder =
+        || CardHolder { card: CardId::new(ID), employee: EmployeeId::new(ID), status: CardStatus::Main };
+    let held = || json!({"card": ID, "employee": ID, "status": "MAIN"});
+    let employee =
+        || EmployeeChange { employee: EmployeeId::new(ID), custom_id: CustomId::parse("E-1").unwrap() };
+    let changed = || json!({"employee": ID, "custom_id": "E-1"});
+    let issued = CardIssued {
+        card: CardId::new(ID),
+        number: CardNumber::parse("4006381333931").unwrap(),
+        kind: CardType::Mlz,
+        order: OrderId::new(ID),
+        valid_until: date!(2029 - 01 - 31),
+    };
+    let deposited =
+        Deposited { amount: Kopecks::new(5_000), reference: Some(DepositReference::parse("R-1").unwrap()) };
+    vec![
+        (
+            EventData::OrderStatus(RequestStatus { id: OrderId::new(ID), state: OrderState::InProcess }),
+            json!({"id": ID, "state": "IN_PROCESS"}),
+        ),
+        (
+            EventData::ReplenishmentStatus(RequestStatus {
+                id: ReplenishmentId::new(ID),
+                state: BatchState::New,
+            }),
+            json!({"id": ID, "state": "NEW"}),
+        ),
+        (
+            EventData::LimitsStatus(RequestStatus {
+                id: LimitChangeId::new(ID),
+                state: BatchState::PartSuccess,
+            }),
+            json!({"id": ID, "state": "PART_SUCCESS"}),
+        ),
+        (
+            EventData::CardIssued(issued),
+            json!({"card": ID, "number": "4006381333931", "kind": "MLZ", "order": ID,
+                "valid_until": "2029-01-31"}),
+        ),
+        (EventData::CardLinked(holder()), held()),
+        (EventData::CardStatus(holder()), held()),
+        (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
+        (EventData::EmployeeCreated(employee()), changed()),
+        (EventData::EmployeeUpdated(employee()), changed()),
+    ]
+}
+
+#[test]
+fn events_of_every_type_are_read_as_they_were_stored() {
+    for (event, data) in samples() {
+        let stored = json!({"type": event.event_type().as_str(), "data": data});
+        assert_eq!(serde_json::to_value(&event).unwrap(), stored);
+        assert_eq!(serde_json::from_value::<EventData>(stored).unwrap(), event);
+    }
+    let types: Vec<EventType> = samples().iter().map(|(event, _)| event.event_type()).collect();
+    assert_eq!(types, EventType::ALL);
+}
