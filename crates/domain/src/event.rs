@@ -14,6 +14,9 @@ use crate::order::OrderState;
 use crate::person::CustomId;
 use crate::string_enum::serde_enum;
 
+#[cfg(feature = "serde")]
+time::serde::format_description!(iso_date, Date, "[year]-[month]-[day]");
+
 /// Something that happened once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
@@ -96,6 +99,7 @@ pub struct CardIssued {
     /// The order it was issued for.
     pub order: OrderId,
     /// The last day on which it is valid.
+    #[cfg_attr(feature = "serde", serde(with = "iso_date"))]
     pub valid_until: Date,
 }
 

@@ -129,8 +129,12 @@ impl<'a> Load<'a> {
         loop {
             let now = Instant::now();
             self.stage.look(now)?;
-            if self.stage.is_over(now) && self.waiting == 0 {
-                return Ok(());
+            if self.stage.is_over(now) {
+                // What fell due while this thread did not run is of the measured time too.
+                self.send_due()?;
+                if self.waiting == 0 {
+                    return Ok(());
+                }
             }
             if now > self.stage.ends + PATIENCE {
                 bail!("{} calls have no answer", self.waiting);
