@@ -9,6 +9,7 @@ mod seal;
 mod stream;
 #[cfg(test)]
 mod vectors;
+mod webhook;
 
 pub use context::{
     Clear, EventContext, MAX_PARAMETER_CHARS, MAX_QUERY_CHARS, RequestContext, ResponseContext, Slot,
@@ -21,3 +22,4 @@ pub use seal::{
     seal_request, seal_response,
 };
 pub use stream::ResponseSealer;
+pub use webhook::SigningSecret;
