@@ -37,6 +37,7 @@ mod state;
 
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
+pub use dto::event::event_json;
 pub use feed_waiters::FeedWaiters;
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;

@@ -17,13 +17,14 @@ mod replenishments;
 mod requests;
 mod sandbox;
 pub(crate) mod tokens;
+mod webhooks;
 
 use kopeck_api::Code;
 
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 9] = [
+static INTERFACE: [&[&Operation]; 10] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -33,6 +34,7 @@ static INTERFACE: [&[&Operation]; 9] = [
     &limits::OPERATIONS,
     &[&balance::OPERATION],
     &[&events::OPERATION],
+    &webhooks::OPERATIONS,
 ];
 
 /// The operations of the interface, without those of the sandbox.
@@ -119,8 +121,15 @@ mod tests {
 
     #[test]
     fn an_operation_reads_the_identifiers_of_its_path() {
-        let allowed =
-            ["idCard", "idEmployee", "idCategory", "order_id", "replenishmentId", "setLimitsCardsId"];
+        let allowed = [
+            "idCard",
+            "idEmployee",
+            "idCategory",
+            "idWebhook",
+            "order_id",
+            "replenishmentId",
+            "setLimitsCardsId",
+        ];
         for operation in all() {
             let inputs = operation.inputs();
             let read = inputs.iter().filter(|input| input.location == Location::Path);
@@ -143,7 +152,7 @@ mod tests {
         }
         let paging = "page per_page perPage";
         let lists = ["order.list", "replenishment.list", "limits.list"].map(|name| (name, paging.to_owned()));
-        let mut expected: Vec<_> = ["employee.list", "category.list", "card.available"]
+        let mut expected: Vec<_> = ["employee.list", "category.list", "card.available", "webhook.list"]
             .map(|name| (name, paging.to_owned()))
             .into_iter()
             .chain(

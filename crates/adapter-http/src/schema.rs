@@ -9,12 +9,15 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::CategoryName;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
-use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
+use kopeck_domain::ids::{
+    CardId, CategoryId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
+};
 use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
 use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
+use kopeck_domain::webhook::DeliveryStatus;
 use secrecy::SecretString;
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
@@ -319,7 +322,7 @@ plain! {
 macro_rules! identifiers {
     ($($type:ty),*) => {plain! {$($type => uuid();)*}};
 }
-identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId);
+identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
 
 /// Types of the API crate.
 macro_rules! of_the_api {
@@ -335,7 +338,8 @@ macro_rules! of_the_api {
 of_the_api! {
     AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Employee, EmployeeWithCards, Feed, LimitChange,
     LimitChangeCreated, LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, RefundResult,
-    Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction,
+    Redelivery, Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, Webhook, WebhookCreated,
+    WebhookDelivery, WebhookPinged, WebhookSecretRotated,
 }
 
 /// String enums that the domain and the API have both.
@@ -358,6 +362,7 @@ macro_rules! vocabularies {
 
 vocabularies! {
     CardStatus as CardStatus,
+    DeliveryStatus as DeliveryStatus,
     CardType as CardType,
     Code as ErrorCode,
     EmployeeStatus as EmployeeStatus,

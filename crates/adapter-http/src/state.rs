@@ -6,6 +6,7 @@ use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
+use kopeck_port_webhook::WebhookSender;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
 use kopeck_service::audit::AuditQueue;
@@ -44,6 +45,8 @@ pub struct HttpParts {
     pub audit: Arc<AuditQueue>,
     /// Requests that wait for events. The store wakes them.
     pub feed_waiters: Arc<FeedWaiters>,
+    /// Checks the addresses of webhooks.
+    pub webhooks: Arc<dyn WebhookSender>,
     /// Limits of the server.
     pub settings: HttpSettings,
 }

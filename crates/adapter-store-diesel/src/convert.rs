@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
-    TokenPairId,
+    CardId, CategoryId, DeliveryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
+    SessionId, TokenPairId, WebhookId,
 };
 use kopeck_port_store::StoreError;
 
@@ -37,7 +37,9 @@ keys!(
     ReplenishmentId,
     LimitChangeId,
     SessionId,
-    TokenPairId
+    TokenPairId,
+    WebhookId,
+    DeliveryId
 );
 
 pub(crate) fn corrupt(column: &'static str) -> StoreError {

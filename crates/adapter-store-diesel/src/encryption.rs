@@ -1,4 +1,4 @@
-//! Encrypted columns: personal data, activation codes and recorded responses.
+//! Encrypted columns: personal data, activation codes, recorded responses, and secrets of webhooks.
 //!
 //! The [`ColumnCipher`] of the store encrypts each value for its table, column, partner and row, so that a value that is copied
 //! elsewhere does not decrypt.
@@ -61,7 +61,7 @@ enum PrimaryKey {
     IdempotencyKey,
 }
 
-const COLUMNS: [EncryptedColumn; 7] = [
+const COLUMNS: [EncryptedColumn; 9] = [
     EncryptedColumn("employees", "phone", PrimaryKey::IdAndPartner),
     EncryptedColumn("employees", "email", PrimaryKey::IdAndPartner),
     EncryptedColumn("order_lines", "address", PrimaryKey::OrderLine),
@@ -69,6 +69,8 @@ const COLUMNS: [EncryptedColumn; 7] = [
     EncryptedColumn("order_lines", "phone", PrimaryKey::OrderLine),
     EncryptedColumn("cards", "activation_code", PrimaryKey::PartnerAndId),
     EncryptedColumn("recorded_responses", "body", PrimaryKey::IdempotencyKey),
+    EncryptedColumn("webhooks", "secret", PrimaryKey::PartnerAndId),
+    EncryptedColumn("webhooks", "former_secret", PrimaryKey::PartnerAndId),
 ];
 
 impl EncryptedColumn {

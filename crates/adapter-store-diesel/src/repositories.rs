@@ -23,6 +23,7 @@ mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
+mod webhooks;
 
 use kopeck_port_store::StoreError;
 use kopeck_port_store::page::Page;

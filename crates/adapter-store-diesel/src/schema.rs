@@ -250,6 +250,44 @@ tables! {
         created_at -> UtcTimestamp,
     }
 
+    webhooks (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        url -> Text,
+        types -> Nullable<Text>,
+        description -> Text,
+        sealed -> Bool,
+        enabled -> Bool,
+        created_at -> UtcTimestamp,
+        last_success_at -> Nullable<UtcTimestamp>,
+        last_failure_at -> Nullable<UtcTimestamp>,
+        failing_since -> Nullable<UtcTimestamp>,
+        secret -> Binary,
+        former_secret -> Nullable<Binary>,
+        former_until -> Nullable<UtcTimestamp>,
+        cursor -> BigInt,
+        due_at -> Nullable<UtcTimestamp>,
+        lease_owner -> Nullable<Id>,
+        leased_until -> Nullable<UtcTimestamp>,
+    }
+
+    webhook_deliveries (partner_id, webhook_id, position) {
+        partner_id -> Id,
+        webhook_id -> Id,
+        position -> BigInt,
+        id -> Id,
+        seq -> BigInt,
+        event_id -> Id,
+        kind -> Text,
+        status -> Text,
+        attempts -> BigInt,
+        last_attempt_at -> Nullable<UtcTimestamp>,
+        last_status_code -> Nullable<BigInt>,
+        last_error -> Nullable<Text>,
+        next_attempt_at -> Nullable<UtcTimestamp>,
+        created_at -> UtcTimestamp,
+    }
+
     audit_chains (chain) {
         chain -> BigInt,
         opened_at -> UtcTimestamp,
@@ -290,4 +328,5 @@ tables! {
 allow_tables_to_appear_in_same_query!(sessions, token_pairs);
 allow_tables_to_appear_in_same_query!(movements, entries);
 allow_tables_to_appear_in_same_query!(counters, events);
+allow_tables_to_appear_in_same_query!(counters, partners, webhooks);
 allow_tables_to_appear_in_same_query!(categories, employees);

@@ -32,6 +32,8 @@ pub(crate) mod sql {
     #[diesel(sqlite_type(name = "Long"), postgres_type(oid = 1184, array_oid = 1185))]
     pub struct UtcTimestamp;
 
+    impl diesel::sql_types::SqlOrd for UtcTimestamp {}
+
     /// `date`, and INTEGER on SQLite: Julian day number.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
     #[diesel(sqlite_type(name = "Integer"), postgres_type(oid = 1082, array_oid = 1182))]

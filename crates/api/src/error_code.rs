@@ -82,6 +82,9 @@ error_codes! {
     RequestCancelled = "request_cancelled", 409, "the request is cancelled";
     RequestNotCancellable = "request_not_cancellable", 409, "a request in this state cannot be cancelled";
     EventsExpired = "events_expired", 410, "events after this number are no longer kept";
+    TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";
+    WebhookNotFound = "webhook_not_found", 404, "there is no such webhook";
+    WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
     RequestInProgress = "request_in_progress", 409, "the first call under this key is still being carried out";
     RequestTimeout = "request_timeout", 408, "the body did not arrive in time";

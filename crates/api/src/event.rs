@@ -73,6 +73,8 @@ events! {
     BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
+    WebhookDisabled(WebhookDisabledEvent) = "webhook.disabled", "The service disabled a webhook.";
+    Ping(PingEvent) = "ping", "A test event, which you asked for.";
 }
 
 impl HasShape for EventData {
@@ -84,6 +86,8 @@ impl HasShape for EventData {
         CardLinkEvent::SHAPE,
         DepositEvent::SHAPE,
         EmployeeEvent::SHAPE,
+        WebhookDisabledEvent::SHAPE,
+        PingEvent::SHAPE,
     ]);
 }
 
@@ -264,4 +268,19 @@ mod tests {
     fn a_known_event_without_its_fields_is_faulty() {
         assert!(serde_json::from_value::<Event>(told("order.status", &json!({}))).is_err());
     }
+}
+
+body! {
+    /// A webhook that the service disabled.
+    pub struct WebhookDisabledEvent as "WebhookDisabledEvent" {
+        /// The webhook.
+        id_webhook: Uuid,
+        /// Why: `gone` (your endpoint answered 410), `failing` (no delivery succeeded for three days), `operator`.
+        reason: String,
+    }
+}
+
+body! {
+    /// Nothing happened.
+    pub struct PingEvent as "PingEvent" {}
 }

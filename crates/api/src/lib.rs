@@ -16,6 +16,7 @@ mod replenishment;
 mod request;
 mod sandbox;
 mod shape;
+mod webhook;
 #[doc(hidden)] // For the bodies of requests, which the client has.
 pub mod wire;
 
@@ -29,7 +30,7 @@ pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     CardIssuedEvent, CardLinkEvent, DepositEvent, EmployeeEvent, Event, EventData, EventType, Feed,
-    LimitsEvent, OrderEvent, ReplenishmentEvent,
+    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};
@@ -40,3 +41,7 @@ pub use replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult
 pub use request::RequestState;
 pub use sandbox::{PurchaseResult, RefundResult};
 pub use shape::{Field, HasShape, Shape};
+pub use webhook::{
+    DeliveryStatus, Redelivery, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged, WebhookSecret,
+    WebhookSecretRotated,
+};

@@ -117,6 +117,15 @@ pub mod operations {
         LIMITS_LIST = "limits.list" reads Get "/v1/limits";
         BALANCE = "balance" reads Get "/v1/balance";
         EVENT_FEED = "event.feed" reads Get "/v1/events";
+        WEBHOOK_CREATE = "webhook.create" changes Post "/v1/webhooks";
+        WEBHOOK_LIST = "webhook.list" reads Get "/v1/webhooks";
+        WEBHOOK_GET = "webhook.get" reads Get "/v1/webhook/{idWebhook}";
+        WEBHOOK_UPDATE = "webhook.update" changes Put "/v1/webhook/{idWebhook}";
+        WEBHOOK_DELETE = "webhook.delete" changes Delete "/v1/webhook/{idWebhook}";
+        WEBHOOK_ROTATE_SECRET = "webhook.rotate_secret" changes Post "/v1/webhook/{idWebhook}/secret";
+        WEBHOOK_PING = "webhook.ping" changes Post "/v1/webhook/{idWebhook}/ping";
+        WEBHOOK_DELIVERIES = "webhook.deliveries" reads Get "/v1/webhook/{idWebhook}/deliveries";
+        WEBHOOK_REDELIVER = "webhook.redeliver" changes Post "/v1/webhook/{idWebhook}/redeliver";
         SANDBOX_DEPOSIT = "sandbox.deposit" changes Post "/sandbox/v1/balance/deposit";
         SANDBOX_PURCHASE = "sandbox.purchase" changes Post "/sandbox/v1/card/{idCard}/purchase";
         SANDBOX_REFUND = "sandbox.refund" changes Post "/sandbox/v1/card/{idCard}/refund";

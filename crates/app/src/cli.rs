@@ -31,7 +31,7 @@ pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
 pub use environment::{UnknownVariable, command, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
-pub use operations::{FrontArgs, OperationsArgs};
+pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
     CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
 };
@@ -222,6 +222,9 @@ pub struct ServiceArgs {
     /// How long the events of the partners' feeds are kept.
     #[arg(long, env = "KOPECK_EVENT_TTL", default_value = "30d", value_parser = duration_above_zero)]
     pub event_ttl: Duration,
+    /// Webhooks.
+    #[command(flatten)]
+    pub webhooks: WebhookArgs,
     /// Worker threads; by default half as many as processors, at least one. With a slow bank set more.
     #[arg(long, env = "KOPECK_WORKERS", default_value_t = half_of_processors(), hide_default_value = true, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,

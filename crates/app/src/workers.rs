@@ -10,6 +10,7 @@ use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
+use crate::deliveries::Deliverer;
 use crate::liveness::{Heartbeat, LivenessRegistry};
 use crate::stop::Stop;
 
@@ -32,7 +33,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for the accounts and the housekeeping. The latter calls
+    /// Starts `count` workers, and one thread each for webhooks, accounts, and the housekeeping. The latter calls
     /// `check_clock` every second.
     ///
     /// # Errors
@@ -43,6 +44,7 @@ impl Workers {
         env: &Arc<Env>,
         worker: &Arc<Worker>,
         mut refresher: AccountRefresher,
+        deliverer: Deliverer,
         check_clock: impl FnMut() -> Result<(), StoreError> + Send + 'static,
     ) -> anyhow::Result<Self> {
         let mut workers = Self { stop: Arc::default(), liveness: Arc::default(), threads: Vec::new() };
@@ -52,6 +54,7 @@ impl Workers {
                 work(&*store, &worker, stop, heartbeat);
             })?;
         }
+        workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {
             refresh_accounts(&mut refresher, stop, heartbeat);
         })?;

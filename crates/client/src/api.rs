@@ -8,6 +8,7 @@ mod limits;
 mod orders;
 mod replenishments;
 mod sandbox;
+mod webhooks;
 
 pub use cards::Cards;
 pub use categories::Categories;
@@ -17,6 +18,7 @@ pub use limits::Limits;
 pub use orders::Orders;
 pub use replenishments::Replenishments;
 pub use sandbox::Sandbox;
+pub use webhooks::Webhooks;
 
 #[cfg(test)]
 mod tests {
@@ -36,6 +38,7 @@ mod tests {
             include_str!("api/orders.rs"),
             include_str!("api/replenishments.rs"),
             include_str!("api/sandbox.rs"),
+            include_str!("api/webhooks.rs"),
             include_str!("client.rs"),
             include_str!("session.rs"),
         ]

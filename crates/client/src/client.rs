@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
-use crate::api::{Cards, Categories, Employees, Events, Limits, Orders, Replenishments, Sandbox};
+use crate::api::{Cards, Categories, Employees, Events, Limits, Orders, Replenishments, Sandbox, Webhooks};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
 use crate::request::Request;
@@ -78,6 +78,12 @@ impl Client {
     #[must_use]
     pub const fn events(&self) -> Events<'_> {
         Events::new(self)
+    }
+
+    /// Webhooks.
+    #[must_use]
+    pub const fn webhooks(&self) -> Webhooks<'_> {
+        Webhooks::new(self)
     }
 
     /// Orders of cards.

@@ -11,6 +11,7 @@
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | learn what has happened | [`Events`], [`EventFollower`], [`EventData`] |
+//! | have events delivered, and check deliveries | [`Webhooks`], [`WebhookVerifier`] |
 //! | read lists | [`Paging`], [`Page::following`] |
 //! | understand a failure | [`Error`], [`ErrorCode`] |
 //! | test with a sandbox | [`Sandbox`] |
@@ -32,9 +33,12 @@ mod system;
 mod tls;
 mod transport;
 mod wait;
+mod webhook;
 mod write;
 
-pub use api::{Cards, Categories, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox};
+pub use api::{
+    Cards, Categories, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox, Webhooks,
+};
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
@@ -48,23 +52,26 @@ pub use model::patch::Patch;
 pub use model::replenishment::TopUp;
 pub use model::request::RequestStatus;
 pub use model::sandbox::{BankBehaviour, Purchase};
+pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
 pub use records::Records;
 pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
+pub use webhook::{WebhookError, WebhookHeaders, WebhookVerifier};
 pub use write::Write;
 
 #[doc(inline)]
 pub use kopeck_api::{
     AccountBalance, AvailableCard, Balance, Card, CardBalance, CardIssuedEvent, CardLimit, CardLinkEvent,
-    CardStatus, CardType, Category, CategoryWithCount, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
-    EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange,
-    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent,
-    OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PurchaseResult, RefundResult, Replenishment,
-    ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, TimeWindow, Transaction,
-    TransactionType,
+    CardStatus, CardType, Category, CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard,
+    EmployeeEvent, EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed,
+    LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated,
+    OrderEvent, OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult,
+    Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult,
+    RequestState, TimeWindow, Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery,
+    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated,
 };
-pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, open_event};
+pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use time::{Date, PrimitiveDateTime, Time, Weekday};
 pub use uuid::Uuid;

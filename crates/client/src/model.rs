@@ -10,3 +10,4 @@ pub(crate) mod patch;
 pub(crate) mod replenishment;
 pub(crate) mod request;
 pub(crate) mod sandbox;
+pub(crate) mod webhook;

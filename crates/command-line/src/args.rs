@@ -13,6 +13,7 @@ use crate::commands::profiles::ProfilesCommand;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
 use crate::commands::top_ups::TopUpCommand;
+use crate::commands::webhooks::WebhooksCommand;
 use crate::examples;
 use crate::profile;
 
@@ -57,6 +58,9 @@ pub(crate) enum CallCommand {
     /// The feed of events: list, follow.
     #[command(subcommand)]
     Events(EventsCommand),
+    /// Webhooks: create, list, read, change, delete, rotate secrets, test, deliveries.
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
     /// Orders of cards: plastic, virtual, and their results.
     #[command(subcommand)]
     Orders(OrdersCommand),

@@ -11,6 +11,7 @@ pub(crate) mod profiles;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod top_ups;
+pub(crate) mod webhooks;
 
 use kopeck_client::Client;
 
@@ -50,6 +51,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Employees(command) => employees::run(client, command).await,
         CallCommand::Categories(command) => categories::run(client, command).await,
         CallCommand::Events(command) => events::run(client, command, json).await,
+        CallCommand::Webhooks(command) => webhooks::run(client, command).await,
         CallCommand::Orders(command) => orders::run(client, command).await,
         CallCommand::Cards(command) => cards::run(client, command).await,
         CallCommand::Topup(command) => top_ups::run(client, command).await,

@@ -8,11 +8,12 @@ use crate::Kopecks;
 use crate::card::{CardStatus, CardType};
 use crate::card_batch::BatchState;
 use crate::card_number::CardNumber;
-use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId};
+use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
 use crate::ledger::DepositReference;
 use crate::order::OrderState;
 use crate::person::CustomId;
 use crate::string_enum::serde_enum;
+use crate::webhook::DisableReason;
 
 #[cfg(feature = "serde")]
 time::serde::format_description!(iso_date, Date, "[year]-[month]-[day]");
@@ -74,6 +75,10 @@ events! {
     EmployeeCreated(EmployeeChange) = "employee.created",
     /// An employee's fields were changed.
     EmployeeUpdated(EmployeeChange) = "employee.updated",
+    /// A webhook was disabled by the service.
+    WebhookDisabled(WebhookDisabled) = "webhook.disabled",
+    /// A test event, which the partner asked for. It goes to one webhook alone.
+    Ping(Ping) = "ping",
 }
 
 /// Where a request stands now.
@@ -134,3 +139,18 @@ pub struct EmployeeChange {
     /// The partner's own identifier of them, as it is now.
     pub custom_id: CustomId,
 }
+
+/// A webhook that the service disabled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WebhookDisabled {
+    /// The webhook.
+    pub webhook: WebhookId,
+    /// Why.
+    pub reason: DisableReason,
+}
+
+/// Nothing happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Ping {}

@@ -64,6 +64,10 @@ identifiers! {
     SessionId;
     /// An event of a partner's feed.
     EventId;
+    /// An address of a partner that receives events.
+    WebhookId;
+    /// An event on its way to a webhook.
+    DeliveryId;
     /// An access and a refresh token that were issued together.
     TokenPairId;
 }

@@ -23,6 +23,7 @@ pub mod request;
 mod string_enum;
 pub mod text;
 pub mod transaction;
+pub mod webhook;
 
 pub use draft::{Fault, Faults};
 pub use money::Kopecks;

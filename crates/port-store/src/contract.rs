@@ -38,6 +38,7 @@ mod support;
 pub mod throttle;
 pub mod transactions;
 pub mod units;
+pub mod webhooks;
 
 /// A store whose own clock, by which work is due and leases end, a test can move.
 pub trait TimeTravel: Store {
@@ -103,6 +104,14 @@ macro_rules! contract_tests {
             the_search_knows_no_letter_case
             the_search_takes_wildcards_literally
             filtered_lists_are_paged_too
+        }
+        $crate::contract_tests! { @aggregate $make, webhooks:
+            a_webhook_is_stored
+            a_webhook_is_removed
+            a_webhook_is_ready_when_it_has_something_to_do
+            a_delivery_is_due_until_it_ends
+            pending_deliveries_are_counted
+            old_deliveries_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, events:
             events_are_numbered_in_their_order

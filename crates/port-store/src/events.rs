@@ -2,7 +2,7 @@
 #![expect(clippy::missing_errors_doc, reason = "every method fails with a `StoreError` if the database does")]
 
 use kopeck_domain::event::{Event, EventType};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EventId, PartnerId};
 use time::OffsetDateTime;
 
 use crate::StoreError;
@@ -37,6 +37,10 @@ pub trait EventRepository {
         types: &[EventType],
         limit: u32,
     ) -> Result<Vec<FeedEvent>, StoreError>;
+    /// The event with this identifier. No index leads to it: this is for what partners ask for now and then.
+    fn by_id(&mut self, partner: PartnerId, id: EventId) -> Result<Option<FeedEvent>, StoreError>;
+    /// The number of the last event; 0 if there has been none.
+    fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError>;
     /// The number up to which events may be gone; 0 if all are there.
     fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError>;
     /// Removes events of any partners that were created before `moment`, `limit` at most. Returns how many those were.

@@ -12,6 +12,7 @@ mod repositories;
 mod sealed_nonces;
 pub mod session;
 mod store;
+mod webhooks;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -28,3 +29,4 @@ pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
+pub use webhooks::{DeliveryBacklog, Lease, SecretBytes, WebhookRecord, WebhookRepository};

@@ -20,11 +20,12 @@ pub use crate::repositories::{
 };
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
+pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
     ColumnPlace, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
     OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
-    SignatureCheck, StoreError, ThrottleRepository, TransactionRepository,
+    SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -61,6 +62,7 @@ mock_unit! {
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
     events: FakeEvents as EventRepository;
+    webhooks: MockWebhookRepository as WebhookRepository;
     audit: MockAuditRepository as AuditRepository;
 }
 

@@ -9,7 +9,7 @@ use crate::{
     AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, EmployeeRepository,
     EventRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError,
-    ThrottleRepository, TransactionRepository,
+    ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -91,6 +91,8 @@ pub trait UnitOfWork {
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
     /// The partners' feeds of events.
     fn events(&mut self) -> &mut dyn EventRepository;
+    /// Webhooks and their deliveries.
+    fn webhooks(&mut self) -> &mut dyn WebhookRepository;
     /// The audit log.
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }
@@ -116,6 +118,7 @@ macro_rules! unit_of_work {
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
             events: EventRepository,
+            webhooks: WebhookRepository,
             audit: AuditRepository,
         }
     };

@@ -14,7 +14,7 @@ const SWEEP: u32 = 1_000;
 const PAIR_GRACE: Duration = Duration::DAY;
 
 /// Removes responses past their retention, failures and nonces past their window, token pairs past their end, activation
-/// codes past their validity, and events past their retention. Returns the number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
+/// codes past their validity, events and deliveries past their retention. Returns the number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
 /// [`Env::settled`].
 ///
 /// # Errors
@@ -29,7 +29,8 @@ pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
     // The day of UTC is never ahead of the bank's.
     let codes = unit.cards().forget_activation_codes(now.to_offset(UtcOffset::UTC).date(), SWEEP)?;
     let events = unit.events().forget_before(now - env.settings.event_retention, SWEEP)?;
-    Ok(answers + nonces + failures + pairs + codes + events)
+    let deliveries = unit.webhooks().forget_before(now - env.settings.event_retention, SWEEP)?;
+    Ok(answers + nonces + failures + pairs + codes + events + deliveries)
 }
 
 #[cfg(test)]
@@ -69,7 +70,12 @@ mod tests {
             .withf(|day, limit| (*day, *limit) == (START.date(), 1_000))
             .times(1)
             .returning(|_, _| Ok(50_000));
-        assert_eq!(sweep(&mut unit, &bench), Ok(54_321));
+        unit.webhooks
+            .expect_forget_before()
+            .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(30), 1_000))
+            .times(1)
+            .returning(|_, _| Ok(600_000));
+        assert_eq!(sweep(&mut unit, &bench), Ok(654_321));
         assert_eq!(unit.events.forgotten_before, Some(START - Duration::days(30)));
     }
 
@@ -86,6 +92,7 @@ mod tests {
             .expect_forget_activation_codes()
             .withf(move |day, _| is_today(day))
             .returning(|_, _| Ok(0));
+        unit.webhooks.expect_forget_before().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
         bench.clock.step(Duration::days(1_100));
         assert_eq!(sweep(&mut unit, &bench), Ok(0));
         assert!(unit.events.forgotten_before.is_some_and(|moment| moment < START));

@@ -23,6 +23,7 @@ pub mod stuck;
 mod testing;
 pub mod tokens;
 pub mod transactions;
+pub mod webhooks;
 pub mod worker;
 
 pub use env::{Env, Settings};

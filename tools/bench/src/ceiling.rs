@@ -13,6 +13,7 @@ use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKey, MasterKeyBox};
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
+use kopeck_port_webhook::fake::FakeSender;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::tokens::TokenService;
 use kopeck_service::{Env, Settings};
@@ -63,6 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         sandbox: None,
         metrics: Arc::new(NoopMetrics),
         feed_waiters: Arc::default(),
+        webhooks: Arc::new(FakeSender),
         settings: HttpSettings::default(),
     });
     let listener = TcpListener::bind(args.listen)?;

@@ -17,6 +17,7 @@ mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
+mod webhooks;
 
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -122,6 +123,8 @@ struct State {
     movements: Table<ledger::MovementRow>,
     jobs: Table<jobs::JobRow>,
     events: Table<events::EventRow>,
+    webhooks: Table<webhooks::WebhookRow>,
+    deliveries: Table<webhooks::DeliveryRow>,
     audit: Table<Record>,
     audit_marks: Vec<Mark>,
 }

@@ -4,18 +4,40 @@ use kopeck_api as api;
 use kopeck_domain::event::{CardHolder, EmployeeChange, EventData};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::FeedEvent;
-use time::UtcOffset;
+use time::{OffsetDateTime, UtcOffset};
 
 /// The body of an event.
 pub(crate) fn body(appended: &FeedEvent) -> api::Event {
     let event = &appended.event;
-    let at = event.created_at.to_offset(UtcOffset::UTC);
     api::Event {
         id: event.id.uuid(),
         seq: appended.seq,
-        created_at: at.replace_nanosecond(0).unwrap_or(at),
+        created_at: to_the_second(event.created_at),
         data: data(&event.data),
     }
+}
+
+/// An event as webhooks deliver it: JSON, as in the feed. `seal` encrypts its data, which then stand under `sealed`.
+///
+/// # Errors
+/// What `seal` says.
+pub fn event_json<E>(
+    appended: &FeedEvent,
+    seal: Option<impl FnOnce(&[u8]) -> Result<String, E>>,
+) -> Result<Vec<u8>, E> {
+    let mut body = serde_json::to_value(body(appended)).unwrap_or_default();
+    if let (Some(seal), Some(fields)) = (seal, body.as_object_mut()) {
+        let data = fields.remove("data").unwrap_or_default();
+        let sealed = seal(data.to_string().as_bytes())?;
+        fields.insert("sealed".to_owned(), sealed.into());
+    }
+    Ok(body.to_string().into_bytes())
+}
+
+/// A timestamp as events show it: UTC, without fractions.
+pub(crate) fn to_the_second(at: OffsetDateTime) -> OffsetDateTime {
+    let at = at.to_offset(UtcOffset::UTC);
+    at.replace_nanosecond(0).unwrap_or(at)
 }
 
 fn data(data: &EventData) -> api::EventData {
@@ -49,6 +71,11 @@ fn data(data: &EventData) -> api::EventData {
         }),
         EventData::EmployeeCreated(change) => api::EventData::EmployeeCreated(employee(change)),
         EventData::EmployeeUpdated(change) => api::EventData::EmployeeUpdated(employee(change)),
+        EventData::WebhookDisabled(disabled) => api::EventData::WebhookDisabled(api::WebhookDisabledEvent {
+            id_webhook: disabled.webhook.uuid(),
+            reason: disabled.reason.as_str().to_owned(),
+        }),
+        EventData::Ping(_) => api::EventData::Ping(api::PingEvent {}),
     }
 }
 

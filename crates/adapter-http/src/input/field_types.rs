@@ -118,6 +118,28 @@ pub(crate) fn string_enum<T: HasSchema + FromStr<Err = Invalid>>()
     text(str::parse)
 }
 
+/// A list of at least one string; doubles count once.
+pub(crate) fn texts<T: HasSchema + PartialEq>(
+    parse: impl Fn(&str) -> Result<T, Invalid>,
+) -> FieldType<impl Fn(InputValue<'_>) -> Result<Vec<T>, Invalid>> {
+    let schema = |components: &mut Components| {
+        object! {"type": "array", "items": T::schema(components), "minItems": 1}
+    };
+    FieldType::new(schema, FieldEncoding::Json, move |given: InputValue<'_>| {
+        let InputValue::Json(Value::Array(list)) = given else {
+            return Err(Invalid::new("must be a list"));
+        };
+        let mut values = Vec::new();
+        for text in list {
+            let value = parse(text.as_str().ok_or_else(|| Invalid::new("must be a list of strings"))?)?;
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        if values.is_empty() { Err(Invalid::new("must not be empty")) } else { Ok(values) }
+    })
+}
+
 pub(crate) fn integer<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {

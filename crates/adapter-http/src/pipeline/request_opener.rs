@@ -143,7 +143,10 @@ impl<'a> RequestOpener<'a> {
                 return Sealable::nothing();
             }
         };
-        if let Some(field) = fields.iter().find(|field| field.name == SEALED) {
+        // A webhook has a field of this name too, which is never a string.
+        let is_flag =
+            |raw: &RawValue| matches!(raw.get(), "true" | "false" | "null") && operation.has_field(SEALED);
+        if let Some(field) = fields.iter().find(|field| field.name == SEALED && !is_flag(field.raw)) {
             // Other fields beside it would make two bodies.
             let sealed = text_of(field.raw).filter(|_| fields.len() == 1);
             return self.whole_body(sealed.as_deref());

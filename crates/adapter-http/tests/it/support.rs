@@ -179,6 +179,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         sandbox: None,
         metrics: Arc::new(NoopMetrics),
         feed_waiters: Arc::default(),
+        webhooks: Arc::new(kopeck_port_webhook::fake::FakeSender),
         settings: HttpSettings { body_limit: 1_000, ..HttpSettings::default() },
     }
 }

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::event::{Event, EventData, EventType};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EventId, PartnerId};
 use kopeck_port_store::{EventRepository, FeedEvent, StoreError};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -111,6 +111,21 @@ impl EventRepository for DieselTransaction {
         rows.sort_unstable_by_key(|row| row.seq);
         rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         rows.into_iter().map(EventRow::event).collect()
+    }
+
+    fn by_id(&mut self, partner: PartnerId, id: EventId) -> Result<Option<FeedEvent>, StoreError> {
+        let row: Option<EventRow> = events::table
+            .filter(events::partner_id.eq(partner.key()))
+            .filter(events::id.eq(id.key()))
+            .select(EventRow::as_select())
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        row.map(EventRow::event).transpose()
+    }
+
+    fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        Ok(self.last_number(partner, List::Events)?.unwrap_or(0))
     }
 
     fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError> {

@@ -5,7 +5,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use ipnet::IpNet;
 use kopeck_adapter_http::{ProxyHeader, RateLimit, TrustedProxies};
+use kopeck_adapter_webhook::WebhookSettings;
 use time::Duration;
 
 use super::duration;
@@ -16,6 +18,27 @@ pub struct OperationsArgs {
     /// Address and port of `/health/live`, `/health/ready` and `/metrics`; there are none if absent.
     #[arg(long, env = "KOPECK_OPERATIONS_LISTEN")]
     pub operations_listen: Option<SocketAddr>,
+}
+
+/// Where events may be delivered.
+#[derive(Debug, Clone, Args)]
+pub struct WebhookArgs {
+    /// Special-purpose networks that webhooks may lead into, as address blocks separated by commas. All others, such as
+    /// private ones, are refused.
+    #[arg(long, env = "KOPECK_WEBHOOK_ALLOW", value_delimiter = ',', hide_default_value = true)]
+    pub webhook_allow: Vec<IpNet>,
+    /// A file with the certificate authorities of webhook endpoints, PEM, in place of those that the system trusts.
+    #[arg(long, env = "KOPECK_WEBHOOK_CA")]
+    pub webhook_ca: Option<PathBuf>,
+}
+
+impl WebhookArgs {
+    /// The settings of the sender.
+    #[must_use]
+    pub fn settings(&self, is_sandbox: bool) -> WebhookSettings {
+        let (allow, authorities) = (self.webhook_allow.clone(), self.webhook_ca.clone());
+        WebhookSettings { allow, is_sandbox, authorities }
+    }
 }
 
 /// Connections, limits, proxies.

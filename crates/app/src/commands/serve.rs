@@ -7,6 +7,7 @@ use anyhow::Context;
 use kopeck_adapter_http::{Drain, FeedWaiters, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::StoreKind;
+use kopeck_adapter_webhook::HttpWebhooks;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::audit::AuditQueue;
@@ -19,6 +20,7 @@ use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
+use crate::deliveries::Deliverer;
 use crate::folder::{DataFolder, ServerLock};
 use crate::liveness::LivenessRegistry;
 use crate::open_files;
@@ -139,6 +141,7 @@ struct Process {
     /// The bank, with metrics.
     gateway: Arc<dyn BankGateway>,
     feed_waiters: Arc<FeedWaiters>,
+    webhooks: Arc<HttpWebhooks>,
     operations: Operations,
     /// Dropped after the rest: it reports the shutdown too.
     operations_server: Option<OperationsServer>,
@@ -211,6 +214,7 @@ impl Process {
             heads,
             gateway,
             feed_waiters,
+            webhooks: Arc::new(HttpWebhooks::new(args.webhooks.settings(sandbox))?),
             operations,
             operations_server,
             _lock: lock,
@@ -229,6 +233,7 @@ impl Process {
             metrics: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
             feed_waiters: Arc::clone(&self.feed_waiters),
+            webhooks: Arc::clone(&self.webhooks) as _,
             settings: HttpSettings {
                 body_limit: args.body_limit,
                 body_memory: args.front.body_memory,
@@ -247,10 +252,29 @@ impl Process {
         let (worker, refresher) =
             (self.application.worker(bank()), self.application.account_refresher(bank()));
         let (store, env) = (self.application.store(), &self.application.env);
-        let workers =
-            Workers::start(count, &store, env, &Arc::new(worker), refresher, self.database_clock_check())?;
+        let workers = Workers::start(
+            count,
+            &store,
+            env,
+            &Arc::new(worker),
+            refresher,
+            self.deliverer(),
+            self.database_clock_check(),
+        )?;
         self.operations.health.workers_are_started(workers.liveness());
         Ok(workers)
+    }
+
+    fn deliverer(&self) -> Deliverer {
+        Deliverer {
+            store: self.application.store(),
+            env: Arc::clone(&self.application.env),
+            wall: Arc::clone(&self.adapters.wall),
+            tokens: Arc::clone(&self.application.tokens),
+            sender: Arc::clone(&self.webhooks) as _,
+            observer: Arc::clone(&self.operations.metrics) as _,
+            process: self.adapters.ids.next_id(),
+        }
     }
 
     /// Reschedules jobs from the future, and measures the clock of a database server. An embedded database uses the machine's.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
 use kopeck_adapter_store_diesel::{Outage, StoreObserver};
+use kopeck_domain::webhook::AttemptOutcome;
 use kopeck_port_store::Access;
 use kopeck_service::audit::AuditQueueObserver;
 use prometheus::{
@@ -20,6 +21,7 @@ use prometheus::{
 
 use super::Health;
 use super::snapshot::SnapshotCache;
+use crate::deliveries::DeliveryObserver;
 use crate::service_output;
 pub use clocks::ClockLabel;
 use clocks::Clocks;
@@ -49,6 +51,7 @@ pub struct Metrics {
     refused_bodies: IntCounter,
     audit_notes: [IntCounter; 3],
     audit_heads: [IntCounter; 2],
+    deliveries: [IntCounter; 2],
     outages: IntCounterVec,
     reads: Thread,
     writes: Thread,
@@ -167,6 +170,11 @@ impl Metrics {
             "Attempts to send the chain heads of the audit log by outcome.",
             &["outcome"],
         )?;
+        let deliveries = registrar.counters(
+            "kopeck_webhook_attempts_total",
+            "Attempts to deliver an event to a webhook by outcome.",
+            &["outcome"],
+        )?;
         Ok(Self {
             routes: routes(&seconds)?,
             requests,
@@ -188,6 +196,7 @@ impl Metrics {
             )?,
             audit_notes: audit_notes(&registrar)?,
             audit_heads: both(&heads, ["sent", "failed"])?,
+            deliveries: both(&deliveries, ["delivered", "failed"])?,
             outages: outages(&registrar)?,
             reads: Thread::new(&registrar, "read")?,
             writes: Thread::new(&registrar, "write")?,
@@ -391,6 +400,13 @@ impl AuditQueueObserver for Metrics {
     fn dropped(&self, entries: u64) {
         let [_, _, dropped] = &self.audit_notes;
         dropped.inc_by(entries);
+    }
+}
+
+impl DeliveryObserver for Metrics {
+    fn attempted(&self, outcome: AttemptOutcome) {
+        let [delivered, failed] = &self.deliveries;
+        if outcome == AttemptOutcome::Delivered { delivered.inc() } else { failed.inc() }
     }
 }
 

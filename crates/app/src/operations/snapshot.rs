@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kopeck_domain::Kopecks;
-use kopeck_port_store::{Backlog, Store};
+use kopeck_port_store::{Backlog, DeliveryBacklog, Store};
 use tokio::sync::Mutex;
 
 use super::health::ask;
@@ -18,6 +18,8 @@ const TTL_OF_FAILURE: Duration = Duration::from_millis(500);
 pub struct StoreSnapshot {
     /// The workers' backlog.
     pub backlog: Backlog,
+    /// How deliveries to webhooks stand.
+    pub deliveries: DeliveryBacklog,
     /// The money on hold, of all partners.
     pub held: Kopecks,
 }
@@ -37,7 +39,11 @@ impl SnapshotCache {
             return snapshot;
         }
         let read = |unit: &mut dyn kopeck_port_store::UnitOfWork| {
-            Ok(StoreSnapshot { backlog: unit.jobs().backlog()?, held: unit.reconciliation().held_by_all()? })
+            Ok(StoreSnapshot {
+                backlog: unit.jobs().backlog()?,
+                deliveries: unit.webhooks().backlog()?,
+                held: unit.reconciliation().held_by_all()?,
+            })
         };
         let snapshot = ask(store, read).await.ok();
         *latest = Some((Instant::now(), snapshot));

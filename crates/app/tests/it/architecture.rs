@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sealing", &[]),
     ("audit", &["domain"]),
     ("port-system", &[]),
+    ("port-webhook", &[]),
     ("port-security", &["domain"]),
     ("port-store", &["domain", "audit"]),
     ("port-bank", &["domain"]),
@@ -20,6 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
+    ("adapter-webhook", &["port-webhook"]),
     (
         "adapter-http",
         &[
@@ -32,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "port-security",
             "port-store",
             "port-bank",
+            "port-webhook",
         ],
     ),
     ("client", &["api", "sealing"]),
@@ -50,6 +53,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "port-security",
             "port-store",
             "port-bank",
+            "port-webhook",
             "bank-protocol",
             "adapter-security",
             "adapter-http",
@@ -89,7 +93,17 @@ const PURE: &[(&str, &[&str])] = &[
     ("audit", &["kopeck-domain", "sha2", "time"]),
     (
         "sealing",
-        &["chacha20poly1305", "chacha20", "poly1305", "hkdf", "sha2", "base64", "zeroize", "thiserror"],
+        &[
+            "chacha20poly1305",
+            "chacha20",
+            "poly1305",
+            "hkdf",
+            "hmac",
+            "sha2",
+            "base64",
+            "zeroize",
+            "thiserror",
+        ],
     ),
 ];
 

@@ -12,7 +12,8 @@ use crate::world::{Sample, Things, samples, token_operations};
 fn is_identifier(operation: &str, name: &str) -> bool {
     match name {
         "idCard" | "idEmployee" | "idCategory" | "order_id" | "orderId" | "replenishmentId"
-        | "idReplenishment" | "setLimitsCardsId" | "customIdCard" | "transactionId" => true,
+        | "idReplenishment" | "setLimitsCardsId" | "customIdCard" | "transactionId" | "idWebhook"
+        | "eventId" => true,
         // Lists: of cards to top up; of cards to limit, but of lines in an order.
         "cards" => true,
         "data" => operation == "limits.set",
@@ -21,7 +22,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         "surname" | "name" | "patronymic" | "phone" | "email" | "status" | "q" | "nameCategory"
         | "statusCard" | "typeCard" | "page" | "per_page" | "perPage" | "from" | "to" | "type" | "amount"
         | "at" | "limit" | "after" | "types" | "wait" | "place" | "mcc" | "merchantId" | "activationCode"
-        | "seconds" | "latencyMs" | "errorRate" | "loseAnswerRate" | "duplicateRate" | "down" => false,
+        | "url" | "description" | "enabled" | "sealed" | "seconds" | "latencyMs" | "errorRate"
+        | "loseAnswerRate" | "duplicateRate" | "down" => false,
         _ => panic!("say whether {name} of {operation} names something of a partner's"),
     }
 }

@@ -92,6 +92,7 @@ mod tls;
 mod transactions;
 mod turns;
 mod upgrade;
+mod webhooks;
 mod workflows;
 mod world;
 mod wrong_cards;

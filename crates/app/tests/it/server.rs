@@ -18,6 +18,7 @@ use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
+use kopeck_port_webhook::fake::FakeSender;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
@@ -109,6 +110,7 @@ impl TestServer {
             sandbox: sandbox.then_some(ports.sandbox),
             metrics: Arc::new(NoopMetrics),
             feed_waiters,
+            webhooks: Arc::new(FakeSender),
             settings: http,
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

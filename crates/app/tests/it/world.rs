@@ -18,6 +18,9 @@ pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
 /// A card number that no bank has given out.
 const NO_NUMBER: &str = "4006381333931";
 
+/// Where nothing is delivered: the tests' server has no sender.
+const HOOK: &str = "https://hooks.example/";
+
 /// Identifiers by the names that stand for them in [`samples`].
 pub struct Things(BTreeMap<&'static str, Value>);
 
@@ -116,6 +119,16 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("limits.list", "", none()),
         ("balance", "", none()),
         ("event.feed", "", json!({"types": "card.issued,card.linked"})),
+        ("webhook.create", "", json!({"url": HOOK})),
+        ("webhook.list", "", none()),
+        ("webhook.get", "<webhook>", none()),
+        ("webhook.update", "<webhook>", json!({"description": "[new]"})),
+        ("webhook.delete", "<spare webhook>", none()),
+        ("webhook.rotate_secret", "<webhook>", none()),
+        ("webhook.ping", "<webhook>", none()),
+        ("webhook.deliveries", "<webhook>", none()),
+        ("webhook.redeliver", "<webhook>", json!({"eventId": "<event>"})),
+        ("webhook.redeliver", "<webhook>", json!({"after": 0})),
         ("sandbox.deposit", "", json!({"amount": 1})),
         ("sandbox.purchase", "<card>", json!({"amount": 1})),
         ("sandbox.refund", "<card>", json!({"transactionId": "<payment>", "amount": 1})),
@@ -206,6 +219,9 @@ impl Things {
             "new top-up",
             "change",
             "new change",
+            "webhook",
+            "spare webhook",
+            "event",
         ];
         let mut things: BTreeMap<&str, Value> = ids.into_iter().map(|name| (name, json!(NOBODY))).collect();
         things.insert("number", json!(NO_NUMBER));
@@ -280,6 +296,9 @@ impl Maker<'_> {
             ("change", json!(change)),
             ("new change", json!(self.change(&busy))),
             ("new", json!(format!("new-{tag}"))),
+            ("webhook", json!(self.webhook())),
+            ("spare webhook", json!(self.webhook())),
+            ("event", self.send(get("/v1/events?limit=1")).ok(200)["data"][0]["id"].clone()),
         ];
         Things(things.into())
     }
@@ -310,6 +329,17 @@ impl Maker<'_> {
     fn change(&self, card: &str) -> String {
         let body = json!({"data": [{"idCard": card}], "limit": {"amount": 1_000, "period": "CDAY"}});
         self.post("/v1/setlimitscards", &body, "setLimitsCardsId")
+    }
+
+    /// A new webhook, in place of the oldest if there are many.
+    fn webhook(&self) -> String {
+        let list = self.send(get("/v1/webhooks")).ok(200);
+        let webhooks = list["data"].as_array().unwrap();
+        if webhooks.len() > 7 {
+            let oldest = webhooks[0]["idWebhook"].as_str().unwrap();
+            self.send(Call::new("DELETE", &format!("/v1/webhook/{oldest}"))).ok(200);
+        }
+        self.post("/v1/webhooks", &json!({"url": HOOK}), "idWebhook")
     }
 
     /// The cards that an order brought.

@@ -5,12 +5,14 @@ use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
-    CardHolder, CardIssued, Deposited, EmployeeChange, EventData, EventType, RequestStatus,
+    CardHolder, CardIssued, Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus,
+    WebhookDisabled,
 };
-use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
+use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::person::CustomId;
+use kopeck_domain::webhook::DisableReason;
 use serde_json::{Value, json};
 use time::macros::date;
 use uuid::Uuid;
@@ -63,6 +65,14 @@ fn samples() -> Vec<(EventData, Value)> {
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
         (EventData::EmployeeCreated(employee()), changed()),
         (EventData::EmployeeUpdated(employee()), changed()),
+        (
+            EventData::WebhookDisabled(WebhookDisabled {
+                webhook: WebhookId::new(ID),
+                reason: DisableReason::Gone,
+            }),
+            json!({"webhook": ID, "reason": "gone"}),
+        ),
+        (EventData::Ping(Ping {}), json!({})),
     ]
 }
 

@@ -55,6 +55,11 @@ pub fn events_are_numbered_in_their_order(store: &dyn Store) {
     assert_eq!(feed(store, partner, 0, &[], 10), numbered(&events, 1));
     assert_eq!(feed(store, partner, 1, &[], 1), numbered(&events[1..2], 2));
     assert_eq!(feed(store, partner, 3, &[], 10), []);
+    assert_eq!(read(store, move |unit| unit.events().last(partner)), 3);
+    let (last, unknown) = (events[2].id, id());
+    let by_id = |id| read(store, move |unit| unit.events().by_id(partner, id));
+    assert_eq!(by_id(last), numbered(&events[2..], 3).pop());
+    assert_eq!(by_id(unknown), None);
 }
 
 /// What is undone leaves no gap.

@@ -1,7 +1,7 @@
 //! Feeds of events in memory. Use cases append to them in passing, so tests look at what is there afterwards.
 
 use kopeck_domain::event::{Event, EventData, EventType};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EventId, PartnerId};
 use time::OffsetDateTime;
 
 use crate::{EventRepository, FeedEvent, StoreError};
@@ -33,7 +33,7 @@ impl FakeEvents {
 
 impl EventRepository for FakeEvents {
     fn append(&mut self, partner: PartnerId, events: &[Event]) -> Result<(), StoreError> {
-        let last = self.of(partner).next_back().map_or(0, |event| event.seq);
+        let last = self.last(partner)?;
         let numbered = (last + 1..).zip(events).map(|(seq, event)| FeedEvent { seq, event: event.clone() });
         self.appended.extend(numbered.map(|event| (partner, event)));
         Ok(())
@@ -49,6 +49,15 @@ impl EventRepository for FakeEvents {
         let kept = self.of(partner).filter(|event| event.seq > after && !self.is_forgotten(&event.event));
         let wanted = kept.filter(|event| types.is_empty() || types.contains(&event.event.data.event_type()));
         Ok(wanted.take(limit as usize).cloned().collect())
+    }
+
+    fn by_id(&mut self, partner: PartnerId, id: EventId) -> Result<Option<FeedEvent>, StoreError> {
+        let kept = self.of(partner).filter(|event| !self.is_forgotten(&event.event));
+        Ok(kept.into_iter().find(|event| event.event.id == id).cloned())
+    }
+
+    fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        Ok(self.of(partner).next_back().map_or(0, |event| event.seq))
     }
 
     fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError> {

@@ -47,6 +47,18 @@ impl TokenService {
         accepted.map(|record| self.open_key(partner, record)).collect()
     }
 
+    /// The key under which the partner's events are encrypted, if it has an active one.
+    ///
+    /// # Errors
+    /// [`TokenError::Store`] or [`TokenError::Security`].
+    pub fn active_key(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        partner: PartnerId,
+    ) -> Result<Option<AcceptedKey>, TokenError> {
+        Ok(self.accepted_keys(unit, partner)?.into_iter().find(|key| key.active))
+    }
+
     fn open_key(&self, partner: PartnerId, record: &SealingKeyRecord) -> Result<AcceptedKey, TokenError> {
         let place = SecretBinding {
             table: SEALING_KEY_TABLE,

@@ -9,7 +9,7 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::event::{Event, EventType};
-use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, SessionId, TokenPairId};
+use kopeck_domain::ids::{CardId, EmployeeId, EventId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::partner::{Partner, PartnerStatus};
@@ -25,7 +25,7 @@ use kopeck_port_store::{
     EventRepository, FeedEvent, IdempotencyRepository, JobRepository, LedgerRepository, NewCard,
     OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse, ReencryptionCursor,
     SealedNonceRepository, SealingKeyRecord, SessionRepository, SpentNonce, Store, StoreError, StoredPair,
-    ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    ThrottleRepository, TransactionRepository, UnitOfWork, WebhookRepository, Work,
 };
 use time::{Date, OffsetDateTime};
 
@@ -86,6 +86,7 @@ impl UnitOfWork for Unit {
             ledger: LedgerRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
+            webhooks: WebhookRepository,
         }
     }
 }
@@ -112,6 +113,8 @@ impl EventRepository for Unit {
     }
     absent! {
         after(PartnerId, i64, &[EventType], u32) -> Vec<FeedEvent>;
+        by_id(PartnerId, EventId) -> Option<FeedEvent>;
+        last(PartnerId) -> i64;
         expired_up_to(PartnerId) -> i64;
         forget_before(OffsetDateTime, u32) -> u64;
     }

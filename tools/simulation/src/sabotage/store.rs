@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::event::{Event, EventType};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EventId, PartnerId};
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
@@ -14,7 +14,7 @@ use kopeck_port_store::{
     Claim, Done, EmployeeRepository, EventRepository, FeedEvent, Horizon, IdempotencyRepository, JobClock,
     JobRepository, LedgerRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
     RecordedResponse, Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError,
-    StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, WebhookRepository, Work,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -103,6 +103,7 @@ impl UnitOfWork for SabotagedUnit<'_> {
         transactions: TransactionRepository;
         orders: OrderRepository;
         reconciliation: ReconciliationRepository;
+        webhooks: WebhookRepository;
         audit: AuditRepository;
     }
 }
@@ -292,6 +293,14 @@ impl EventRepository for SabotagedUnit<'_> {
         limit: u32,
     ) -> Result<Vec<FeedEvent>, StoreError> {
         self.unit.events().after(partner, after, types, limit)
+    }
+
+    fn by_id(&mut self, partner: PartnerId, id: EventId) -> Result<Option<FeedEvent>, StoreError> {
+        self.unit.events().by_id(partner, id)
+    }
+
+    fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        self.unit.events().last(partner)
     }
 
     fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError> {

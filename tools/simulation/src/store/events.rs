@@ -1,7 +1,7 @@
 //! The partners' feeds of events.
 
 use kopeck_domain::event::{Event, EventType};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EventId, PartnerId};
 use kopeck_port_store::{EventRepository, FeedEvent, StoreError};
 use time::OffsetDateTime;
 
@@ -9,10 +9,10 @@ use super::{Unit, amount};
 
 #[derive(Clone)]
 pub(super) struct EventRow {
-    partner: PartnerId,
-    event: FeedEvent,
+    pub(super) partner: PartnerId,
+    pub(super) event: FeedEvent,
     /// An expired one keeps its place, so that numbers go on behind it.
-    expired: bool,
+    pub(super) expired: bool,
 }
 
 impl EventRepository for Unit {
@@ -43,6 +43,15 @@ impl EventRepository for Unit {
         let wanted =
             behind.filter(|event| types.is_empty() || types.contains(&event.event.data.event_type()));
         Ok(wanted.take(amount(limit)).cloned().collect())
+    }
+
+    fn by_id(&mut self, partner: PartnerId, id: EventId) -> Result<Option<FeedEvent>, StoreError> {
+        let mut own = self.state.events.iter().filter(|row| row.partner == partner && !row.expired);
+        Ok(own.find(|row| row.event.event.id == id).map(|row| row.event.clone()))
+    }
+
+    fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        Ok(self.last_event(partner))
     }
 
     fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError> {

@@ -3,6 +3,7 @@
 use kopeck_adapter_store_diesel::OpenStore;
 use kopeck_port_store::Access;
 use prometheus::{IntGauge, Opts};
+use time::OffsetDateTime;
 
 use super::Registrar;
 use super::process::ProcessMetrics;
@@ -37,6 +38,9 @@ struct StoredGauges {
     oldest_due: IntGauge,
     failing: IntGauge,
     stuck: IntGauge,
+    deliveries: IntGauge,
+    oldest_delivery: IntGauge,
+    failing_webhooks: IntGauge,
     held: IntGauge,
 }
 
@@ -138,16 +142,29 @@ impl StoredGauges {
                 "Unfinished requests whose latest attempt got no response from the bank.",
             )?,
             stuck: registrar.gauge("kopeck_work_stuck", "Unfinished requests that need an operator.")?,
+            deliveries: registrar.gauge(
+                "kopeck_webhook_deliveries_pending",
+                "Queued deliveries to webhooks that have not ended.",
+            )?,
+            oldest_delivery: registrar.gauge(
+                "kopeck_webhook_oldest_pending_timestamp_seconds",
+                "When the oldest of them was queued, Unix time; 0 if there is none.",
+            )?,
+            failing_webhooks: registrar
+                .gauge("kopeck_webhooks_failing", "Enabled webhooks whose latest attempt failed.")?,
             held: registrar.gauge("kopeck_money_held_kopecks", "Money on hold, of all partners.")?,
         })
     }
 
-    fn show(&self, StoreSnapshot { backlog, held }: StoreSnapshot) {
+    fn show(&self, StoreSnapshot { backlog, deliveries, held }: StoreSnapshot) {
         self.requests.set(whole(backlog.all));
         self.due.set(whole(backlog.due));
         self.oldest_due.set(backlog.oldest_due.whole_seconds());
         self.failing.set(whole(backlog.failing));
         self.stuck.set(whole(backlog.stuck));
+        self.deliveries.set(whole(deliveries.pending));
+        self.oldest_delivery.set(deliveries.oldest.map_or(0, OffsetDateTime::unix_timestamp));
+        self.failing_webhooks.set(whole(deliveries.failing));
         self.held.set(held.get());
     }
 }

@@ -1,0 +1,20 @@
+//! Sends a test event to a webhook.
+
+use kopeck_service::webhooks;
+
+use super::read_id;
+use crate::operations::prelude::*;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_PING, handler!(ping))
+    .body_optional()
+    .reads(reads!(read_id))
+    .responds::<api::WebhookPinged>(202)
+    .refuses(&[Code::WebhookNotFound, Code::WebhookDisabled]);
+
+async fn ping(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    ctx.mutate(id, |unit, env, partner, id| {
+        webhooks::ping(unit, env, partner, *id).map(|event| api::WebhookPinged { event_id: event.uuid() })
+    })
+    .await
+}

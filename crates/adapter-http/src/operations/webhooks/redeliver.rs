@@ -1,0 +1,43 @@
+//! Delivers events to a webhook once more.
+
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::ids::{EventId, WebhookId};
+use kopeck_service::webhooks::{self, Redelivery};
+
+use super::read_id;
+use crate::input::field_types::{id, integer};
+use crate::operations::prelude::*;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_REDELIVER, handler!(redeliver))
+    .reads(reads!(read))
+    .responds::<api::Redelivery>(202)
+    .refuses(&[Code::WebhookNotFound, Code::WebhookDisabled, Code::NotFound, Code::EventsExpired]);
+
+fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
+    let webhook = read_id(r);
+    let mut body = r.body();
+    let about = "This event. Either this or `after`.";
+    let event = body.optional("eventId", id::<EventId>().about(about));
+    let natural =
+        |number: i64| (number >= 0).then_some(number).ok_or_else(|| Invalid::new("must not be negative"));
+    let about = "Events behind this number of the feed that were not delivered, 10,000 at most.";
+    let after = body.optional("after", integer(natural).between(0, i64::MAX).about(about));
+    let which = match (event, after) {
+        (Some(event), None) => Redelivery::Event(event),
+        (None, Some(after)) => Redelivery::After(after),
+        _ => {
+            body.fault("body", "must have either eventId or after");
+            return None;
+        }
+    };
+    Some((webhook?, which))
+}
+
+async fn redeliver(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read);
+    ctx.mutate(values, |unit, env, partner, (id, which)| {
+        webhooks::redeliver(unit, env, partner, *id, *which)
+            .map(|queued| api::Redelivery { deliveries: queued as u64 })
+    })
+    .await
+}

@@ -1,0 +1,290 @@
+//! Webhooks and their deliveries. They go by plain statements: their volume is that of deliveries over a network.
+
+mod rows;
+
+use std::collections::BTreeSet;
+
+use diesel::dsl::{exists, max, min};
+use diesel::prelude::*;
+use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
+use kopeck_domain::partner::PartnerStatus;
+use kopeck_domain::webhook::{Delivery, DeliveryStatus};
+use kopeck_port_store::page::{Listed, Page};
+use kopeck_port_store::{DeliveryBacklog, StoreError, WebhookRecord, WebhookRepository};
+use time::OffsetDateTime;
+
+use self::rows::{DeliveryRow, WebhookRow};
+use super::window;
+use crate::convert::{AsKey, natural};
+use crate::counters::List;
+use crate::error::Stored;
+use crate::schema::{counters, events, partners, webhook_deliveries, webhooks};
+use crate::sql_types::{Id, UtcTimestamp};
+use crate::statements::{self, INSERT_CHUNK, Row as _, binds};
+use crate::transaction::DieselTransaction;
+
+const PENDING: &str = DeliveryStatus::Pending.as_str();
+
+const UPDATE_WEBHOOK: &str = "
+    UPDATE webhooks SET url = ?, types = ?, description = ?, sealed = ?, enabled = ?, created_at = ?, last_success_at = ?,
+        last_failure_at = ?, failing_since = ?, secret = ?, former_secret = ?, former_until = ?, cursor = ?, due_at = ?,
+        lease_owner = ?, leased_until = ?
+    WHERE partner_id = ? AND id = ?";
+
+/// The deliveries of one webhook.
+macro_rules! deliveries_of {
+    ($partner:expr, $id:expr) => {
+        webhook_deliveries::table
+            .filter(webhook_deliveries::partner_id.eq($partner.key()))
+            .filter(webhook_deliveries::webhook_id.eq($id.key()))
+    };
+}
+
+impl WebhookRepository for DieselTransaction {
+    fn insert(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<(), StoreError> {
+        let row = WebhookRow::new(partner, record, &*self.cipher)?;
+        statements::insert(self.of(partner)?, &[row]).stored()
+    }
+
+    fn get(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
+        let row: Option<WebhookRow> = webhooks::table
+            .filter(webhooks::partner_id.eq(partner.key()))
+            .filter(webhooks::id.eq(id.key()))
+            .select(WebhookRow::as_select())
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        row.map(|row| row.record(&*self.cipher)).transpose()
+    }
+
+    fn update(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<(), StoreError> {
+        let row = WebhookRow::new(partner, record, &*self.cipher)?;
+        let mut values = row.values();
+        // The key, which comes first in the row, comes last in the statement.
+        values.rotate_left(2);
+        self.change(partner, UPDATE_WEBHOOK, values)
+    }
+
+    fn delete(&mut self, partner: PartnerId, id: WebhookId) -> Result<(), StoreError> {
+        let text = "DELETE FROM webhook_deliveries WHERE partner_id = ? AND webhook_id = ?";
+        self.change(partner, text, binds![partner.key(), id.key()])?;
+        let text = "DELETE FROM webhooks WHERE partner_id = ? AND id = ?";
+        self.change(partner, text, binds![partner.key(), id.key()])
+    }
+
+    fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<WebhookRecord>, StoreError> {
+        let own = webhooks::table.filter(webhooks::partner_id.eq(partner.key()));
+        let total: i64 = own.count().get_result(self.of(partner)?).stored()?;
+        let (limit, offset) = window(page);
+        let rows: Vec<WebhookRow> = own
+            .order((webhooks::created_at, webhooks::id))
+            .limit(limit)
+            .offset(offset)
+            .select(WebhookRow::as_select())
+            .load(self.of(partner)?)
+            .stored()?;
+        let items = rows.into_iter().map(|row| row.record(&*self.cipher)).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: natural(total, "webhooks")? })
+    }
+
+    fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError> {
+        let now = UtcTimestamp::of(now);
+        let behind = counters::table
+            .filter(counters::partner_id.eq(webhooks::partner_id))
+            .filter(counters::list.eq(List::Events.as_str()))
+            .filter(counters::last.gt(webhooks::cursor));
+        let is_free = webhooks::leased_until.is_null().or(webhooks::leased_until.le(now).assume_not_null());
+        let is_due = webhooks::due_at.is_not_null().and(webhooks::due_at.le(now).assume_not_null());
+        let rows: Vec<(Id, Id)> = webhooks::table
+            .inner_join(partners::table.on(partners::id.eq(webhooks::partner_id)))
+            .filter(webhooks::enabled)
+            .filter(partners::status.eq(PartnerStatus::Active.as_str()))
+            .filter(is_free)
+            .filter(is_due.or(exists(behind)))
+            .order(webhooks::due_at)
+            .limit(i64::from(limit))
+            .select((webhooks::partner_id, webhooks::id))
+            .load(self.unlocked()?)
+            .stored()?;
+        Ok(rows.into_iter().map(|(partner, id)| (partner.to(), id.to())).collect())
+    }
+
+    fn enqueue(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        deliveries: &[Delivery],
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let last: Option<i64> = deliveries_of!(partner, id)
+            .select(max(webhook_deliveries::position))
+            .get_result(self.of(partner)?)
+            .stored()?;
+        let first = last.map_or(1, |last| last + 1);
+        let rows = (first..).zip(deliveries);
+        let rows: Vec<DeliveryRow> =
+            rows.map(|(position, delivery)| DeliveryRow::new(partner, id, position, delivery, at)).collect();
+        for rows in rows.chunks(INSERT_CHUNK) {
+            statements::insert(self.of(partner)?, rows).stored()?;
+        }
+        Ok(())
+    }
+
+    fn due(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        now: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        let rows: Vec<DeliveryRow> = deliveries_of!(partner, id)
+            .filter(webhook_deliveries::status.eq(PENDING))
+            .filter(webhook_deliveries::next_attempt_at.le(UtcTimestamp::of(now)))
+            .order((webhook_deliveries::next_attempt_at, webhook_deliveries::position))
+            .limit(i64::from(limit))
+            .select(DeliveryRow::as_select())
+            .load(self.of(partner)?)
+            .stored()?;
+        rows.into_iter().map(DeliveryRow::delivery).collect()
+    }
+
+    fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError> {
+        let next: Option<UtcTimestamp> = deliveries_of!(partner, id)
+            .filter(webhook_deliveries::status.eq(PENDING))
+            .select(min(webhook_deliveries::next_attempt_at))
+            .get_result(self.of(partner)?)
+            .stored()?;
+        next.map(|next| next.time("webhook_deliveries.next_attempt_at")).transpose()
+    }
+
+    fn update_delivery(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        delivery: &Delivery,
+    ) -> Result<(), StoreError> {
+        let stamp = |at: Option<OffsetDateTime>| at.map(UtcTimestamp::of);
+        let text = "UPDATE webhook_deliveries SET status = ?, attempts = ?, last_attempt_at = ?, last_status_code = ?,
+                last_error = ?, next_attempt_at = ?
+            WHERE partner_id = ? AND webhook_id = ? AND id = ?";
+        let values = binds![
+            delivery.status.as_str(),
+            i64::from(delivery.attempts),
+            stamp(delivery.last_attempt_at),
+            delivery.last_status_code.map(i64::from),
+            &delivery.last_error,
+            stamp(delivery.next_attempt_at),
+            partner.key(),
+            id.key(),
+            delivery.id.key(),
+        ];
+        self.change(partner, text, values)
+    }
+
+    fn fail_pending(&mut self, partner: PartnerId, id: WebhookId, error: &str) -> Result<(), StoreError> {
+        let text = "UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, last_error = ?
+            WHERE partner_id = ? AND webhook_id = ? AND status = 'PENDING'";
+        self.change(partner, text, binds![error, partner.key(), id.key()])
+    }
+
+    fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError> {
+        let webhook = &record.webhook;
+        let queued: i64 = deliveries_of!(partner, webhook.id)
+            .filter(webhook_deliveries::status.eq(PENDING))
+            .count()
+            .get_result(self.of(partner)?)
+            .stored()?;
+        if !webhook.enabled {
+            return natural(queued, "webhook_deliveries");
+        }
+        let counts: Vec<(String, i64)> = events::table
+            .filter(events::partner_id.eq(partner.key()))
+            .filter(events::seq.gt(record.cursor))
+            .group_by(events::kind)
+            .select((events::kind, diesel::dsl::count_star()))
+            .load(self.of(partner)?)
+            .stored()?;
+        let wanted = counts.iter().filter(|(kind, _)| kind.parse().is_ok_and(|kind| webhook.wants(kind)));
+        natural(queued + wanted.map(|(_, count)| count).sum::<i64>(), "webhook_deliveries")
+    }
+
+    fn deliveries(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<Listed<Delivery>, StoreError> {
+        let any: Vec<&str> = status
+            .map_or_else(|| DeliveryStatus::ALL.to_vec(), |one| vec![one])
+            .iter()
+            .map(|one| one.as_str())
+            .collect();
+        let own = || deliveries_of!(partner, id).filter(webhook_deliveries::status.eq_any(any.clone()));
+        let total: i64 = own().count().get_result(self.of(partner)?).stored()?;
+        let (limit, offset) = window(page);
+        let rows: Vec<DeliveryRow> = own()
+            .order(webhook_deliveries::position.desc())
+            .limit(limit)
+            .offset(offset)
+            .select(DeliveryRow::as_select())
+            .load(self.of(partner)?)
+            .stored()?;
+        let items = rows.into_iter().map(DeliveryRow::delivery).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: natural(total, "webhook_deliveries")? })
+    }
+
+    fn delivered_or_pending(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        after: i64,
+        until: i64,
+    ) -> Result<BTreeSet<i64>, StoreError> {
+        let seqs: Vec<i64> = deliveries_of!(partner, id)
+            .filter(webhook_deliveries::seq.gt(after))
+            .filter(webhook_deliveries::seq.le(until))
+            .filter(webhook_deliveries::status.ne(DeliveryStatus::Failed.as_str()))
+            .select(webhook_deliveries::seq)
+            .load(self.of(partner)?)
+            .stored()?;
+        Ok(seqs.into_iter().collect())
+    }
+
+    fn has_delivery_of(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        event: EventId,
+    ) -> Result<bool, StoreError> {
+        let text = "SELECT EXISTS (SELECT 1 FROM webhook_deliveries
+            WHERE partner_id = ? AND webhook_id = ? AND event_id = ?) AS answer";
+        let values = binds![partner.key(), id.key(), event.key()];
+        statements::is_any(self.of(partner)?, text, values).stored()
+    }
+
+    fn backlog(&mut self) -> Result<DeliveryBacklog, StoreError> {
+        let connection = self.unlocked()?;
+        let pending = webhook_deliveries::table.filter(webhook_deliveries::status.eq(PENDING));
+        let count: i64 = pending.count().get_result(connection).stored()?;
+        let oldest: Option<UtcTimestamp> =
+            pending.select(min(webhook_deliveries::created_at)).get_result(connection).stored()?;
+        let failing: i64 = webhooks::table
+            .filter(webhooks::enabled)
+            .filter(webhooks::failing_since.is_not_null())
+            .count()
+            .get_result(connection)
+            .stored()?;
+        Ok(DeliveryBacklog {
+            pending: natural(count, "webhook_deliveries")?,
+            oldest: oldest.map(|at| at.time("webhook_deliveries.created_at")).transpose()?,
+            failing: natural(failing, "webhooks")?,
+        })
+    }
+
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let old = "webhook_deliveries WHERE created_at < ? ORDER BY created_at";
+        let key = "partner_id, webhook_id, position";
+        self.sweep("DELETE FROM webhook_deliveries", key, old, UtcTimestamp::of(moment), limit).map(u64::from)
+    }
+}

@@ -1,0 +1,244 @@
+//! The delivery of events to webhooks: takes leases of webhooks that have something to do, and makes their attempts.
+//!
+//! A task a webhook, four attempts at once. So a receiver that does not answer holds up nothing but itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use kopeck_adapter_http::event_json;
+use kopeck_domain::ids::{PartnerId, WebhookId};
+use kopeck_domain::webhook::{AttemptOutcome, Delivery};
+use kopeck_port_store::{
+    Access, FeedEvent, SecretBytes, Store, StoreError, UnitOfWork, WebhookRecord, submit,
+};
+use kopeck_port_system::Clock;
+use kopeck_port_webhook::{Attempt, WebhookRequest, WebhookSender};
+use kopeck_sealing::{EventContext, KeyId, SealingKey, SigningSecret, seal_event};
+use kopeck_service::Env;
+use kopeck_service::tokens::TokenService;
+use kopeck_service::webhooks::delivery::{self, AttemptReport, Next};
+use secrecy::ExposeSecret as _;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::liveness::Heartbeat;
+use crate::stop::Stop;
+
+/// How often webhooks are looked at.
+const POLL: Duration = Duration::from_millis(100);
+/// Webhooks that are delivered to at a time.
+const MOST_WEBHOOKS: usize = 1_000;
+/// Attempts to one webhook at a time.
+const CONCURRENCY: usize = 4;
+
+/// Counts attempts by their outcome.
+pub trait DeliveryObserver: Send + Sync {
+    /// An attempt was made.
+    fn attempted(&self, outcome: AttemptOutcome);
+}
+
+/// Delivers events.
+#[derive(Clone)]
+pub struct Deliverer {
+    /// Where webhooks and events are.
+    pub store: Arc<dyn Store>,
+    /// The service's clock, and random bytes.
+    pub env: Arc<Env>,
+    /// The real time, which stands in signatures.
+    pub wall: Arc<dyn Clock>,
+    /// Has the keys of encrypted events.
+    pub tokens: Arc<TokenService>,
+    /// Sends.
+    pub sender: Arc<dyn WebhookSender>,
+    /// Counts.
+    pub observer: Arc<dyn DeliveryObserver>,
+    /// Names this process in leases.
+    pub process: Uuid,
+}
+
+/// Why an attempt is not made.
+#[derive(Debug, thiserror::Error)]
+enum NoAttempt {
+    #[error("there is no active sealing key to encrypt it under")]
+    NoSealingKey,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Deliverer {
+    /// Delivers until it has to stop; attempts that are on their way then are waited for.
+    pub(crate) fn run(&self, stop: &Stop, heartbeat: &Heartbeat) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        match runtime {
+            Ok(runtime) => runtime.block_on(self.deliver_all(stop, heartbeat)),
+            Err(error) => log::error!(error:% = error; "events are not delivered to webhooks"),
+        }
+    }
+
+    async fn deliver_all(&self, stop: &Stop, heartbeat: &Heartbeat) {
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let mut tasks = JoinSet::new();
+        let mut has_failed = false;
+        while !stop.is_requested() {
+            heartbeat.beat();
+            while tasks.try_join_next().is_some() {}
+            match self.ready(MOST_WEBHOOKS - tasks.len()).await {
+                Ok(ready) => {
+                    has_failed = false;
+                    for (partner, id) in ready {
+                        let (deliverer, is_stopping) = (self.clone(), Arc::clone(&is_stopping));
+                        tasks.spawn(async move { deliverer.deliver(partner, id, &is_stopping).await });
+                    }
+                }
+                // An outage of the store is in the log already, by the workers; here its beginning is enough.
+                Err(error) if !has_failed => {
+                    has_failed = true;
+                    log::error!(error:% = error; "looking for webhooks failed");
+                }
+                Err(_) => {}
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        is_stopping.store(true, Ordering::Relaxed);
+        while tasks.join_next().await.is_some() {
+            heartbeat.beat();
+        }
+    }
+
+    async fn ready(&self, most: usize) -> Result<Vec<(PartnerId, WebhookId)>, StoreError> {
+        let (now, most) = (self.env.now(), u32::try_from(most).unwrap_or(u32::MAX));
+        self.in_store(Access::Read, move |unit| unit.webhooks().ready(now, most)).await
+    }
+
+    /// Delivers to one webhook until nothing is due.
+    async fn deliver(&self, partner: PartnerId, id: WebhookId, is_stopping: &AtomicBool) {
+        let process = self.process;
+        loop {
+            let env = Arc::clone(&self.env);
+            let next = move |unit: &mut dyn UnitOfWork| delivery::next(unit, &env, partner, id, process);
+            let (record, attempts) = match self.in_store(Access::Write, next).await {
+                Ok(Next::Attempts(record, attempts)) => (record, attempts),
+                Ok(Next::Nothing | Next::Lost) => return,
+                Err(error) => {
+                    log::debug!(webhook:% = id, error:% = error; "deliveries wait for the store");
+                    return;
+                }
+            };
+            let attempts = stream::iter(attempts).for_each_concurrent(CONCURRENCY, |(delivery, event)| {
+                let record = &record;
+                async move {
+                    if !is_stopping.load(Ordering::Relaxed) {
+                        self.attempt(partner, record, delivery, &event).await;
+                    }
+                }
+            });
+            attempts.await;
+            if is_stopping.load(Ordering::Relaxed) {
+                let release = move |unit: &mut dyn UnitOfWork| delivery::release(unit, partner, id, process);
+                if let Err(error) = self.in_store(Access::Write, release).await {
+                    log::debug!(webhook:% = id, error:% = error; "the lease of a webhook ends by itself");
+                }
+                return;
+            }
+        }
+    }
+
+    /// Makes an attempt and records what it came to. If it cannot be recorded it is made again once the lease has ended.
+    async fn attempt(
+        &self,
+        partner: PartnerId,
+        record: &WebhookRecord,
+        delivery: Delivery,
+        event: &FeedEvent,
+    ) {
+        let report = match self.body(partner, record, event).await {
+            Ok(body) => report(self.sender.send(self.request(record, event, body)).await),
+            Err(NoAttempt::Store(error)) => {
+                log::debug!(delivery:% = delivery.id, error:% = error; "a delivery waits for the store");
+                return;
+            }
+            Err(error @ NoAttempt::NoSealingKey) => AttemptReport {
+                outcome: AttemptOutcome::Failed { retry_after: None },
+                status_code: None,
+                error: Some(error.to_string()),
+            },
+        };
+        self.observer.attempted(report.outcome);
+        let (env, id) = (Arc::clone(&self.env), record.webhook.id);
+        log::debug!(webhook:% = id, delivery:% = delivery.id, status:? = report.status_code; "attempt of a delivery");
+        let note =
+            move |unit: &mut dyn UnitOfWork| delivery::record(unit, &env, partner, id, &delivery, &report);
+        if let Err(error) = self.in_store(Access::Write, note).await {
+            log::warn!(webhook:% = id, error:% = error; "an attempt was made and is not recorded");
+        }
+    }
+
+    fn request(&self, record: &WebhookRecord, event: &FeedEvent, body: Vec<u8>) -> WebhookRequest {
+        let at = self.wall.now();
+        let id = event.event.id.to_string();
+        let sign = |secret: &SecretBytes| SigningSecret::new(*secret).sign(&id, at.unix_timestamp(), &body);
+        let former = record.former_secret.as_ref().filter(|(_, until)| *until > self.env.now());
+        let secrets = std::iter::once(&record.secret).chain(former.map(|(secret, _)| secret));
+        let signature = secrets.map(sign).collect::<Vec<_>>().join(" ");
+        WebhookRequest { url: record.webhook.url.as_str().to_owned(), id, at, signature, body }
+    }
+
+    /// The event as it is sent. An encrypted one is encrypted anew at each attempt, under the key that is active now.
+    async fn body(
+        &self,
+        partner: PartnerId,
+        record: &WebhookRecord,
+        event: &FeedEvent,
+    ) -> Result<Vec<u8>, NoAttempt> {
+        if !record.webhook.sealed {
+            return event_json(event, None::<fn(&[u8]) -> Result<String, NoAttempt>>);
+        }
+        let tokens = Arc::clone(&self.tokens);
+        let key = move |unit: &mut dyn UnitOfWork| {
+            let key = tokens.active_key(unit, partner);
+            key.map_err(|error| StoreError::Failed(error.to_string()))
+        };
+        let key = self.in_store(Access::Read, key).await?.ok_or(NoAttempt::NoSealingKey)?;
+        let secret = key.secret.expose_secret().try_into().map_err(|_| NoAttempt::NoSealingKey)?;
+        let key = SealingKey::new(KeyId::from_bytes(key.id), secret);
+        let now = self.wall.now().unix_timestamp().try_into().unwrap_or(0);
+        let id = event.event.id.to_string();
+        let mut salt = [0; 16];
+        self.env.entropy.fill(&mut salt);
+        let seal = |data: &[u8]| Ok(seal_event(&key, &EventContext { id: &id }, now, salt, data));
+        event_json(event, Some(seal))
+    }
+
+    async fn in_store<T: Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        submit(&*self.store, access, work, move |result| drop(sender.send(result)));
+        receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the store closed".to_owned())))
+    }
+}
+
+/// What an attempt means by the rules of delivery.
+fn report(attempt: Attempt) -> AttemptReport {
+    match attempt {
+        Attempt::Answered { status: status @ 200..=299, .. } => {
+            AttemptReport { outcome: AttemptOutcome::Delivered, status_code: Some(status), error: None }
+        }
+        Attempt::Answered { status, retry_after } => {
+            let outcome =
+                if status == 410 { AttemptOutcome::Gone } else { AttemptOutcome::Failed { retry_after } };
+            let error = Some(format!("the endpoint answered with status {status}"));
+            AttemptReport { outcome, status_code: Some(status), error }
+        }
+        Attempt::Failed(error) => AttemptReport {
+            outcome: AttemptOutcome::Failed { retry_after: None },
+            status_code: None,
+            error: Some(error.to_string()),
+        },
+    }
+}

@@ -1,0 +1,241 @@
+//! Webhooks, from the change to the receiver.
+
+mod receiver;
+
+use kopeck_sealing::{EventContext, SealingKey, SigningSecret, open_event};
+use serde_json::{Value, json};
+
+use crate::bare::{Call, Got, get, login_call, post};
+use crate::process::{Installation, PartnerSecrets, Running};
+use receiver::{Received, Receiver};
+
+/// A service with a partner, whom events of a receiver reach.
+struct Service {
+    installation: Installation,
+    running: Option<Running>,
+    partner: PartnerSecrets,
+    token: String,
+}
+
+impl Service {
+    fn start() -> Self {
+        let installation = Installation::embedded();
+        let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
+        let running = Some(installation.serve(&[]));
+        let mut service = Self { installation, running, partner, token: String::new() };
+        service.login();
+        service
+    }
+
+    fn login(&mut self) {
+        let call = login_call(&self.partner.api_key, &self.partner.login, &self.partner.password);
+        self.token = call.send_to(&self.running.as_ref().unwrap().base_url).text_of("accessToken");
+    }
+
+    fn send(&self, call: Call) -> Got {
+        call.token(&self.token).send_to(&self.running.as_ref().unwrap().base_url)
+    }
+
+    fn webhook(&self, body: &Value) -> Value {
+        self.send(post("/v1/webhooks", body)).ok(201)
+    }
+
+    fn ping(&self, webhook: &Value) -> String {
+        self.send(Call::new("POST", &format!("{}/ping", path_of(webhook)))).text_of("eventId")
+    }
+
+    fn advance(&self, seconds: u32) {
+        self.send(post("/sandbox/v1/clock/advance", &json!({"seconds": seconds}))).ok(200);
+    }
+
+    /// The newest delivery, once this holds of it.
+    fn delivery(&self, webhook: &Value, holds: impl Fn(&Value) -> bool) -> Value {
+        let path = format!("{}/deliveries", path_of(webhook));
+        receiver::once(|| {
+            let listed = self.send(get(&path)).ok(200);
+            Some(listed["data"][0].clone()).filter(&holds)
+        })
+    }
+
+    fn delivered(&self, webhook: &Value) -> Value {
+        self.delivery(webhook, |delivery| delivery["status"] == "DELIVERED")
+    }
+
+    /// The process ends as if the machine had lost its power, and starts anew.
+    fn kill(&mut self) {
+        self.running.as_mut().unwrap().kill();
+        self.running = None;
+        self.running = Some(self.installation.serve(&[]));
+    }
+}
+
+fn path_of(webhook: &Value) -> String {
+    format!("/v1/webhook/{}", webhook["idWebhook"].as_str().unwrap())
+}
+
+fn signed(received: &Received, secret: &Value) -> bool {
+    let secret = SigningSecret::parse(secret.as_str().unwrap()).unwrap();
+    let header = |name| received.header(name);
+    let signatures = header("webhook-signature");
+    secret.verify(header("webhook-id"), header("webhook-timestamp"), &received.body, signatures)
+}
+
+#[test]
+fn events_arrive_signed_and_as_the_feed_has_them() {
+    let (service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url(), "types": ["employee.created", "ping"]}));
+    service.send(post("/v1/category", &json!({"nameCategory": "Office"}))).ok(201);
+    service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).ok(200);
+    let received = receiver.next();
+    let feed = service.send(get("/v1/events?types=employee.created")).ok(200);
+    assert_eq!(received.json(), feed["data"][0]);
+    assert_eq!(received.header("webhook-id"), feed["data"][0]["id"].as_str().unwrap());
+    assert_eq!(received.header("content-type"), "application/json");
+    assert!(signed(&received, &webhook["secret"]));
+    let delivery = service.delivered(&webhook);
+    assert_eq!((&delivery["attempts"], &delivery["lastStatusCode"]), (&json!(1), &json!(200)));
+    assert_eq!((&delivery["type"], &delivery["seq"]), (&json!("employee.created"), &json!(2)));
+    let shown = service.send(get(&path_of(&webhook))).ok(200);
+    assert_eq!((&shown["pending"], &shown["failingSince"]), (&json!(0), &Value::Null));
+    assert!(shown["lastSuccessAt"].is_string() && shown.get("secret").is_none());
+    let event = service.ping(&webhook);
+    let ping = receiver.next();
+    assert_eq!((ping.json()["type"].clone(), ping.header("webhook-id")), (json!("ping"), event.as_str()));
+}
+
+#[test]
+fn a_failed_attempt_is_made_again_with_the_same_event() {
+    let (service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url()}));
+    receiver.answer("503 Service Unavailable\r\nRetry-After: 40");
+    let event = service.ping(&webhook);
+    assert_eq!(receiver.next().header("webhook-id"), event);
+    let failed = service.delivery(&webhook, |delivery| delivery["attempts"] == 1);
+    assert_eq!((&failed["status"], &failed["lastStatusCode"]), (&json!("PENDING"), &json!(503)));
+    assert_eq!(failed["lastError"], "the endpoint answered with status 503");
+    assert!(service.send(get(&path_of(&webhook))).ok(200)["failingSince"].is_string());
+    service.advance(41);
+    assert_eq!(receiver.next().header("webhook-id"), event);
+    assert_eq!(service.delivered(&webhook)["attempts"], 2);
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_disabled() {
+    let (service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url()}));
+    receiver.answer("410 Gone");
+    let event = service.ping(&webhook);
+    receiver.next();
+    let delivery = service.delivery(&webhook, |delivery| delivery["status"] == "FAILED");
+    assert_eq!((&delivery["lastStatusCode"], &delivery["eventId"]), (&json!(410), &json!(event)));
+    let feed = service.send(get("/v1/events?types=webhook.disabled")).ok(200);
+    let data = json!({"idWebhook": webhook["idWebhook"], "reason": "gone"});
+    assert_eq!(feed["data"][0]["data"], data);
+    let redeliver = format!("{}/redeliver", path_of(&webhook));
+    let again = json!({"eventId": event});
+    assert_eq!(service.send(post(&redeliver, &again)).code(), (409, "webhook_disabled".to_owned()));
+    // While it is disabled nothing is queued; afterwards what was missed comes when it is asked for.
+    service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).ok(200);
+    let enable = Call::new("PUT", &path_of(&webhook)).json(&json!({"enabled": true}));
+    assert_eq!(service.send(enable).ok(200)["enabled"], true);
+    assert_eq!(service.send(post(&redeliver, &again)).ok(202), json!({"deliveries": 1}));
+    assert_eq!(receiver.next().header("webhook-id"), event);
+    service.delivered(&webhook);
+    let after = feed["data"][0]["seq"].clone();
+    assert_eq!(service.send(post(&redeliver, &json!({"after": after}))).ok(202), json!({"deliveries": 1}));
+    assert_eq!(receiver.next().json()["type"], "employee.created");
+}
+
+#[test]
+fn both_secrets_sign_during_a_rotation() {
+    let (mut service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url()}));
+    let rotated = service.send(Call::new("POST", &format!("{}/secret", path_of(&webhook)))).ok(200);
+    assert_ne!(rotated["secret"], webhook["secret"]);
+    service.ping(&webhook);
+    let received = receiver.next();
+    assert!(signed(&received, &webhook["secret"]) && signed(&received, &rotated["secret"]));
+    service.advance(24 * 3_600 + 1);
+    service.login();
+    service.ping(&webhook);
+    let received = receiver.next();
+    assert!(!signed(&received, &webhook["secret"]) && signed(&received, &rotated["secret"]));
+}
+
+#[test]
+fn the_data_of_a_sealed_webhook_are_encrypted() {
+    let (service, receiver) = (Service::start(), Receiver::start());
+    service.webhook(&json!({"url": receiver.url(), "sealed": true, "types": ["employee.created"]}));
+    let employee = service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).text_of("idEmployee");
+    let received = receiver.next();
+    let body = received.json();
+    assert!(body.get("data").is_none() && body["type"] == "employee.created");
+    let key = SealingKey::parse(&service.partner.sealing_key).unwrap();
+    let at: u64 = received.header("webhook-timestamp").parse().unwrap();
+    let context = EventContext { id: body["id"].as_str().unwrap() };
+    let data = open_event(&key, &context, at, body["sealed"].as_str().unwrap()).unwrap();
+    let data: Value = serde_json::from_str(&data).unwrap();
+    assert_eq!(data, json!({"idEmployee": employee, "customId": "E-1"}));
+}
+
+/// The receiver has the event, the service has not recorded it.
+#[test]
+fn an_attempt_that_was_not_recorded_is_made_again() {
+    let (mut service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url()}));
+    receiver.answer_never();
+    let event = service.ping(&webhook);
+    assert_eq!(receiver.next().header("webhook-id"), event);
+    service.kill();
+    // The lease of the process that was killed ends.
+    service.advance(61);
+    assert_eq!(receiver.next().header("webhook-id"), event);
+    assert_eq!(service.delivered(&webhook)["eventId"], json!(event));
+}
+
+#[test]
+fn an_address_that_leads_elsewhere_is_refused() {
+    let service = Service::start();
+    for url in [
+        "http://example.com/",
+        "https://10.0.0.1/",
+        "https://169.254.169.254/latest/meta-data",
+        "https://[fd00::1]/",
+        "https://user:password@8.8.8.8/",
+        "https://8.8.8.8/#part",
+        "gopher://127.0.0.1/",
+        "",
+        "https://a b/",
+    ] {
+        assert_eq!(service.send(post("/v1/webhooks", &json!({"url": url}))).fields(), "url");
+    }
+    assert_eq!(
+        service.send(post("/v1/webhooks", &json!({"url": "https://127.0.0.1/", "types": []}))).fields(),
+        "types"
+    );
+    let webhook = service.webhook(&json!({"url": "https://127.0.0.1:9/"}));
+    let change = Call::new("PUT", &path_of(&webhook)).json(&json!({"url": "https://192.168.0.1/"}));
+    assert_eq!(service.send(change).fields(), "url");
+    for _ in 1..10 {
+        service.webhook(&json!({"url": "https://127.0.0.1:9/"}));
+    }
+    let eleventh = post("/v1/webhooks", &json!({"url": "https://127.0.0.1:9/"}));
+    assert_eq!(service.send(eleventh).code(), (409, "too_many_webhooks".to_owned()));
+    let deleted = service.send(Call::new("DELETE", &path_of(&webhook))).ok(200);
+    assert_eq!(deleted["idWebhook"], webhook["idWebhook"]);
+    assert_eq!(service.send(get(&path_of(&webhook))).code(), (404, "webhook_not_found".to_owned()));
+}
+
+#[test]
+fn a_redelivery_names_one_event_or_a_place_in_the_feed() {
+    let (service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url()}));
+    let path = format!("{}/redeliver", path_of(&webhook));
+    for body in [json!({}), json!({"after": 0, "eventId": webhook["idWebhook"]})] {
+        assert_eq!(service.send(post(&path, &body)).fields(), "body");
+    }
+    assert_eq!(
+        service.send(post(&path, &json!({"eventId": webhook["idWebhook"]}))).code(),
+        (404, "not_found".to_owned())
+    );
+}

@@ -1,0 +1,121 @@
+//! A receiver of webhooks: it shows what arrives, and answers what a test wants.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver as Channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// How long a test waits before it fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What arrived.
+pub struct Received {
+    headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+        &found.unwrap_or_else(|| panic!("no header {name}")).1
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    fn read(stream: &TcpStream) -> Option<Self> {
+        let mut reader = BufReader::new(stream);
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok()?;
+            let line = line.trim_end();
+            if line.is_empty() {
+                break;
+            }
+            lines.push(line.to_owned());
+        }
+        let header =
+            |line: &String| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let headers: Vec<_> = lines.iter().skip(1).filter_map(header).collect();
+        let mut received = Self { headers, body: Vec::new() };
+        let length: usize = received.header("content-length").parse().ok()?;
+        received.body = vec![0; length];
+        reader.read_exact(&mut received.body).ok()?;
+        Some(received)
+    }
+}
+
+/// The next answer: a status with what follows it, or none at all.
+type Answer = Option<String>;
+
+/// Listens until the test ends.
+pub struct Receiver {
+    address: SocketAddr,
+    arrived: Channel<Received>,
+    answers: Arc<Mutex<Vec<Answer>>>,
+}
+
+impl Receiver {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, arrived) = mpsc::channel();
+        let answers: Arc<Mutex<Vec<Answer>>> = Arc::default();
+        let next = Arc::clone(&answers);
+        std::thread::spawn(move || {
+            // Those that get no answer stay open.
+            let mut silent = Vec::new();
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { return };
+                let Some(received) = Received::read(&stream) else { continue };
+                match next.lock().unwrap().pop().unwrap_or_else(|| Some("200 OK".to_owned())) {
+                    Some(answer) => {
+                        let head = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n");
+                        stream.write_all(head.as_bytes()).unwrap();
+                    }
+                    None => silent.push(stream),
+                }
+                if sender.send(received).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { address, arrived, answers }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/hook?token=1", self.address)
+    }
+
+    /// What arrives next.
+    pub fn next(&self) -> Received {
+        self.arrived.recv_timeout(PATIENCE).expect("an event arrives")
+    }
+
+    /// The next answer, in place of 200: its status, and headers.
+    pub fn answer(&self, answer: &str) {
+        self.answers.lock().unwrap().push(Some(answer.to_owned()));
+    }
+
+    /// The next one gets none.
+    pub fn answer_never(&self) {
+        self.answers.lock().unwrap().push(None);
+    }
+}
+
+/// What `look` finds, as soon as it finds something.
+pub fn once<T>(look: impl Fn() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it does not come about");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,198 @@
+//! Checks what a webhook delivers, by the Standard Webhooks specification.
+
+use kopeck_api::Event;
+use kopeck_sealing::{EventContext, SealingKey, SigningSecret, open_event};
+use serde_json::Value;
+
+use crate::system::unix_now;
+
+/// By how many seconds the timestamp of a delivery may differ from the receiver's clock.
+const WINDOW: u64 = 300;
+
+/// Why a delivery is refused: it did not come from the service, or not now. Respond with 400.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WebhookError {
+    /// A header is missing, or is not of its form.
+    #[error("the header {0} is missing or malformed")]
+    Header(&'static str),
+    /// The delivery is old, or the receiver's clock is wrong.
+    #[error("the timestamp is more than five minutes away")]
+    Timestamp,
+    /// No signature is that of a secret.
+    #[error("no signature is right")]
+    Signature,
+    /// The event is sealed, and the verifier has no key, or another.
+    #[error("the event cannot be opened")]
+    Sealed,
+    /// The body is no event.
+    #[error("the body is no event")]
+    Body,
+}
+
+/// The headers of a delivery.
+#[derive(Debug, Clone, Copy)]
+pub struct WebhookHeaders<'a> {
+    /// `webhook-id`
+    pub id: &'a str,
+    /// `webhook-timestamp`
+    pub timestamp: &'a str,
+    /// `webhook-signature`
+    pub signature: &'a str,
+}
+
+impl<'a> WebhookHeaders<'a> {
+    /// The headers that `get` finds by their names.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError::Header`] if one is missing.
+    pub fn find(get: impl Fn(&str) -> Option<&'a str>) -> Result<Self, WebhookError> {
+        let find = |name: &'static str| get(name).ok_or(WebhookError::Header(name));
+        Ok(Self {
+            id: find("webhook-id")?,
+            timestamp: find("webhook-timestamp")?,
+            signature: find("webhook-signature")?,
+        })
+    }
+}
+
+/// Checks deliveries under the webhook's secrets; during a rotation there are two.
+///
+/// ```
+/// use kopeck_client::{Event, WebhookError, WebhookHeaders, SigningSecret, WebhookVerifier};
+///
+/// fn receive(verifier: &WebhookVerifier, headers: WebhookHeaders<'_>, body: &[u8]) -> Result<Event, WebhookError> {
+///     verifier.verify(headers, body)
+/// }
+///
+/// let secret = SigningSecret::parse("whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
+/// let verifier = WebhookVerifier::new(secret.into_iter().collect());
+/// let forged = WebhookHeaders { id: "a", timestamp: "1", signature: "v1,AAAA" };
+/// assert_eq!(receive(&verifier, forged, b"{}"), Err(WebhookError::Timestamp));
+/// ```
+#[derive(Debug, Clone)]
+pub struct WebhookVerifier {
+    secrets: Vec<SigningSecret>,
+    sealing_key: Option<SealingKey>,
+}
+
+impl WebhookVerifier {
+    /// A verifier for these secrets.
+    #[must_use]
+    pub const fn new(secrets: Vec<SigningSecret>) -> Self {
+        Self { secrets, sealing_key: None }
+    }
+
+    /// Opens the data of sealed events too.
+    #[must_use]
+    pub fn sealing_key(self, key: SealingKey) -> Self {
+        Self { sealing_key: Some(key), ..self }
+    }
+
+    /// The event of a delivery, whose body is given as it came. The same event may come more than once: its identifier
+    /// tells.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError`].
+    pub fn verify(&self, headers: WebhookHeaders<'_>, body: &[u8]) -> Result<Event, WebhookError> {
+        self.verify_at(headers, body, unix_now())
+    }
+
+    /// The same at a given time, Unix seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`WebhookError`].
+    pub fn verify_at(
+        &self,
+        headers: WebhookHeaders<'_>,
+        body: &[u8],
+        now: u64,
+    ) -> Result<Event, WebhookError> {
+        let WebhookHeaders { id, timestamp, signature } = headers;
+        let is_number = timestamp.bytes().all(|byte| byte.is_ascii_digit());
+        let sent: u64 =
+            timestamp.parse().ok().filter(|_| is_number).ok_or(WebhookError::Header("webhook-timestamp"))?;
+        if now.abs_diff(sent) > WINDOW {
+            return Err(WebhookError::Timestamp);
+        }
+        if !self.secrets.iter().any(|secret| secret.verify(id, timestamp, body, signature)) {
+            return Err(WebhookError::Signature);
+        }
+        let mut fields: Value = serde_json::from_slice(body).map_err(|_| WebhookError::Body)?;
+        if let Some(sealed) = fields.as_object_mut().and_then(|fields| fields.remove("sealed")) {
+            let data = self.open(id, &sealed, now).ok_or(WebhookError::Sealed)?;
+            if let Some(fields) = fields.as_object_mut() {
+                fields.insert("data".to_owned(), data);
+            }
+        }
+        serde_json::from_value(fields).map_err(|_| WebhookError::Body)
+    }
+
+    fn open(&self, id: &str, sealed: &Value, now: u64) -> Option<Value> {
+        let data =
+            open_event(self.sealing_key.as_ref()?, &EventContext { id }, now, sealed.as_str()?).ok()?;
+        serde_json::from_str(&data).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_sealing::{KeyId, seal_event};
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Vectors {
+        deliveries: Vec<Vector>,
+    }
+
+    #[derive(Deserialize)]
+    struct Vector {
+        about: String,
+        valid: bool,
+        secrets: Vec<String>,
+        headers: std::collections::HashMap<String, String>,
+        body: String,
+        now: u64,
+        id: String,
+    }
+
+    /// Their signatures were made by another implementation of the specification.
+    #[test]
+    fn deliveries_are_taken_and_forgeries_refused() {
+        let vectors: Vectors = serde_json::from_str(include_str!("../webhooks.json")).unwrap();
+        for vector in vectors.deliveries {
+            let secrets = vector.secrets.iter().map(|text| SigningSecret::parse(text).unwrap()).collect();
+            let headers = WebhookHeaders::find(|name| vector.headers.get(name).map(String::as_str));
+            let event = headers.and_then(|headers| {
+                WebhookVerifier::new(secrets).verify_at(headers, vector.body.as_bytes(), vector.now)
+            });
+            assert_eq!(event.is_ok(), vector.valid, "{}: {event:?}", vector.about);
+            assert!(event.is_err() || event.unwrap().id.to_string() == vector.id);
+        }
+    }
+
+    #[test]
+    fn a_sealed_event_is_opened() {
+        let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
+        let secret = SigningSecret::new([3; 32]);
+        let (id, at) = ("0f8fad5b-d9cb-469f-a165-70867728950e", 1_770_455_100);
+        let sealed = seal_event(&key, &EventContext { id }, at, [4; 16], br#"{"amount":5,"reference":null}"#);
+        let body = serde_json::json!({
+            "id": id, "seq": 4, "type": "balance.deposited", "createdAt": "2026-02-07T09:05:00Z", "sealed": sealed,
+        });
+        let body = body.to_string();
+        let signature = secret.sign(id, at.try_into().unwrap(), body.as_bytes());
+        let headers = WebhookHeaders { id, timestamp: &at.to_string(), signature: &signature };
+        let verifier = WebhookVerifier::new(vec![secret]);
+        assert_eq!(verifier.verify_at(headers, body.as_bytes(), at), Err(WebhookError::Sealed));
+        let event = verifier.sealing_key(key).verify_at(headers, body.as_bytes(), at).unwrap();
+        assert!(
+            matches!(event.data, kopeck_api::EventData::BalanceDeposited(deposit) if deposit.amount == 5)
+        );
+    }
+}

@@ -1,0 +1,359 @@
+//! Webhooks: addresses of a partner to which events are delivered, and the rules of delivery.
+
+use time::{Duration, OffsetDateTime};
+
+use crate::draft::Invalid;
+use crate::event::EventType;
+use crate::ids::{DeliveryId, EventId, WebhookId};
+use crate::string_enum::serde_enum;
+use crate::text;
+
+/// The most webhooks of a partner, disabled ones included.
+pub const MAX_WEBHOOKS: u64 = 10;
+
+/// How long a replaced secret signs beside the new one.
+pub const SECRET_OVERLAP: Duration = Duration::hours(24);
+
+/// A webhook is disabled by the first failure this long after the first failure of a series without success.
+pub const DISABLED_AFTER: Duration = Duration::hours(72);
+
+/// The longest time that a receiver can ask to be left alone by `Retry-After`.
+pub const MAX_RETRY_AFTER: Duration = Duration::hours(24);
+
+/// The delay after each failed attempt; a delivery has failed for good when none is left.
+const RETRY_DELAYS: [Duration; 9] = [
+    Duration::seconds(5),
+    Duration::seconds(30),
+    Duration::minutes(2),
+    Duration::minutes(10),
+    Duration::hours(1),
+    Duration::hours(3),
+    Duration::hours(6),
+    Duration::hours(12),
+    Duration::hours(24),
+];
+
+serde_enum! {
+    /// Why the service disabled a webhook.
+    DisableReason {
+        /// The receiver answered 410 Gone.
+        Gone = "gone",
+        /// No delivery succeeded for three days.
+        Failing = "failing",
+        /// An operator disabled it.
+        Operator = "operator",
+    }
+}
+
+crate::string_enum! {
+    /// Where a delivery stands.
+    DeliveryStatus {
+        /// It waits for its first or next attempt.
+        Pending = "PENDING",
+        /// The receiver accepted it.
+        Delivered = "DELIVERED",
+        /// It was given up.
+        Failed = "FAILED",
+    }
+}
+
+/// The text of an address, 1 to 2048 characters. Where it may lead is for the sender of deliveries to check.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookUrl(String);
+
+impl WebhookUrl {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(url: &str) -> Result<Self, Invalid> {
+        if url.is_empty() || url.chars().nth(2048).is_some() {
+            return Err(Invalid::new("must have 1 to 2048 characters"));
+        }
+        if url.chars().any(|character| character.is_control() || character.is_whitespace()) {
+            return Err(Invalid::new("must not hold blanks or control characters"));
+        }
+        Ok(Self(url.to_owned()))
+    }
+
+    /// An address that was checked before.
+    #[must_use]
+    pub const fn from_stored(url: String) -> Self {
+        Self(url)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An address may hold a token of the receiver, so it stays out of logs.
+impl std::fmt::Debug for WebhookUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WebhookUrl")
+    }
+}
+
+/// Reads a webhook's description: a free text of up to 256 characters, which may be empty.
+///
+/// # Errors
+/// [`Invalid`] with the rule that is broken.
+pub fn parse_description(description: &str) -> Result<String, Invalid> {
+    if description.is_empty() { Ok(String::new()) } else { text::parse(description, 256) }
+}
+
+/// An address of a partner, and how its deliveries go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// Its identifier.
+    pub id: WebhookId,
+    /// Where events are posted.
+    pub url: WebhookUrl,
+    /// These types alone; `None` for all.
+    pub types: Option<Vec<EventType>>,
+    /// The partner's own words.
+    pub description: String,
+    /// Whether the data of events are encrypted under the partner's sealing key.
+    pub sealed: bool,
+    /// Whether events are delivered.
+    pub enabled: bool,
+    /// When it was created.
+    pub created_at: OffsetDateTime,
+    /// The last accepted delivery.
+    pub last_success_at: Option<OffsetDateTime>,
+    /// The last failed attempt.
+    pub last_failure_at: Option<OffsetDateTime>,
+    /// The first failed attempt since the last accepted delivery.
+    pub failing_since: Option<OffsetDateTime>,
+}
+
+impl Webhook {
+    /// Whether events of this type are delivered to it without being asked for.
+    #[must_use]
+    pub fn wants(&self, event_type: EventType) -> bool {
+        event_type != EventType::Ping && self.types.as_ref().is_none_or(|types| types.contains(&event_type))
+    }
+
+    /// Enables or disables it. A series of failures begins anew.
+    pub fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+        self.failing_since = None;
+    }
+
+    /// Records what an attempt came to. Returns the reason if that disables the webhook.
+    pub fn record(&mut self, outcome: AttemptOutcome, at: OffsetDateTime) -> Option<DisableReason> {
+        if outcome == AttemptOutcome::Delivered {
+            self.last_success_at = Some(at);
+            self.failing_since = None;
+            return None;
+        }
+        self.last_failure_at = Some(at);
+        let since = *self.failing_since.get_or_insert(at);
+        let reason = match outcome {
+            AttemptOutcome::Gone => DisableReason::Gone,
+            _ if at - since >= DISABLED_AFTER => DisableReason::Failing,
+            _ => return None,
+        };
+        self.enabled = false;
+        Some(reason)
+    }
+}
+
+/// What an attempt came to, as far as the rules of delivery go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptOutcome {
+    /// The receiver accepted the event.
+    Delivered,
+    /// The receiver wants no more events.
+    Gone,
+    /// Anything else.
+    Failed {
+        /// How long the receiver asked to be left alone.
+        retry_after: Option<Duration>,
+    },
+}
+
+/// An event on its way to a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its identifier.
+    pub id: DeliveryId,
+    /// The number of the event in the partner's feed.
+    pub seq: i64,
+    /// The event.
+    pub event: EventId,
+    /// The event's type.
+    pub event_type: EventType,
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// Attempts whose outcome is known.
+    pub attempts: u32,
+    /// The last of them.
+    pub last_attempt_at: Option<OffsetDateTime>,
+    /// The receiver's last status code.
+    pub last_status_code: Option<u16>,
+    /// Why the last attempt failed, in the service's own words.
+    pub last_error: Option<String>,
+    /// When the next attempt is due; `None` unless it is pending.
+    pub next_attempt_at: Option<OffsetDateTime>,
+}
+
+impl Delivery {
+    /// A delivery that is due at once.
+    #[must_use]
+    pub const fn new(
+        id: DeliveryId,
+        seq: i64,
+        event: EventId,
+        event_type: EventType,
+        at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            id,
+            seq,
+            event,
+            event_type,
+            status: DeliveryStatus::Pending,
+            attempts: 0,
+            last_attempt_at: None,
+            last_status_code: None,
+            last_error: None,
+            next_attempt_at: Some(at),
+        }
+    }
+
+    /// Records what an attempt came to. `spread` moves the next attempt by up to a fifth of the delay either way.
+    pub fn record(&mut self, outcome: AttemptOutcome, at: OffsetDateTime, spread: Spread) {
+        let delay = usize::try_from(self.attempts).ok().and_then(|made| RETRY_DELAYS.get(made));
+        self.attempts = self.attempts.saturating_add(1);
+        self.last_attempt_at = Some(at);
+        (self.status, self.next_attempt_at) = match (outcome, delay) {
+            (AttemptOutcome::Delivered, _) => (DeliveryStatus::Delivered, None),
+            (AttemptOutcome::Failed { retry_after }, Some(delay)) => {
+                let asked = retry_after.unwrap_or(Duration::ZERO).min(MAX_RETRY_AFTER);
+                (DeliveryStatus::Pending, Some(at + spread.of(*delay).max(asked)))
+            }
+            (AttemptOutcome::Gone | AttemptOutcome::Failed { .. }, _) => (DeliveryStatus::Failed, None),
+        };
+    }
+
+    /// Gives it up without an attempt.
+    pub fn give_up(&mut self, error: &str) {
+        self.status = DeliveryStatus::Failed;
+        self.next_attempt_at = None;
+        self.last_error = Some(error.to_owned());
+    }
+}
+
+/// A random number that spreads retries in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spread(pub u8);
+
+impl Spread {
+    /// From four to six fifths of the delay.
+    fn of(self, delay: Duration) -> Duration {
+        delay * (0.8 + 0.4 * f64::from(self.0) / 255.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+    const FAILED: AttemptOutcome = AttemptOutcome::Failed { retry_after: None };
+
+    fn id<T: From<uuid::Uuid>>() -> T {
+        uuid::Uuid::nil().into()
+    }
+
+    fn delivery() -> Delivery {
+        Delivery::new(id(), 1, id(), EventType::OrderStatus, START)
+    }
+
+    fn webhook() -> Webhook {
+        Webhook {
+            id: id(),
+            url: WebhookUrl::parse("https://example.com/").unwrap(),
+            types: None,
+            description: String::new(),
+            sealed: false,
+            enabled: true,
+            created_at: START,
+            last_success_at: None,
+            last_failure_at: None,
+            failing_since: None,
+        }
+    }
+
+    #[test]
+    fn a_delivery_is_tried_ten_times() {
+        let mut delivery = delivery();
+        let mut delays = Vec::new();
+        while delivery.status == DeliveryStatus::Pending {
+            delivery.record(FAILED, START, Spread(0));
+            delays.extend(delivery.next_attempt_at.map(|at| (at - START).whole_seconds()));
+        }
+        assert_eq!(delays, [4, 24, 96, 480, 2_880, 8_640, 17_280, 34_560, 69_120]);
+        assert_eq!((delivery.attempts, delivery.status), (10, DeliveryStatus::Failed));
+    }
+
+    #[test]
+    fn a_receiver_may_ask_for_more_time() {
+        for (asked, spread, waits) in [(3, 0, 4), (3, 255, 6), (60, 255, 60), (999_999, 0, 86_400)] {
+            let mut delivery = delivery();
+            let retry_after = Some(Duration::seconds(asked));
+            delivery.record(AttemptOutcome::Failed { retry_after }, START, Spread(spread));
+            assert_eq!(delivery.next_attempt_at, Some(START + Duration::seconds(waits)));
+        }
+    }
+
+    #[test]
+    fn a_delivery_ends_with_the_receivers_word() {
+        for (outcome, status) in [
+            (AttemptOutcome::Delivered, DeliveryStatus::Delivered),
+            (AttemptOutcome::Gone, DeliveryStatus::Failed),
+        ] {
+            let mut delivery = delivery();
+            delivery.record(outcome, START, Spread(0));
+            assert_eq!((delivery.status, delivery.next_attempt_at, delivery.attempts), (status, None, 1));
+        }
+    }
+
+    #[test]
+    fn a_webhook_is_disabled_after_three_days_of_failures() {
+        let mut webhook = webhook();
+        let at = |hours| START + Duration::hours(hours);
+        assert_eq!(webhook.record(FAILED, at(0)), None);
+        assert_eq!(webhook.record(AttemptOutcome::Delivered, at(71)), None);
+        assert_eq!(webhook.record(FAILED, at(72)), None);
+        assert_eq!(webhook.record(FAILED, at(143)), None);
+        assert!(webhook.enabled);
+        assert_eq!(webhook.record(FAILED, at(144)), Some(DisableReason::Failing));
+        assert!(!webhook.enabled);
+        webhook.set_enabled(true);
+        assert_eq!(webhook.record(FAILED, at(145)), None);
+        assert_eq!(webhook.record(AttemptOutcome::Gone, at(146)), Some(DisableReason::Gone));
+    }
+
+    #[test]
+    fn a_webhook_wants_its_types_and_never_a_ping() {
+        let mut webhook = webhook();
+        assert!(webhook.wants(EventType::OrderStatus) && !webhook.wants(EventType::Ping));
+        webhook.types = Some(vec![EventType::CardIssued, EventType::Ping]);
+        assert!(webhook.wants(EventType::CardIssued));
+        assert!(!webhook.wants(EventType::OrderStatus) && !webhook.wants(EventType::Ping));
+    }
+
+    #[test]
+    fn texts_have_their_limits() {
+        assert!(WebhookUrl::parse(&"x".repeat(2048)).is_ok());
+        for url in [String::new(), "x".repeat(2049), "https://a b".to_owned(), "https://a\n".to_owned()] {
+            assert!(WebhookUrl::parse(&url).is_err(), "{url:?}");
+        }
+        assert_eq!(parse_description("").as_deref(), Ok(""));
+        assert!(parse_description(&"я".repeat(257)).is_err());
+    }
+}

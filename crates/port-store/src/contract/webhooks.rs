@@ -1,0 +1,224 @@
+//! Webhooks and their deliveries.
+
+use kopeck_domain::event::{Event, EventData, EventType, Ping};
+use kopeck_domain::ids::{PartnerId, WebhookId};
+use kopeck_domain::partner::PartnerStatus;
+use kopeck_domain::webhook::{AttemptOutcome, Delivery, DeliveryStatus, Spread, Webhook, WebhookUrl};
+use time::OffsetDateTime;
+
+use super::support::{at, id, page, partner, read, write};
+use crate::{DeliveryBacklog, Lease, Store, WebhookRecord};
+
+fn record(seconds: i64) -> WebhookRecord {
+    WebhookRecord {
+        webhook: Webhook {
+            id: id(),
+            url: WebhookUrl::parse("https://example.com/hook?a=1").unwrap(),
+            types: None,
+            description: String::new(),
+            sealed: false,
+            enabled: true,
+            created_at: at(seconds),
+            last_success_at: None,
+            last_failure_at: None,
+            failing_since: None,
+        },
+        secret: [7; 32],
+        former_secret: None,
+        cursor: 0,
+        due_at: None,
+        lease: None,
+    }
+}
+
+fn insert(store: &dyn Store, partner: PartnerId, record: &WebhookRecord) {
+    let record = record.clone();
+    write(store, move |unit| unit.webhooks().insert(partner, &record)).unwrap();
+}
+
+fn update(store: &dyn Store, partner: PartnerId, record: &WebhookRecord) {
+    let record = record.clone();
+    write(store, move |unit| unit.webhooks().update(partner, &record)).unwrap();
+}
+
+fn get(store: &dyn Store, partner: PartnerId, id: WebhookId) -> Option<WebhookRecord> {
+    read(store, move |unit| unit.webhooks().get(partner, id))
+}
+
+fn delivery(seq: i64, event_type: EventType) -> Delivery {
+    Delivery::new(id(), seq, id(), event_type, at(seq))
+}
+
+fn enqueue(store: &dyn Store, partner: PartnerId, id: WebhookId, deliveries: &[Delivery]) {
+    let deliveries = deliveries.to_vec();
+    write(store, move |unit| unit.webhooks().enqueue(partner, id, &deliveries, at(deliveries[0].seq)))
+        .unwrap();
+}
+
+fn listed(
+    store: &dyn Store,
+    partner: PartnerId,
+    id: WebhookId,
+    status: Option<DeliveryStatus>,
+) -> Vec<Delivery> {
+    read(store, move |unit| unit.webhooks().deliveries(partner, id, status, page(1, 10))).items
+}
+
+fn append(store: &dyn Store, partner: PartnerId, data: EventData) {
+    let event = Event { id: id(), created_at: at(0), data };
+    write(store, move |unit| unit.events().append(partner, std::slice::from_ref(&event))).unwrap();
+}
+
+fn ready(store: &dyn Store, seconds: i64) -> Vec<WebhookId> {
+    let ready = read(store, move |unit| unit.webhooks().ready(at(seconds), 10));
+    ready.into_iter().map(|(_, id)| id).collect()
+}
+
+/// With all its fields, for its partner alone, in order of creation.
+pub fn a_webhook_is_stored(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let (mut first, second) = (record(1), record(2));
+    insert(store, partner, &second);
+    insert(store, partner, &first);
+    assert_eq!(get(store, partner, first.webhook.id), Some(first.clone()));
+    assert_eq!(get(store, other, first.webhook.id), None);
+    let webhook = &mut first.webhook;
+    webhook.url = WebhookUrl::parse("https://example.org").unwrap();
+    webhook.types = Some(vec![EventType::OrderStatus, EventType::CardIssued]);
+    webhook.description = "Ёж".to_owned();
+    (webhook.sealed, webhook.enabled) = (true, false);
+    webhook.last_success_at = Some(at(3));
+    webhook.last_failure_at = Some(at(4));
+    webhook.failing_since = Some(at(5));
+    first.former_secret = Some((first.secret, at(6)));
+    first.secret = [8; 32];
+    (first.cursor, first.due_at) = (9, Some(at(7)));
+    first.lease = Some(Lease { owner: id(), until: at(8) });
+    update(store, partner, &first);
+    let listed = read(store, move |unit| unit.webhooks().list(partner, page(1, 10)));
+    assert_eq!((listed.items, listed.total), (vec![first, second], 2));
+}
+
+/// With its deliveries.
+pub fn a_webhook_is_removed(store: &dyn Store) {
+    let partner = partner(store);
+    let (webhook, kept) = (record(1), record(2));
+    for record in [&webhook, &kept] {
+        insert(store, partner, record);
+        enqueue(store, partner, record.webhook.id, &[delivery(1, EventType::OrderStatus)]);
+    }
+    let gone = webhook.webhook.id;
+    write(store, move |unit| unit.webhooks().delete(partner, gone)).unwrap();
+    assert_eq!(get(store, partner, gone), None);
+    assert_eq!(listed(store, partner, gone, None), []);
+    assert_eq!(listed(store, partner, kept.webhook.id, None).len(), 1);
+}
+
+/// If it is enabled, of an active partner, and free, and a delivery is due or the feed has grown.
+pub fn a_webhook_is_ready_when_it_has_something_to_do(store: &dyn Store) {
+    let partner = partner(store);
+    let mut webhook = record(1);
+    insert(store, partner, &webhook);
+    let id = webhook.webhook.id;
+    assert_eq!(ready(store, 10), []);
+    webhook.due_at = Some(at(11));
+    update(store, partner, &webhook);
+    assert_eq!((ready(store, 10), ready(store, 11)), (vec![], vec![id]));
+    webhook.due_at = None;
+    update(store, partner, &webhook);
+    append(store, partner, EventData::Ping(Ping {}));
+    assert_eq!(ready(store, 10), [id]);
+    webhook.lease = Some(Lease { owner: super::support::id(), until: at(20) });
+    update(store, partner, &webhook);
+    assert_eq!((ready(store, 19), ready(store, 20)), (vec![], vec![id]));
+    let suspend = |status| write(store, move |unit| unit.partners().set_status(partner, status)).unwrap();
+    suspend(PartnerStatus::Suspended);
+    assert_eq!(ready(store, 20), []);
+    suspend(PartnerStatus::Active);
+    webhook.webhook.enabled = false;
+    update(store, partner, &webhook);
+    assert_eq!(ready(store, 20), []);
+    (webhook.webhook.enabled, webhook.cursor) = (true, 1);
+    update(store, partner, &webhook);
+    assert_eq!(ready(store, 20), []);
+}
+
+/// Until it has ended.
+pub fn a_delivery_is_due_until_it_ends(store: &dyn Store) {
+    let partner = partner(store);
+    let webhook = record(1);
+    let id = webhook.webhook.id;
+    insert(store, partner, &webhook);
+    let mut first = delivery(20, EventType::OrderStatus);
+    let second = delivery(10, EventType::OrderStatus);
+    enqueue(store, partner, id, &[first.clone(), second.clone()]);
+    let due = |moment: OffsetDateTime| read(store, move |unit| unit.webhooks().due(partner, id, moment, 10));
+    let next = || read(store, move |unit| unit.webhooks().next_due(partner, id));
+    assert_eq!(due(at(9)), []);
+    assert_eq!(due(at(20)), [second.clone(), first.clone()]);
+    assert_eq!(next(), Some(at(10)));
+    first.record(AttemptOutcome::Delivered, at(21), Spread(0));
+    first.last_status_code = Some(204);
+    let changed = first.clone();
+    write(store, move |unit| unit.webhooks().update_delivery(partner, id, &changed)).unwrap();
+    assert_eq!(due(at(30)), std::slice::from_ref(&second));
+    write(store, move |unit| unit.webhooks().fail_pending(partner, id, "disabled")).unwrap();
+    assert_eq!((due(at(30)), next()), (vec![], None));
+    let mut failed = second;
+    failed.give_up("disabled");
+    assert_eq!(listed(store, partner, id, None), [failed.clone(), first.clone()]);
+    assert_eq!(listed(store, partner, id, Some(DeliveryStatus::Delivered)), [first]);
+    let has = |event| read(store, move |unit| unit.webhooks().has_delivery_of(partner, id, event));
+    assert_eq!((has(listed(store, partner, id, None)[0].event), has(super::support::id())), (true, false));
+    let known = read(store, move |unit| unit.webhooks().delivered_or_pending(partner, id, 0, 20));
+    assert_eq!(known, [20].into());
+    let known = read(store, move |unit| unit.webhooks().delivered_or_pending(partner, id, 20, 99));
+    assert_eq!(known, [].into());
+}
+
+/// Those that are queued, and events of its types that are not queued yet.
+pub fn pending_deliveries_are_counted(store: &dyn Store) {
+    let partner = partner(store);
+    let mut webhook = record(1);
+    let id = webhook.webhook.id;
+    insert(store, partner, &webhook);
+    append(store, partner, EventData::Ping(Ping {}));
+    for _ in 0..2 {
+        let employee = kopeck_domain::event::EmployeeChange {
+            employee: super::support::id(),
+            custom_id: kopeck_domain::person::CustomId::parse("a").unwrap(),
+        };
+        append(store, partner, EventData::EmployeeCreated(employee));
+    }
+    let pending = |record: &WebhookRecord| {
+        let record = record.clone();
+        read(store, move |unit| unit.webhooks().pending(partner, &record))
+    };
+    assert_eq!(pending(&webhook), 2);
+    enqueue(store, partner, id, &[delivery(2, EventType::EmployeeCreated)]);
+    webhook.cursor = 2;
+    assert_eq!(pending(&webhook), 2);
+    webhook.webhook.types = Some(vec![EventType::OrderStatus]);
+    assert_eq!(pending(&webhook), 1);
+    let backlog = read(store, |unit| unit.webhooks().backlog());
+    assert_eq!(backlog, DeliveryBacklog { pending: 1, oldest: Some(at(2)), failing: 0 });
+    webhook.webhook.failing_since = Some(at(3));
+    update(store, partner, &webhook);
+    assert_eq!(read(store, |unit| unit.webhooks().backlog()).failing, 1);
+}
+
+/// Up to the limit, oldest first.
+pub fn old_deliveries_are_forgotten(store: &dyn Store) {
+    let partner = partner(store);
+    let webhook = record(1);
+    let id = webhook.webhook.id;
+    insert(store, partner, &webhook);
+    let deliveries: Vec<Delivery> = (1..=3).map(|seq| delivery(seq, EventType::OrderStatus)).collect();
+    deliveries.iter().for_each(|one| enqueue(store, partner, id, std::slice::from_ref(one)));
+    let forget =
+        |seconds, limit| write(store, move |unit| unit.webhooks().forget_before(at(seconds), limit)).unwrap();
+    assert_eq!(forget(3, 1), 1);
+    assert_eq!(listed(store, partner, id, None), [deliveries[2].clone(), deliveries[1].clone()]);
+    assert_eq!((forget(3, 9), forget(3, 9)), (1, 0));
+    assert_eq!(listed(store, partner, id, None), [deliveries[2].clone()]);
+}

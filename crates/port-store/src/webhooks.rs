@@ -1,0 +1,133 @@
+//! Webhooks and their deliveries.
+#![expect(clippy::missing_errors_doc, reason = "every method fails with a `StoreError` if the database does")]
+
+use std::collections::BTreeSet;
+
+use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
+use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::StoreError;
+use crate::page::{Listed, Page};
+
+/// The bytes of a secret that signs deliveries.
+pub type SecretBytes = [u8; 32];
+
+/// A webhook as it is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookRecord {
+    /// The webhook.
+    pub webhook: Webhook,
+    /// What signs its deliveries. The store encrypts it.
+    pub secret: SecretBytes,
+    /// The secret before that, and until when it signs too.
+    pub former_secret: Option<(SecretBytes, OffsetDateTime)>,
+    /// The number of the last event of the feed for which a delivery was made, if the webhook wanted one.
+    pub cursor: i64,
+    /// When a delivery is due next, of those there are.
+    pub due_at: Option<OffsetDateTime>,
+    /// The process that makes its deliveries.
+    pub lease: Option<Lease>,
+}
+
+/// Secrets stay out of logs.
+impl std::fmt::Debug for WebhookRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebhookRecord").field("webhook", &self.webhook.id).finish_non_exhaustive()
+    }
+}
+
+/// The right of one process to deliver to a webhook, for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// The process.
+    pub owner: Uuid,
+    /// When it ends, unless it is renewed.
+    pub until: OffsetDateTime,
+}
+
+/// How deliveries of all partners stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DeliveryBacklog {
+    /// Deliveries that wait for their first or next attempt.
+    pub pending: u64,
+    /// When the oldest of them was made.
+    pub oldest: Option<OffsetDateTime>,
+    /// Enabled webhooks whose last attempt failed.
+    pub failing: u64,
+}
+
+/// Webhooks of partners, and what is on its way to them.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait WebhookRepository {
+    /// Adds a webhook at the end of the partner's list.
+    fn insert(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<(), StoreError>;
+    /// The webhook with this identifier.
+    fn get(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError>;
+    /// Stores a changed webhook.
+    fn update(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<(), StoreError>;
+    /// Removes a webhook with its deliveries.
+    fn delete(&mut self, partner: PartnerId, id: WebhookId) -> Result<(), StoreError>;
+    /// A page, in order of creation.
+    fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<WebhookRecord>, StoreError>;
+    /// Enabled webhooks of active partners, `limit` at most, that no process has a lease of at `now` and that have something
+    /// to do: a delivery that is due, or events behind their cursor.
+    fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError>;
+    /// Adds deliveries to a webhook, made at `at`.
+    fn enqueue(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        deliveries: &[Delivery],
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Pending deliveries whose next attempt is due at `now`, the longest due first, `limit` at most.
+    fn due(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        now: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, StoreError>;
+    /// When the next attempt of any pending delivery is due.
+    fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError>;
+    /// Stores a changed delivery.
+    fn update_delivery(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        delivery: &Delivery,
+    ) -> Result<(), StoreError>;
+    /// Gives up all pending deliveries, for the reason `error`.
+    fn fail_pending(&mut self, partner: PartnerId, id: WebhookId, error: &str) -> Result<(), StoreError>;
+    /// Deliveries that have not ended: those that are pending, and events that the webhook wants behind its cursor.
+    fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError>;
+    /// A page of deliveries, newest first, of one status or of all.
+    fn deliveries(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        status: Option<DeliveryStatus>,
+        page: Page,
+    ) -> Result<Listed<Delivery>, StoreError>;
+    /// The numbers of events behind `after` up to `until` that were delivered to the webhook, or that are pending.
+    fn delivered_or_pending(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        after: i64,
+        until: i64,
+    ) -> Result<BTreeSet<i64>, StoreError>;
+    /// Whether there is a delivery of this event to the webhook.
+    fn has_delivery_of(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        event: EventId,
+    ) -> Result<bool, StoreError>;
+    /// How deliveries of all partners stand.
+    fn backlog(&mut self) -> Result<DeliveryBacklog, StoreError>;
+    /// Removes deliveries of any partners that were made before `moment`, `limit` at most. Returns how many those were.
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
+}

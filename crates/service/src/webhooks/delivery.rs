@@ -1,0 +1,144 @@
+//! The way of events to a webhook. One process at a time has the lease of a webhook; it queues deliveries from the feed, makes
+//! attempts, and records what they came to. An attempt whose outcome was not recorded is made again, with the same event.
+
+use kopeck_domain::ids::{PartnerId, WebhookId};
+use kopeck_domain::webhook::{AttemptOutcome, Delivery, Spread};
+use kopeck_port_store::{FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord};
+use time::Duration;
+use uuid::Uuid;
+
+use super::{WebhookError, disable, event_at, queue};
+use crate::Env;
+
+/// Events that are read from the feed at a time.
+pub(super) const PAGE: u32 = 500;
+
+/// Attempts that are handed out at a time.
+const BATCH: u32 = 16;
+
+/// How long a process may take for a batch of attempts before another one takes over.
+const LEASE: Duration = Duration::minutes(1);
+
+/// What a process that has the lease of a webhook does next.
+#[derive(Debug)]
+pub enum Next {
+    /// Make these attempts, record what each came to, and ask again.
+    Attempts(Box<WebhookRecord>, Vec<(Delivery, FeedEvent)>),
+    /// Nothing is due: the lease is given back.
+    Nothing,
+    /// The webhook is gone or disabled, or another process has the lease.
+    Lost,
+}
+
+/// What an attempt came to, as the receiver or the connection to it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptReport {
+    /// As far as the rules go.
+    pub outcome: AttemptOutcome,
+    /// The status code, if there was a response.
+    pub status_code: Option<u16>,
+    /// Why it failed, in the service's own words.
+    pub error: Option<String>,
+}
+
+/// Takes the lease of a webhook, or renews it, and says what is to be done.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn next(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: WebhookId,
+    process: Uuid,
+) -> Result<Next, StoreError> {
+    let now = env.now();
+    let Some(mut record) = unit.webhooks().get(partner, id)? else { return Ok(Next::Lost) };
+    let is_others = record.lease.is_some_and(|lease| lease.owner != process && lease.until > now);
+    if !record.webhook.enabled || is_others {
+        return Ok(Next::Lost);
+    }
+    record.lease = Some(Lease { owner: process, until: now + LEASE });
+    unit.webhooks().update(partner, &record)?;
+    let mut due = unit.webhooks().due(partner, id, now, BATCH)?;
+    // New events are queued only when little else is due, so that the queue of a dead receiver stays short.
+    while due.len() < BATCH as usize {
+        let more = unit.events().after(partner, record.cursor, &[], PAGE)?;
+        let Some(last) = more.last().map(|event| event.seq) else { break };
+        let wanted = |event: &FeedEvent| record.webhook.wants(event.event.data.event_type());
+        let wanted: Vec<FeedEvent> = more.into_iter().filter(wanted).collect();
+        record.cursor = last;
+        unit.webhooks().update(partner, &record)?;
+        queue(unit, env, partner, record.clone(), &wanted)?;
+        due = unit.webhooks().due(partner, id, now, BATCH)?;
+    }
+    if due.is_empty() {
+        record.due_at = unit.webhooks().next_due(partner, id)?;
+        record.lease = None;
+        unit.webhooks().update(partner, &record)?;
+        return Ok(Next::Nothing);
+    }
+    let mut attempts = Vec::new();
+    for mut delivery in due {
+        if let Some(event) = event_at(unit, partner, delivery.seq)? {
+            attempts.push((delivery, event));
+        } else {
+            delivery.give_up("the event has expired");
+            unit.webhooks().update_delivery(partner, id, &delivery)?;
+        }
+    }
+    Ok(Next::Attempts(Box::new(record), attempts))
+}
+
+/// Gives the lease of a webhook back.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn release(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: WebhookId,
+    process: Uuid,
+) -> Result<(), StoreError> {
+    let Some(mut record) = unit.webhooks().get(partner, id)? else { return Ok(()) };
+    if record.lease.is_some_and(|lease| lease.owner == process) {
+        record.lease = None;
+        record.due_at = unit.webhooks().next_due(partner, id)?;
+        unit.webhooks().update(partner, &record)?;
+    }
+    Ok(())
+}
+
+/// Records what an attempt came to. The webhook may be disabled by it; deliveries that its partner gave up meanwhile stay so.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn record(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: WebhookId,
+    delivery: &Delivery,
+    report: &AttemptReport,
+) -> Result<(), StoreError> {
+    let now = env.now();
+    let Some(mut record) = unit.webhooks().get(partner, id)? else { return Ok(()) };
+    let mut random = [0];
+    env.entropy.fill(&mut random);
+    let mut delivery = delivery.clone();
+    delivery.record(report.outcome, now, Spread(random[0]));
+    delivery.last_status_code = report.status_code;
+    delivery.last_error.clone_from(&report.error);
+    if !record.webhook.enabled && delivery.next_attempt_at.is_some() {
+        delivery.give_up(super::DISABLED);
+    }
+    unit.webhooks().update_delivery(partner, id, &delivery)?;
+    let was_enabled = record.webhook.enabled;
+    let reason = record.webhook.record(report.outcome, now);
+    record.webhook.enabled = was_enabled;
+    unit.webhooks().update(partner, &record)?;
+    match reason.filter(|_| was_enabled).map(|reason| disable(unit, env, partner, id, reason)) {
+        Some(Err(WebhookError::Store(error))) => Err(error),
+        _ => Ok(()),
+    }
+}
