@@ -16,6 +16,7 @@ from kopeck.aio.api.limits import Limits as AsyncLimits
 from kopeck.aio.api.orders import Orders as AsyncOrders
 from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
+from kopeck.aio.api.webhooks import Webhooks as AsyncWebhooks
 from kopeck.aio.client import AsyncClient
 from kopeck.call import new_key
 from kopeck.errors import (
@@ -64,6 +65,7 @@ from kopeck.models.requests import (
     TopUp,
     VirtualItem,
 )
+from kopeck.models.webhook import Webhook, WebhookDelivery
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.sync.api.cards import Cards
@@ -73,12 +75,15 @@ from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
 from kopeck.sync.api.sandbox import Sandbox
+from kopeck.sync.api.webhooks import Webhooks
 from kopeck.sync.client import Client
 from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
+from kopeck.webhooks import WebhookError, WebhookVerifier
 from kopeck.words import (
     CardStatus,
     CardType,
+    DeliveryStatus,
     EmployeeStatus,
     ErrorCode,
     LimitPeriod,
@@ -100,6 +105,7 @@ __all__ = [
     "AsyncOrders",
     "AsyncReplenishments",
     "AsyncSandbox",
+    "AsyncWebhooks",
     "AvailableCard",
     "Balance",
     "CallTimeoutError",
@@ -117,6 +123,7 @@ __all__ = [
     "Client",
     "ConfigError",
     "DecodeError",
+    "DeliveryStatus",
     "Employee",
     "EmployeeCard",
     "EmployeeStatus",
@@ -166,6 +173,11 @@ __all__ = [
     "TransportError",
     "UnfinishedError",
     "VirtualItem",
-    "__version__",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookError",
+    "WebhookVerifier",
+    "Webhooks",
     "new_key",
+    "__version__",
 ]

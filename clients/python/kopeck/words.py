@@ -113,6 +113,16 @@ class RequestState(Word):
         return self.known and self not in (RequestState.NEW, RequestState.IN_PROCESS)
 
 
+class DeliveryStatus(Word):
+    """Where a delivery to a webhook stands."""
+
+    PENDING = "PENDING"
+    """It waits for its first or next attempt."""
+    DELIVERED = "DELIVERED"
+    FAILED = "FAILED"
+    """It was given up."""
+
+
 class ErrorCode(Word):
     """The stable words by which the service names its refusals; docs/API.md says what to do about each."""
 
@@ -144,6 +154,10 @@ class ErrorCode(Word):
     REQUEST_NOT_PROCESSED = "request_not_processed"
     REQUEST_CANCELLED = "request_cancelled"
     REQUEST_NOT_CANCELLABLE = "request_not_cancellable"
+    EVENTS_EXPIRED = "events_expired"
+    TOO_MANY_WEBHOOKS = "too_many_webhooks"
+    WEBHOOK_NOT_FOUND = "webhook_not_found"
+    WEBHOOK_DISABLED = "webhook_disabled"
     LIMIT_CONFLICT = "limit_conflict"
     REQUEST_IN_PROGRESS = "request_in_progress"
     REQUEST_TIMEOUT = "request_timeout"

@@ -40,9 +40,19 @@ LISTS = ("/v1/orders", "/v1/replenishments", "/v1/limits")
 EVENT = {"id": str(ID), "seq": 4, "type": "newer", "createdAt": "2026-02-07T09:05:00Z", "data": {"idCard": str(ID)}}
 
 
+WEBHOOK = {
+    **{"idWebhook": str(ID), "url": "https://a.b/", "types": ["ping"], "description": "", "sealed": True, "enabled": True},
+    **{"createdAt": "2026-02-07T09:05:00Z", "lastSuccessAt": None, "pending": 0, "secret": "whsec_s", "eventId": str(ID)},
+    **{"idDelivery": str(ID), "seq": 4, "type": "ping", "status": "FAILED", "attempts": 1, "lastStatusCode": 500},
+    **{"lastAttemptAt": "2026-02-07T09:05:00Z", "lastError": "e", "nextAttemptAt": None, "deliveries": 2},
+}
+
+
 def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/events":
         return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2})
+    if seen.path.startswith("/v1/webhook"):
+        return Reply(200, {**WEBHOOK, "data": [WEBHOOK], "meta": META})
     item = dict(OBJECT)
     if seen.path in LISTS:
         item |= {"createdAt": "07.02.2026 09:05", "statusUpdatedAt": "07.02.2026 09:06"}
@@ -139,6 +149,21 @@ class Operations(unittest.TestCase):
             "GET /v1/events?after=4&wait=20",
         )
 
+    def test_webhooks(self) -> None:
+        self.check(
+            webhooks,
+            'POST /v1/webhooks {"url":"https://a.b/","types":["ping"],"sealed":true}',
+            "GET /v1/webhooks",
+            "GET /v1/webhook/ID",
+            'PUT /v1/webhook/ID {"types":null,"enabled":false}',
+            "DELETE /v1/webhook/ID",
+            "POST /v1/webhook/ID/secret",
+            "POST /v1/webhook/ID/ping",
+            "GET /v1/webhook/ID/deliveries?status=FAILED",
+            'POST /v1/webhook/ID/redeliver {"after":0}',
+            'POST /v1/webhook/ID/redeliver {"eventId":"ID"}',
+        )
+
     def test_sandbox(self) -> None:
         self.check(
             sandbox,
@@ -160,7 +185,7 @@ class Operations(unittest.TestCase):
         # What another operation asks, in another spelling.
         named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
         self.assertGreater(len(named), 40)
-        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, events, sandbox, tokens)
+        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, events, webhooks, sandbox, tokens)
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
@@ -231,6 +256,20 @@ def events(client: Client) -> None:
     assert feed.data[0].data == {"idCard": str(ID)}
     following = client.events.follow()
     assert [next(following).seq for _ in range(2)] == [4, 4]
+
+
+def webhooks(client: Client) -> None:
+    created = client.webhooks.create("https://a.b/", types=["ping"], sealed=True)
+    assert (created.secret, created.types) == ("whsec_s", ("ping",)) and "whsec" not in repr(created)
+    assert client.webhooks.list().data[0].id_webhook == ID
+    assert client.webhooks.get(ID).created_at == datetime(2026, 2, 7, 9, 5, tzinfo=timezone.utc)
+    client.webhooks.update(ID, types=None, enabled=False)
+    client.webhooks.delete(ID)
+    assert client.webhooks.rotate_secret(ID) == "whsec_s"
+    assert client.webhooks.ping(ID) == ID
+    assert client.webhooks.deliveries(ID, status=kopeck.DeliveryStatus.FAILED).data[0].last_status_code == 500
+    assert client.webhooks.redeliver(ID, after=0) == 2
+    client.webhooks.redeliver(ID, event_id=ID)
 
 
 def sandbox(client: Client) -> None:

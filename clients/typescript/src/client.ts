@@ -3,6 +3,7 @@
 import { Cards } from "./api/cards.js";
 import { Categories, Employees } from "./api/employees.js";
 import { Events } from "./api/events.js";
+import { Webhooks } from "./api/webhooks.js";
 import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
@@ -59,6 +60,7 @@ export class Client {
   readonly replenishments: Replenishments;
   readonly limits: Limits;
   readonly events: Events;
+  readonly webhooks: Webhooks;
   readonly sandbox: Sandbox;
   readonly #core: Core;
 
@@ -89,6 +91,7 @@ export class Client {
     this.replenishments = new Replenishments(core);
     this.limits = new Limits(core);
     this.events = new Events(core);
+    this.webhooks = new Webhooks(core);
     this.sandbox = new Sandbox(core);
   }
 

@@ -7,6 +7,7 @@ export type { Limits } from "./api/limits.js";
 export type { Orders, StateFilter } from "./api/orders.js";
 export type { Replenishments } from "./api/replenishments.js";
 export type { Sandbox } from "./api/sandbox.js";
+export type { NewWebhook, Redelivery, WebhookChange, Webhooks } from "./api/webhooks.js";
 export { Client, type ClientOptions } from "./client.js";
 export { type CallOptions, type ChangeOptions, newKey } from "./core.js";
 export {
@@ -26,9 +27,11 @@ export {
 } from "./errors.js";
 export { type CardLinkEvent, type EmployeeEvent, type Event, type EventData, type EventOf, type Feed, isKnown, type KnownEvent } from "./models/events.js";
 export type * from "./models/values.js";
+export type * from "./models/webhooks.js";
 export * from "./models/words.js";
 export type { Page, PageSize, Paging } from "./pages.js";
 export type { RetryPolicy } from "./retry.js";
 export { SealingKey } from "./sealing.js";
 export { Secret } from "./secret.js";
 export type { WaitOptions } from "./wait.js";
+export { WebhookError, type WebhookHeaders, WebhookVerifier, type WebhookVerifierOptions } from "./webhooks.js";

@@ -56,6 +56,17 @@ export const CANCEL_LIMITS = changes("POST", "/v1/limits/cancel");
 export const LIST_LIMITS = reads("GET", "/v1/limits");
 
 export const EVENT_FEED = reads("GET", "/v1/events");
+
+export const CREATE_WEBHOOK = changes("POST", "/v1/webhooks");
+export const LIST_WEBHOOKS = reads("GET", "/v1/webhooks");
+export const GET_WEBHOOK = reads("GET", "/v1/webhook/{idWebhook}");
+export const UPDATE_WEBHOOK = changes("PUT", "/v1/webhook/{idWebhook}");
+export const DELETE_WEBHOOK = changes("DELETE", "/v1/webhook/{idWebhook}");
+export const ROTATE_WEBHOOK_SECRET = changes("POST", "/v1/webhook/{idWebhook}/secret");
+export const PING_WEBHOOK = changes("POST", "/v1/webhook/{idWebhook}/ping");
+export const LIST_DELIVERIES = reads("GET", "/v1/webhook/{idWebhook}/deliveries");
+export const REDELIVER = changes("POST", "/v1/webhook/{idWebhook}/redeliver");
+
 export const BALANCE = reads("GET", "/v1/balance");
 
 export const DEPOSIT = changes("POST", "/sandbox/v1/balance/deposit");

@@ -27,7 +27,12 @@ const meta = { current_page: 1, from: 1, to: 1, total: 1, last_page: 1, per_page
 
 const EVENT = { id: ID, seq: 4, type: "newer", createdAt: "2026-02-07T09:05:00Z", data: { idCard: ID } };
 
+const WEBHOOK = {
+  ...{ idWebhook: ID, url: "https://a.b/", types: null, secret: "whsec_s", eventId: ID, deliveries: 2, idDelivery: ID },
+};
+
 function answer({ path }) {
+  if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
   if (path === "/v1/events") return { body: { data: [EVENT], next: 4, oldest: 2 } };
   const data = /^\/v1\/(employee|card)\/[^/]+$/.test(path) ? OBJECT : [OBJECT];
   return { body: { ...OBJECT, data, meta } };
@@ -106,6 +111,20 @@ const groups = {
     assert.deepEqual(seen, [4, 4]);
   },
 
+  async webhooks({ webhooks }) {
+    const created = await webhooks.create({ url: "https://a.b/", types: ["ping"], sealed: true });
+    assert.deepEqual([created.secret.expose(), JSON.stringify(created.secret)], ["whsec_s", '"[secret]"']);
+    assert.equal((await webhooks.list()).data[0].idWebhook, ID);
+    assert.equal((await webhooks.get(ID)).url, "https://a.b/");
+    await webhooks.update(ID, { types: null, enabled: false });
+    await webhooks.delete(ID);
+    assert.equal((await webhooks.rotateSecret(ID)).expose(), "whsec_s");
+    assert.equal(await webhooks.ping(ID), ID);
+    assert.equal((await webhooks.deliveries(ID, { status: "FAILED" })).data[0].idDelivery, ID);
+    assert.equal(await webhooks.redeliver(ID, { after: 0 }), 2);
+    await webhooks.redeliver(ID, { eventId: ID });
+  },
+
   async sandbox(client) {
     const { sandbox } = client;
     assert.equal((await sandbox.deposit(100)).available, 4);
@@ -171,6 +190,18 @@ const SENT = {
     "GET /v1/events?after=3&limit=10&wait=5&types=card.issued%2Cnewer",
     "GET /v1/events?after=0&wait=20",
     "GET /v1/events?after=4&wait=20",
+  ],
+  webhooks: [
+    'POST /v1/webhooks {"url":"https://a.b/","types":["ping"],"sealed":true}',
+    "GET /v1/webhooks",
+    "GET /v1/webhook/ID",
+    'PUT /v1/webhook/ID {"types":null,"enabled":false}',
+    "DELETE /v1/webhook/ID",
+    "POST /v1/webhook/ID/secret",
+    "POST /v1/webhook/ID/ping",
+    "GET /v1/webhook/ID/deliveries?status=FAILED",
+    'POST /v1/webhook/ID/redeliver {"after":0}',
+    'POST /v1/webhook/ID/redeliver {"eventId":"ID"}',
   ],
   sandbox: [
     'POST /sandbox/v1/balance/deposit {"amount":100}',

@@ -11,6 +11,7 @@ from kopeck import operations
 from kopeck.aio.api.cards import Cards
 from kopeck.aio.api.employees import Categories, Employees
 from kopeck.aio.api.events import Events
+from kopeck.aio.api.webhooks import Webhooks
 from kopeck.aio.api.limits import Limits
 from kopeck.aio.api.orders import Orders
 from kopeck.aio.api.replenishments import Replenishments
@@ -44,6 +45,7 @@ class AsyncClient:
     replenishments: Replenishments
     limits: Limits
     events: Events
+    webhooks: Webhooks
     sandbox: Sandbox
 
     def __init__(
@@ -95,6 +97,7 @@ class AsyncClient:
         self.replenishments = Replenishments(self._core)
         self.limits = Limits(self._core)
         self.events = Events(self._core)
+        self.webhooks = Webhooks(self._core)
         self.sandbox = Sandbox(self._core)
 
     async def login(self) -> TokenPair:

@@ -11,7 +11,7 @@ from uuid import UUID
 from kopeck.wire import named
 
 
-def _moment(value: object) -> datetime:
+def moment(value: object) -> datetime:
     """A moment by RFC 3339, in UTC."""
     if not isinstance(value, str):
         raise ValueError
@@ -33,7 +33,7 @@ class Event:
     """Its number in the feed. An event that becomes visible later has a greater one."""
     type: str
     """What happened, such as `order.status`. Pass over types that you do not know."""
-    created_at: datetime = named("createdAt", read=_moment)
+    created_at: datetime = named("createdAt", read=moment)
     """When it happened, in UTC."""
     data: Mapping[str, Any] = named("data", read=_data)
     """What it tells, under the names of the reference; its form goes by the type."""

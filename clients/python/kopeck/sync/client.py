@@ -12,6 +12,7 @@ from kopeck import operations
 from kopeck.sync.api.cards import Cards
 from kopeck.sync.api.employees import Categories, Employees
 from kopeck.sync.api.events import Events
+from kopeck.sync.api.webhooks import Webhooks
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
@@ -45,6 +46,7 @@ class Client:
     replenishments: Replenishments
     limits: Limits
     events: Events
+    webhooks: Webhooks
     sandbox: Sandbox
 
     def __init__(
@@ -96,6 +98,7 @@ class Client:
         self.replenishments = Replenishments(self._core)
         self.limits = Limits(self._core)
         self.events = Events(self._core)
+        self.webhooks = Webhooks(self._core)
         self.sandbox = Sandbox(self._core)
 
     def login(self) -> TokenPair:

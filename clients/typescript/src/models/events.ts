@@ -20,6 +20,8 @@ export interface EventData {
   readonly "balance.deposited": { readonly amount: number; readonly reference: string | null };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
+  readonly "webhook.disabled": { readonly idWebhook: Id; readonly reason: "gone" | "failing" | "operator" | (string & {}) };
+  readonly ping: Readonly<Record<string, never>>;
 }
 
 /** A card and the employee who holds it. */
@@ -63,6 +65,8 @@ const KNOWN = new Set<string>([
   "balance.deposited",
   "employee.created",
   "employee.updated",
+  "webhook.disabled",
+  "ping",
 ] satisfies (keyof EventData)[]);
 
 /** Whether this version knows the type of an event. */

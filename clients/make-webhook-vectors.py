@@ -1,0 +1,60 @@
+"""Writes crates/client/webhooks.json, the deliveries that every client's verifier is tested with.
+
+    python clients/make-webhook-vectors.py > crates/client/webhooks.json
+
+The signatures are made by `standardwebhooks`, an implementation of the specification that is not ours.
+"""
+
+import base64
+import json
+from datetime import datetime, timezone
+
+from standardwebhooks.webhooks import Webhook
+
+SECRETS = ["whsec_" + base64.b64encode(bytes([first] * 32)).decode() for first in (1, 2, 3)]
+ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+BODY = json.dumps({"id": ID, "seq": 4, "type": "employee.created", "createdAt": "2026-02-07T09:05:00Z",
+                   "data": {"idEmployee": ID, "customId": "Ёж-1"}}, ensure_ascii=False, separators=(",", ":"))
+NOW = 1_770_455_100
+
+
+def signed(secret: str, at: int = NOW, body: str = BODY) -> str:
+    return Webhook(secret).sign(ID, datetime.fromtimestamp(at, timezone.utc), body)
+
+
+def vector(about, valid, secrets, signature, at=NOW, body=BODY, now=NOW, message=ID, leave_out=None):
+    headers = {"webhook-id": message, "webhook-timestamp": str(at), "webhook-signature": signature}
+    headers.pop(leave_out, None)
+    return {"about": about, "valid": valid, "secrets": secrets, "headers": headers, "body": body, "now": now, "id": ID}
+
+
+one, two, other = SECRETS
+good = signed(one)
+broken = good[:-2] + ("A=" if good[-2:] != "A=" else "B=")
+print(json.dumps({"deliveries": [
+    vector("one secret", True, [one], good),
+    vector("the newer of two secrets", True, [two, one], signed(two)),
+    vector("the former of two secrets", True, [two, one], good),
+    vector("two signatures, of which one is known", True, [one], f"{signed(two)} {good}"),
+    vector("a signature of a version to come", True, [one], f"v2,abc {good} v1a,x"),
+    vector("five minutes old", True, [one], good, now=NOW + 300),
+    vector("five minutes early", True, [one], good, now=NOW - 300),
+    vector("older", False, [one], good, now=NOW + 301),
+    vector("earlier", False, [one], good, now=NOW - 301),
+    vector("another secret", False, [other], good),
+    vector("another body", False, [one], good, body=BODY.replace("Ёж", "Уж")),
+    vector("another identifier", False, [one], good, message="0" + ID[1:-1] + "f"),
+    vector("another timestamp", False, [one], good, at=NOW + 1),
+    vector("a broken signature", False, [one], broken),
+    vector("a cut signature", False, [one], good[:-4]),
+    vector("no signature", False, [one], ""),
+    vector("another version alone", False, [one], good.replace("v1,", "v2,")),
+    vector("without a version", False, [one], good.replace("v1,", "")),
+    vector("no identifier", False, [one], good, leave_out="webhook-id"),
+    vector("no timestamp", False, [one], good, leave_out="webhook-timestamp"),
+    vector("no header of signatures", False, [one], good, leave_out="webhook-signature"),
+    vector("a timestamp that is no number", False, [one], good, at="soon"),
+    vector("a negative timestamp", False, [one], good, at=-NOW),
+    vector("no JSON", False, [one], signed(one, body="hello"), body="hello"),
+    vector("no event", False, [one], signed(one, body='{"id":7}'), body='{"id":7}'),
+]}, ensure_ascii=False, indent=1))

@@ -1,0 +1,74 @@
+"""Checks what a webhook delivers, by the Standard Webhooks specification."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+
+from kopeck.errors import DecodeError, KopeckError, SealingError
+from kopeck.models.event import Event
+from kopeck.sealing import EventContext, SealingKey, open_sealed
+from kopeck.wire import decode
+
+_WINDOW = 300
+
+
+class WebhookError(KopeckError):
+    """A delivery that did not come from the service, or not now. Answer 400."""
+
+
+class WebhookVerifier:
+    """Checks deliveries under the webhook's secrets; during a rotation there are two.
+
+        verifier = WebhookVerifier("whsec_…")
+        event = verifier.verify(request.headers, request.get_data())
+    """
+
+    def __init__(self, *secrets: str, sealing_key: SealingKey | None = None) -> None:
+        if not secrets:
+            raise ValueError("a secret is needed")
+        try:
+            self._secrets = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in secrets]
+        except binascii.Error:
+            raise ValueError("a secret is whsec_ and base64") from None
+        self._sealing_key = sealing_key
+
+    def verify(self, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Event:
+        """The event of a delivery. `body` is the bytes as they came. Raises `WebhookError`.
+
+        The same event may come more than once: its `id` tells.
+        """
+        names = {name.lower(): value for name, value in headers.items()}
+        try:
+            message, sent, signatures = (names[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
+        except KeyError:
+            raise WebhookError("a header of webhooks is missing") from None
+        if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
+            raise WebhookError("the timestamp is no number")
+        now = time.time() if now is None else now
+        if abs(now - int(sent)) > _WINDOW:
+            raise WebhookError("the timestamp is more than five minutes away")
+        signed = f"{message}.{sent}.".encode() + body
+        expected = [base64.b64encode(hmac.digest(secret, signed, hashlib.sha256)) for secret in self._secrets]
+        given = [one.removeprefix("v1,").encode() for one in signatures.split(" ") if one.startswith("v1,")]
+        # Each pair is compared, in constant time.
+        if not sum(hmac.compare_digest(one, other) for one in expected for other in given):
+            raise WebhookError("no signature is right")
+        return self._event(message, body, now)
+
+    def _event(self, message: str, body: bytes, now: float) -> Event:
+        try:
+            fields = json.loads(body)
+            if isinstance(fields, dict) and "sealed" in fields:
+                if self._sealing_key is None:
+                    raise WebhookError("the event is sealed, and there is no sealing key")
+                sealed = str(fields.pop("sealed"))
+                fields["data"] = json.loads(open_sealed(self._sealing_key, EventContext(message), int(now), sealed))
+            return decode(Event, fields, "the event")
+        except (ValueError, DecodeError, SealingError) as error:
+            raise WebhookError(f"the event cannot be read: {error}") from None

@@ -1,0 +1,99 @@
+/** Checks what a webhook delivers, by the Standard Webhooks specification. */
+
+import { objectOf } from "./answer.js";
+import { type Bytes, textOf, utf8 } from "./bytes.js";
+import { ConfigError, KopeckError } from "./errors.js";
+import type { Event } from "./models/events.js";
+import { open, type SealingKey, WINDOW_SECONDS } from "./sealing.js";
+
+/** A delivery that did not come from the service, or not now. Answer 400. */
+export class WebhookError extends KopeckError {}
+
+/** The headers of a request: those of `fetch`, or an object as Node has it. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What a verifier may need beside the secrets. */
+export interface WebhookVerifierOptions {
+  /** Opens the data of sealed events. */
+  readonly sealingKey?: SealingKey | undefined;
+  /** The time in milliseconds. Default: `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Checks deliveries under the webhook's secrets; during a rotation there are two. */
+export class WebhookVerifier {
+  readonly #keys: Promise<CryptoKey[]>;
+  readonly #options: WebhookVerifierOptions;
+
+  /** Throws `ConfigError` if a secret is not `whsec_` and base64. */
+  constructor(secrets: string | readonly string[], options: WebhookVerifierOptions = {}) {
+    const list = typeof secrets === "string" ? [secrets] : secrets;
+    if (list.length === 0) throw new ConfigError("a secret of the webhook is needed");
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    const bytes = list.map((secret) => {
+      const decoded = base64(secret.replace(/^whsec_/, ""));
+      if (!decoded) throw new ConfigError("a secret of a webhook is whsec_ and base64");
+      return decoded;
+    });
+    this.#keys = Promise.all(bytes.map((one) => crypto.subtle.importKey("raw", one, algorithm, false, ["verify"])));
+    this.#options = options;
+  }
+
+  /**
+   * The event of a delivery. `body` is the body as it came, unread and unparsed. Rejects with `WebhookError`.
+   *
+   * The same event may come more than once: its `id` tells.
+   */
+  async verify(headers: WebhookHeaders, body: string | Uint8Array): Promise<Event> {
+    const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(headers, `webhook-${name}`));
+    if (!id || !sent || signatures === undefined) throw new WebhookError("a header of webhooks is missing");
+    if (!/^\d{1,15}$/.test(sent)) throw new WebhookError("the timestamp is no number");
+    const now = (this.#options.clock ?? Date.now)() / 1_000;
+    if (Math.abs(now - Number(sent)) > WINDOW_SECONDS) {
+      throw new WebhookError("the timestamp is more than five minutes away");
+    }
+    const text = typeof body === "string" ? body : textOf(body);
+    if (text === undefined) throw new WebhookError("the body is not UTF-8");
+    const signed = utf8(`${id}.${sent}.${text}`);
+    const given = signatures.split(" ").filter((one) => one.startsWith("v1,")).map((one) => base64(one.slice(3)));
+    const keys = await this.#keys;
+    const pairs = keys.flatMap((key) => given.map((one) => [key, one] as const));
+    // WebCrypto compares in constant time.
+    const checks = pairs.map(([key, one]) => (one ? crypto.subtle.verify("HMAC", key, one, signed) : false));
+    if (!(await Promise.all(checks)).includes(true)) throw new WebhookError("no signature is right");
+    return this.#event(id, text, Math.floor(now));
+  }
+
+  async #event(id: string, text: string, now: number): Promise<Event> {
+    try {
+      const { sealed, ...others } = objectOf(JSON.parse(text));
+      const fields: Record<string, unknown> = others;
+      if (typeof sealed === "string") {
+        const { sealingKey } = this.#options;
+        if (!sealingKey) throw new WebhookError("the event is sealed, and there is no sealing key");
+        fields.data = JSON.parse(await open(sealingKey, { direction: "evt", nonce: id }, now, sealed));
+      }
+      const { id: named, seq, type, createdAt, data } = fields;
+      const isEvent = typeof named === "string" && typeof type === "string" && typeof createdAt === "string";
+      if (!isEvent || typeof seq !== "number" || data === undefined) throw new WebhookError("the body is no event");
+      return fields as unknown as Event;
+    } catch (cause) {
+      if (cause instanceof WebhookError) throw cause;
+      throw new WebhookError("the event cannot be read", { cause });
+    }
+  }
+}
+
+function header(headers: WebhookHeaders, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const found = Object.entries(headers).find(([other]) => other.toLowerCase() === name)?.[1];
+  return typeof found === "string" ? found : undefined;
+}
+
+function base64(text: string): Bytes | undefined {
+  try {
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
