@@ -7,6 +7,7 @@ mod examples;
 mod master_key;
 mod operations;
 mod partner;
+mod webhooks;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -35,6 +36,7 @@ pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
     CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
 };
+pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
 #[derive(Debug, Parser)]
@@ -67,6 +69,9 @@ pub enum Command {
     /// Requests that no worker can finish: list them, settle them with the bank's outcome.
     #[command(subcommand)]
     Requests(RequestsCommand),
+    /// Webhooks of partners: list them, disable one.
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
     /// Master keys: generate, rotate, retire.
     #[command(subcommand)]
     MasterKey(MasterKeyCommand),

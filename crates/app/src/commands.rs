@@ -12,6 +12,7 @@ mod password;
 mod requests;
 mod serve;
 mod shutdown;
+mod webhooks;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
+        Command::Webhooks(command) => webhooks::run(command).map(|()| ExitCode::SUCCESS),
         Command::MasterKey(command) => master_key::run(command).map(|()| ExitCode::SUCCESS),
         Command::Audit(command) => audit::run(&command),
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),

@@ -239,3 +239,25 @@ fn a_redelivery_names_one_event_or_a_place_in_the_feed() {
         (404, "not_found".to_owned())
     );
 }
+
+#[test]
+fn an_operator_lists_webhooks_and_disables_one() {
+    let service = Service::start();
+    let webhook = service.webhook(&json!({"url": "https://127.0.0.1:9/"}));
+    let (partner, id) = (service.partner.id.as_str(), webhook["idWebhook"].as_str().unwrap());
+    let listed = service.installation.succeed(&["webhooks", "list", partner]);
+    assert_eq!(listed, format!("{id}  enabled, 0 pending  https://127.0.0.1:9/\n"));
+    assert_eq!(
+        service.installation.succeed(&["webhooks", "disable", partner, id]),
+        format!("disabled {id}\n")
+    );
+    assert!(!service.installation.run(&["webhooks", "disable", partner, id]).status.success());
+    let listed: Value =
+        serde_json::from_str(&service.installation.succeed(&["webhooks", "list", partner, "--json"]))
+            .unwrap();
+    assert_eq!((&listed[0]["idWebhook"], &listed[0]["enabled"]), (&json!(id), &json!(false)));
+    let feed = service.send(get("/v1/events?types=webhook.disabled")).ok(200);
+    assert_eq!(feed["data"][0]["data"], json!({"idWebhook": id, "reason": "operator"}));
+    let audit = service.installation.succeed(&["audit", "list", "--json"]);
+    assert!(audit.contains("webhooks.disable") && audit.contains(&format!("webhook:{id}")), "{audit}");
+}
