@@ -32,10 +32,7 @@ class WebhookVerifier:
     def __init__(self, *secrets: str, sealing_key: SealingKey | None = None) -> None:
         if not secrets:
             raise ValueError("a secret is needed")
-        try:
-            self._secrets = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in secrets]
-        except binascii.Error:
-            raise ValueError("a secret is whsec_ and base64") from None
+        self._secrets = [_secret(text) for text in secrets]
         self._sealing_key = sealing_key
 
     def verify(self, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Event:
@@ -70,5 +67,16 @@ class WebhookVerifier:
                 sealed = str(fields.pop("sealed"))
                 fields["data"] = json.loads(open_sealed(self._sealing_key, EventContext(message), int(now), sealed))
             return decode(Event, fields, "the event")
-        except (ValueError, DecodeError, SealingError) as error:
+        except (ValueError, RecursionError, DecodeError, SealingError) as error:
             raise WebhookError(f"the event cannot be read: {error}") from None
+
+
+def _secret(text: str) -> bytes:
+    """An empty or short secret would let anyone sign, so it is refused."""
+    try:
+        secret = base64.b64decode(text.removeprefix("whsec_"), validate=True)
+    except (binascii.Error, ValueError):
+        secret = b""
+    if not text.startswith("whsec_") or len(secret) != 32:
+        raise ValueError("a secret is whsec_ and base64 of 32 bytes")
+    return secret

@@ -52,7 +52,7 @@ class Deliveries(unittest.TestCase):
             kopeck.WebhookVerifier(SECRET).verify(headers, body.encode(), now=NOW)
 
     def test_secrets_have_a_form(self) -> None:
-        for secrets in ((), ("whsec_?",)):
+        for secrets in ((), ("whsec_?",), ("",), ("whsec_",), ("whsec_AQE=",), (SECRET.removeprefix("whsec_"),)):
             with self.assertRaises(ValueError):
                 kopeck.WebhookVerifier(*secrets)
 

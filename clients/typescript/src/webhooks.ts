@@ -25,14 +25,15 @@ export class WebhookVerifier {
   readonly #keys: Promise<CryptoKey[]>;
   readonly #options: WebhookVerifierOptions;
 
-  /** Throws `ConfigError` if a secret is not `whsec_` and base64. */
+  /** Throws `ConfigError` if a secret is not `whsec_` and base64 of 32 bytes. */
   constructor(secrets: string | readonly string[], options: WebhookVerifierOptions = {}) {
     const list = typeof secrets === "string" ? [secrets] : secrets;
     if (list.length === 0) throw new ConfigError("a secret of the webhook is needed");
     const algorithm = { name: "HMAC", hash: "SHA-256" };
     const bytes = list.map((secret) => {
-      const decoded = base64(secret.replace(/^whsec_/, ""));
-      if (!decoded) throw new ConfigError("a secret of a webhook is whsec_ and base64");
+      const decoded = secret.startsWith("whsec_") ? base64(secret.slice("whsec_".length)) : undefined;
+      // An empty or short secret would let anyone sign.
+      if (decoded?.length !== 32) throw new ConfigError("a secret of a webhook is whsec_ and base64 of 32 bytes");
       return decoded;
     });
     this.#keys = Promise.all(bytes.map((one) => crypto.subtle.importKey("raw", one, algorithm, false, ["verify"])));

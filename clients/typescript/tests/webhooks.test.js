@@ -47,5 +47,5 @@ test("a sealed event is opened", async () => {
 });
 
 test("secrets have a form", () => {
-  for (const secrets of [[], ["whsec_?"]]) assert.throws(() => new WebhookVerifier(secrets), { name: "ConfigError" });
+  for (const secrets of [[], "", "whsec_", ["whsec_?"], ["whsec_AQE="], [SECRET.slice(6)]]) assert.throws(() => new WebhookVerifier(secrets), { name: "ConfigError" });
 });
