@@ -64,8 +64,11 @@ impl HasSchema for EventTypes {
     }
 }
 
+pub(super) fn event_type(name: &str) -> Result<EventType, Invalid> {
+    name.parse().map_err(|_| Invalid::new("names an unknown type of event"))
+}
+
 fn event_types(names: &str) -> Result<EventTypes, Invalid> {
-    let event_type = |name: &str| name.parse().map_err(|_| Invalid::new("names an unknown type of event"));
     names.split(',').map(event_type).collect::<Result<_, _>>().map(EventTypes)
 }
 

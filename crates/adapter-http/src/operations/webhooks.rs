@@ -22,6 +22,7 @@ use kopeck_service::webhooks::{WebhookError, WebhookView};
 use crate::dto::event::to_the_second;
 use crate::input::field_types::{FieldType, InputValue, text, texts};
 use crate::json::{Json, object};
+use crate::operations::events::event_type;
 use crate::operations::prelude::*;
 use crate::schema::{Components, HasSchema};
 
@@ -56,8 +57,7 @@ fn url() -> FieldType<impl Fn(InputValue<'_>) -> Result<WebhookUrl, Invalid>> {
 }
 
 fn types() -> FieldType<impl Fn(InputValue<'_>) -> Result<Vec<EventType>, Invalid>> {
-    let parse = |name: &str| name.parse().map_err(|_| Invalid::new("names an unknown type of event"));
-    texts(parse).about("Only these types of events; all if absent or `null`.")
+    texts(event_type).about("Only these types of events; all if absent or `null`.")
 }
 
 fn description() -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
