@@ -1,15 +1,14 @@
 //! Sends one delivery.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use ipnet::IpNet;
 use kopeck_port_webhook::{AddressRefused, Attempt, AttemptError, BoxFuture, WebhookRequest, WebhookSender};
 use reqwest::Client;
 use reqwest::header::{CONNECTION, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
@@ -45,7 +44,9 @@ pub enum WebhookConfigError {
 /// Sends deliveries over the network.
 pub struct HttpWebhooks {
     rules: Rules,
-    tls: ClientConfig,
+    /// That of a setting, or the system's from the first attempt on that needs it: a machine without authorities serves
+    /// all the same, and no start waits for them to be read.
+    tls: OnceLock<ClientConfig>,
     timeout: Duration,
 }
 
@@ -63,7 +64,10 @@ impl HttpWebhooks {
         resolver: Resolver,
         timeout: Duration,
     ) -> Result<Self, WebhookConfigError> {
-        let tls = tls(settings.authorities)?;
+        let tls = match settings.authorities {
+            Some(path) => OnceLock::from(tls_of_file(&path)?),
+            None => OnceLock::new(),
+        };
         let networks = Networks::new(settings.allow);
         Ok(Self { rules: Rules { networks, is_sandbox: settings.is_sandbox, resolver }, tls, timeout })
     }
@@ -88,10 +92,26 @@ impl HttpWebhooks {
         Ok(Attempt::Answered { status: response.status().as_u16(), retry_after })
     }
 
+    /// The configuration for a target. reqwest wants one without TLS too.
+    fn tls_to(&self, target: &Target) -> Result<ClientConfig, AttemptError> {
+        if target.url.scheme() == "http" {
+            let config = verified_by(&provider(), RootCertStore::empty());
+            return config.map_err(|_| AttemptError::Connection);
+        }
+        if let Some(config) = self.tls.get() {
+            return Ok(config.clone());
+        }
+        let config = tls_of_the_system().map_err(|error| {
+            log::warn!(error:% = error; "no event can be delivered by https: set KOPECK_WEBHOOK_CA");
+            AttemptError::Connection
+        })?;
+        Ok(self.tls.get_or_init(|| config).clone())
+    }
+
     /// A client for one request. It knows no other addresses than those that were checked.
     fn client(&self, target: &Target) -> Result<Client, AttemptError> {
         let mut builder = Client::builder()
-            .tls_backend_preconfigured(self.tls.clone())
+            .tls_backend_preconfigured(self.tls_to(target)?)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .http1_only()
@@ -141,24 +161,37 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<time::Duration> {
 }
 
 /// reqwest gets the configuration itself, so the process needs no default crypto provider.
-fn tls(authorities: Option<PathBuf>) -> Result<ClientConfig, WebhookConfigError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier: Arc<dyn ServerCertVerifier> = match authorities {
-        None => Arc::new(rustls_platform_verifier::Verifier::new(Arc::clone(&provider))?),
-        Some(path) => {
-            let refused = |reason: String| WebhookConfigError::Authorities(reason);
-            let pem = std::fs::read(&path).map_err(|error| refused(error.to_string()))?;
-            let mut roots = RootCertStore::empty();
-            for certificate in CertificateDer::pem_slice_iter(&pem) {
-                roots.add(certificate.map_err(|error| refused(error.to_string()))?)?;
-            }
-            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
-                .build()
-                .map_err(|error| refused(error.to_string()))?
-        }
-    };
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn verified_by(
+    provider: &Arc<CryptoProvider>,
+    roots: impl Into<Arc<RootCertStore>>,
+) -> Result<ClientConfig, rustls::Error> {
+    let builder =
+        ClientConfig::builder_with_provider(Arc::clone(provider)).with_safe_default_protocol_versions()?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn tls_of_the_system() -> Result<ClientConfig, rustls::Error> {
+    let provider = provider();
+    let verifier = rustls_platform_verifier::Verifier::new(Arc::clone(&provider))?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+    Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
+}
+
+fn tls_of_file(path: &Path) -> Result<ClientConfig, WebhookConfigError> {
+    let refused = |reason: String| WebhookConfigError::Authorities(reason);
+    let pem = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        roots.add(certificate.map_err(|error| refused(error.to_string()))?)?;
+    }
+    if roots.is_empty() {
+        return Err(refused("the file holds no certificate in PEM".to_owned()));
+    }
+    Ok(verified_by(&provider(), roots)?)
 }
 
 #[cfg(test)]

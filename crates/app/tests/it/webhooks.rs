@@ -261,3 +261,22 @@ fn an_operator_lists_webhooks_and_disables_one() {
     let audit = service.installation.succeed(&["audit", "list", "--json"]);
     assert!(audit.contains("webhooks.disable") && audit.contains(&format!("webhook:{id}")), "{audit}");
 }
+
+/// As in a bare container. By https no event can be delivered then, and the start does not depend on it.
+#[test]
+fn a_machine_without_certificate_authorities_serves_all_the_same() {
+    let installation = Installation::embedded();
+    let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
+    let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
+    let running = Some(installation.start_command(command));
+    let mut service = Service { installation, running, partner, token: String::new() };
+    service.login();
+    let receiver = Receiver::start();
+    service.webhook(&json!({"url": receiver.url(), "types": ["employee.created"]}));
+    let secure = service.webhook(&json!({"url": "https://127.0.0.1:9/", "types": ["employee.created"]}));
+    service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).ok(200);
+    assert_eq!(receiver.next().json()["type"], "employee.created");
+    let failed = service.delivery(&secure, |delivery| delivery["attempts"] == 1);
+    assert_eq!(failed["lastError"], "no connection, or the certificate is not trusted");
+}
