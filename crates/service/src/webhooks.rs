@@ -237,11 +237,21 @@ pub fn disable(
     id: WebhookId,
     reason: DisableReason,
 ) -> Result<(), WebhookError> {
-    let mut record = enabled(unit, partner, id)?;
+    let record = enabled(unit, partner, id)?;
+    Ok(disable_record(unit, env, partner, record, reason)?)
+}
+
+fn disable_record(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    mut record: WebhookRecord,
+    reason: DisableReason,
+) -> Result<(), StoreError> {
     stop(unit, partner, &mut record)?;
     unit.webhooks().update(partner, &record)?;
-    let disabled = EventData::WebhookDisabled(WebhookDisabled { webhook: id, reason });
-    Ok(events::append(unit, env, partner, [disabled])?)
+    let disabled = WebhookDisabled { webhook: record.webhook.id, reason };
+    events::append(unit, env, partner, [EventData::WebhookDisabled(disabled)])
 }
 
 /// Removes a webhook with its deliveries.
@@ -286,11 +296,12 @@ pub fn ping(
     partner: PartnerId,
     id: WebhookId,
 ) -> Result<EventId, WebhookError> {
-    let record = enabled(unit, partner, id)?;
+    let mut record = enabled(unit, partner, id)?;
     events::append(unit, env, partner, [EventData::Ping(Ping {})])?;
     let seq = unit.events().last(partner)?;
     let appended = event_at(unit, partner, seq)?.ok_or(WebhookError::NoSuchEvent)?;
-    queue(unit, env, partner, record, std::slice::from_ref(&appended))?;
+    queue(unit, env, partner, &mut record, std::slice::from_ref(&appended))?;
+    unit.webhooks().update(partner, &record)?;
     Ok(appended.event.id)
 }
 
@@ -320,12 +331,13 @@ pub fn redeliver(
     id: WebhookId,
     which: Redelivery,
 ) -> Result<usize, WebhookError> {
-    let record = enabled(unit, partner, id)?;
+    let mut record = enabled(unit, partner, id)?;
     let missed = match which {
         Redelivery::Event(event) => vec![event_of(unit, partner, id, event)?],
         Redelivery::After(after) => missed_since(unit, partner, &record, after)?,
     };
-    queue(unit, env, partner, record, &missed)?;
+    queue(unit, env, partner, &mut record, &missed)?;
+    unit.webhooks().update(partner, &record)?;
     Ok(missed.len())
 }
 
@@ -377,12 +389,12 @@ fn missed_since(
     Ok(missed)
 }
 
-/// Queues deliveries of events, due at once.
+/// Queues deliveries of events, due at once. The caller stores the record.
 fn queue(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    mut record: WebhookRecord,
+    record: &mut WebhookRecord,
     queued: &[FeedEvent],
 ) -> Result<(), StoreError> {
     let now = env.now();
@@ -396,7 +408,7 @@ fn queue(
     }
     unit.webhooks().enqueue(partner, record.webhook.id, &deliveries, now)?;
     record.due_at = Some(record.due_at.map_or(now, |due| due.min(now)));
-    unit.webhooks().update(partner, &record)
+    Ok(())
 }
 
 #[cfg(test)]

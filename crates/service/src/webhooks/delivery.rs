@@ -7,7 +7,7 @@ use kopeck_port_store::{FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord}
 use time::Duration;
 use uuid::Uuid;
 
-use super::{WebhookError, disable, event_at, queue};
+use super::{disable_record, event_at, queue};
 use crate::Env;
 
 /// Events that are read from the feed at a time.
@@ -22,7 +22,7 @@ const LEASE: Duration = Duration::minutes(1);
 /// What a process that has the lease of a webhook does next.
 #[derive(Debug)]
 pub enum Next {
-    /// Make these attempts, record what each came to, and ask again.
+    /// Make these attempts, record what each came to, and ask again. There may be none, where a page of the feed had none.
     Attempts(Box<WebhookRecord>, Vec<(Delivery, FeedEvent)>),
     /// Nothing is due: the lease is given back.
     Nothing,
@@ -59,23 +59,28 @@ pub fn next(
         return Ok(Next::Lost);
     }
     record.lease = Some(Lease { owner: process, until: now + LEASE });
-    unit.webhooks().update(partner, &record)?;
     let mut due = unit.webhooks().due(partner, id, now, BATCH)?;
-    // New events are queued only when little else is due, so that the queue of a dead receiver stays short.
-    while due.len() < BATCH as usize {
+    let mut may_be_behind = true;
+    // New events are queued only when little else is due, so that the queue of a dead receiver stays short: a page at a time,
+    // so that a long feed of other types does not make a long transaction.
+    if due.len() < BATCH as usize {
         let more = unit.events().after(partner, record.cursor, &[], PAGE)?;
-        let Some(last) = more.last().map(|event| event.seq) else { break };
-        let wanted = |event: &FeedEvent| record.webhook.wants(event.event.data.event_type());
-        let wanted: Vec<FeedEvent> = more.into_iter().filter(wanted).collect();
-        record.cursor = last;
-        unit.webhooks().update(partner, &record)?;
-        queue(unit, env, partner, record.clone(), &wanted)?;
-        due = unit.webhooks().due(partner, id, now, BATCH)?;
+        may_be_behind = more.len() == PAGE as usize;
+        if let Some(last) = more.last() {
+            record.cursor = last.seq;
+            let wanted = |event: &FeedEvent| record.webhook.wants(event.event.data.event_type());
+            let wanted: Vec<FeedEvent> = more.into_iter().filter(wanted).collect();
+            queue(unit, env, partner, &mut record, &wanted)?;
+            due = unit.webhooks().due(partner, id, now, BATCH)?;
+        }
     }
-    if due.is_empty() {
+    let is_done = due.is_empty() && !may_be_behind;
+    if is_done {
         record.due_at = unit.webhooks().next_due(partner, id)?;
         record.lease = None;
-        unit.webhooks().update(partner, &record)?;
+    }
+    unit.webhooks().update(partner, &record)?;
+    if is_done {
         return Ok(Next::Nothing);
     }
     let mut attempts = Vec::new();
@@ -134,11 +139,8 @@ pub fn record(
     }
     unit.webhooks().update_delivery(partner, id, &delivery)?;
     let was_enabled = record.webhook.enabled;
-    let reason = record.webhook.record(report.outcome, now);
-    record.webhook.enabled = was_enabled;
-    unit.webhooks().update(partner, &record)?;
-    match reason.filter(|_| was_enabled).map(|reason| disable(unit, env, partner, id, reason)) {
-        Some(Err(WebhookError::Store(error))) => Err(error),
-        _ => Ok(()),
+    match record.webhook.record(report.outcome, now) {
+        Some(reason) if was_enabled => disable_record(unit, env, partner, record, reason),
+        _ => unit.webhooks().update(partner, &record),
     }
 }

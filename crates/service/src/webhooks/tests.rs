@@ -62,9 +62,45 @@ fn another_process_is_left_alone_until_its_lease_ends() {
     let mut unit = unit_with(WebhookRecord { lease: lease(START), ..stored() });
     unit.webhooks.expect_due().returning(|_, _, _, _| Ok(Vec::new()));
     unit.webhooks.expect_next_due().returning(|_, _| Ok(None));
-    expect_update(&mut unit.webhooks, |record| record.lease.is_some_and(|lease| lease.owner == OWN));
     expect_update(&mut unit.webhooks, |record| record.lease.is_none());
     assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Nothing)));
+}
+
+#[test]
+fn what_the_feed_has_is_queued_and_handed_out_under_a_lease() {
+    let (bench, mut unit) = (Bench::new(), unit_with(stored()));
+    events::append(&mut unit, &bench, PARTNER, [employee(1), EventData::Ping(Ping {})]).unwrap();
+    let delivery =
+        Delivery::new(DeliveryId::new(OWN), 1, EventId::new(OWN), EventType::EmployeeCreated, START);
+    let mut found = [Vec::new(), vec![delivery.clone()]].into_iter();
+    unit.webhooks.expect_due().times(2).returning(move |_, _, _, _| Ok(found.next().unwrap()));
+    let queued = |deliveries: &[Delivery]| deliveries.iter().map(|one| one.seq).collect::<Vec<_>>() == [1];
+    unit.webhooks
+        .expect_enqueue()
+        .withf(move |_, _, all, _| queued(all))
+        .times(1)
+        .returning(|_, _, _, _| Ok(()));
+    let lease = Lease { owner: OWN, until: START + Duration::MINUTE };
+    expect_update(&mut unit.webhooks, move |record| {
+        (record.lease, record.cursor, record.due_at) == (Some(lease), 2, Some(START))
+    });
+    let Ok(Next::Attempts(_, attempts)) = next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN) else {
+        panic!("an attempt is due");
+    };
+    assert_eq!(attempts.iter().map(|(one, event)| (one, event.seq)).collect::<Vec<_>>(), [(&delivery, 1)]);
+}
+
+/// One page of the feed a transaction, whatever is in it.
+#[test]
+fn a_long_feed_of_other_types_is_passed_page_by_page() {
+    let (bench, mut unit) = (Bench::new(), unit_with(stored()));
+    events::append(&mut unit, &bench, PARTNER, (0..501).map(|_| EventData::Ping(Ping {}))).unwrap();
+    unit.webhooks.expect_due().returning(|_, _, _, _| Ok(Vec::new()));
+    expect_update(&mut unit.webhooks, |record| record.cursor == 500 && record.lease.is_some());
+    let Ok(Next::Attempts(_, attempts)) = next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN) else {
+        panic!("the next page follows");
+    };
+    assert_eq!(attempts, []);
 }
 
 #[test]
@@ -80,8 +116,9 @@ fn an_attempt_that_disables_says_so_once() {
     let (bench, mut unit) = (Bench::new(), unit_with(stored()));
     unit.webhooks.expect_update_delivery().times(1).returning(|_, _, _| Ok(()));
     unit.webhooks.expect_fail_pending().times(1).returning(|_, _, _| Ok(()));
-    expect_update(&mut unit.webhooks, |record| record.webhook.last_failure_at == Some(START));
-    expect_update(&mut unit.webhooks, |record| !record.webhook.enabled);
+    expect_update(&mut unit.webhooks, |record| {
+        record.webhook.last_failure_at == Some(START) && !record.webhook.enabled
+    });
     let delivery = Delivery::new(DeliveryId::new(OWN), 1, EventId::new(OWN), EventType::Ping, START);
     let report = AttemptReport { outcome: AttemptOutcome::Gone, status_code: Some(410), error: None };
     record(&mut unit, &bench, PARTNER, stored().webhook.id, &delivery, &report).unwrap();
