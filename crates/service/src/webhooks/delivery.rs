@@ -2,6 +2,7 @@
 //! attempts, and records what they came to. An attempt whose outcome was not recorded is made again, with the same event.
 
 use kopeck_domain::ids::{PartnerId, WebhookId};
+use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{AttemptOutcome, Delivery, Spread};
 use kopeck_port_store::{FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord};
 use time::Duration;
@@ -26,7 +27,7 @@ pub enum Next {
     Attempts(Box<WebhookRecord>, Vec<(Delivery, FeedEvent)>),
     /// Nothing is due: the lease is given back.
     Nothing,
-    /// The webhook is gone or disabled, or another process has the lease.
+    /// The webhook is gone or disabled, its partner is suspended, or another process has the lease.
     Lost,
 }
 
@@ -55,7 +56,9 @@ pub fn next(
     let now = env.now();
     let Some(mut record) = unit.webhooks().get(partner, id)? else { return Ok(Next::Lost) };
     let is_others = record.lease.is_some_and(|lease| lease.owner != process && lease.until > now);
-    if !record.webhook.enabled || is_others {
+    let is_active =
+        unit.partners().get(partner)?.is_some_and(|partner| partner.status == PartnerStatus::Active);
+    if !record.webhook.enabled || !is_active || is_others {
         return Ok(Next::Lost);
     }
     record.lease = Some(Lease { owner: process, until: now + LEASE });

@@ -1,4 +1,5 @@
 use kopeck_domain::event::EmployeeChange;
+use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::person::CustomId;
 use kopeck_port_store::mock::{MockUnit, MockWebhookRepository};
 use kopeck_port_store::{Lease, StoreError};
@@ -36,6 +37,7 @@ fn stored() -> WebhookRecord {
 
 fn unit_with(record: WebhookRecord) -> MockUnit {
     let mut unit = MockUnit::default();
+    unit.partners.expect_get().returning(|_| Ok(Some(partner(PartnerStatus::Active))));
     unit.webhooks.expect_get().returning(move |_, _| Ok(Some(record.clone())));
     unit
 }
@@ -108,6 +110,14 @@ fn a_disabled_webhook_gets_nothing() {
     let mut record = stored();
     record.webhook.enabled = false;
     let (bench, mut unit) = (Bench::new(), unit_with(record));
+    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Lost)));
+}
+
+#[test]
+fn the_webhooks_of_a_suspended_partner_rest() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.partners.expect_get().returning(|_| Ok(Some(partner(PartnerStatus::Suspended))));
+    unit.webhooks.expect_get().returning(|_, _| Ok(Some(stored())));
     assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Lost)));
 }
 
