@@ -48,7 +48,7 @@ CREATE TABLE webhook_deliveries (
 CREATE UNIQUE INDEX webhook_deliveries_by_id ON webhook_deliveries (partner_id, webhook_id, id);
 -- The next attempts.
 CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (partner_id, webhook_id, next_attempt_at)
-    WHERE status = 'PENDING';
+    WHERE next_attempt_at IS NOT NULL;
 -- Whether an event was delivered.
 CREATE INDEX webhook_deliveries_by_seq ON webhook_deliveries (partner_id, webhook_id, seq);
 -- Retention.

@@ -1,4 +1,5 @@
-//! Webhooks and their deliveries. They go by plain statements: their volume is that of deliveries over a network.
+//! Webhooks and their deliveries. They go by plain statements: their volume is that of deliveries over a network. A delivery
+//! is pending if it has a next attempt, which the index of pending ones goes by.
 
 mod rows;
 
@@ -6,6 +7,7 @@ use std::collections::BTreeSet;
 
 use diesel::dsl::{exists, max, min};
 use diesel::prelude::*;
+use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{Delivery, DeliveryStatus};
@@ -22,8 +24,6 @@ use crate::schema::{counters, events, partners, webhook_deliveries, webhooks};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, INSERT_CHUNK, Row as _, binds};
 use crate::transaction::DieselTransaction;
-
-const PENDING: &str = DeliveryStatus::Pending.as_str();
 
 const UPDATE_WEBHOOK: &str = "
     UPDATE webhooks SET url = ?, types = ?, description = ?, sealed = ?, enabled = ?, created_at = ?, last_success_at = ?,
@@ -77,7 +77,8 @@ impl WebhookRepository for DieselTransaction {
         let total: i64 = own.count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
         let rows: Vec<WebhookRow> = own
-            .order((webhooks::created_at, webhooks::id))
+            // Identifiers ascend with time.
+            .order(webhooks::id)
             .limit(limit)
             .offset(offset)
             .select(WebhookRow::as_select())
@@ -101,7 +102,7 @@ impl WebhookRepository for DieselTransaction {
             .filter(partners::status.eq(PartnerStatus::Active.as_str()))
             .filter(is_free)
             .filter(is_due.or(exists(behind)))
-            .order(webhooks::due_at)
+            .order((webhooks::partner_id, webhooks::id))
             .limit(i64::from(limit))
             .select((webhooks::partner_id, webhooks::id))
             .load(self.unlocked()?)
@@ -138,7 +139,6 @@ impl WebhookRepository for DieselTransaction {
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError> {
         let rows: Vec<DeliveryRow> = deliveries_of!(partner, id)
-            .filter(webhook_deliveries::status.eq(PENDING))
             .filter(webhook_deliveries::next_attempt_at.le(UtcTimestamp::of(now)))
             .order((webhook_deliveries::next_attempt_at, webhook_deliveries::position))
             .limit(i64::from(limit))
@@ -150,7 +150,7 @@ impl WebhookRepository for DieselTransaction {
 
     fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError> {
         let next: Option<UtcTimestamp> = deliveries_of!(partner, id)
-            .filter(webhook_deliveries::status.eq(PENDING))
+            .filter(webhook_deliveries::next_attempt_at.is_not_null())
             .select(min(webhook_deliveries::next_attempt_at))
             .get_result(self.of(partner)?)
             .stored()?;
@@ -183,29 +183,29 @@ impl WebhookRepository for DieselTransaction {
 
     fn fail_pending(&mut self, partner: PartnerId, id: WebhookId, error: &str) -> Result<(), StoreError> {
         let text = "UPDATE webhook_deliveries SET status = 'FAILED', next_attempt_at = NULL, last_error = ?
-            WHERE partner_id = ? AND webhook_id = ? AND status = 'PENDING'";
+            WHERE partner_id = ? AND webhook_id = ? AND next_attempt_at IS NOT NULL";
         self.change(partner, text, binds![error, partner.key(), id.key()])
     }
 
     fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError> {
         let webhook = &record.webhook;
         let queued: i64 = deliveries_of!(partner, webhook.id)
-            .filter(webhook_deliveries::status.eq(PENDING))
+            .filter(webhook_deliveries::next_attempt_at.is_not_null())
             .count()
             .get_result(self.of(partner)?)
             .stored()?;
         if !webhook.enabled {
             return natural(queued, "webhook_deliveries");
         }
-        let counts: Vec<(String, i64)> = events::table
+        let wanted = EventType::ALL.iter().filter(|event_type| webhook.wants(**event_type));
+        let behind: i64 = events::table
             .filter(events::partner_id.eq(partner.key()))
+            .filter(events::kind.eq_any(wanted.map(|event_type| event_type.as_str())))
             .filter(events::seq.gt(record.cursor))
-            .group_by(events::kind)
-            .select((events::kind, diesel::dsl::count_star()))
-            .load(self.of(partner)?)
+            .count()
+            .get_result(self.of(partner)?)
             .stored()?;
-        let wanted = counts.iter().filter(|(kind, _)| kind.parse().is_ok_and(|kind| webhook.wants(kind)));
-        natural(queued + wanted.map(|(_, count)| count).sum::<i64>(), "webhook_deliveries")
+        natural(queued + behind, "webhook_deliveries")
     }
 
     fn deliveries(
@@ -265,7 +265,7 @@ impl WebhookRepository for DieselTransaction {
 
     fn backlog(&mut self) -> Result<DeliveryBacklog, StoreError> {
         let connection = self.unlocked()?;
-        let pending = webhook_deliveries::table.filter(webhook_deliveries::status.eq(PENDING));
+        let pending = webhook_deliveries::table.filter(webhook_deliveries::next_attempt_at.is_not_null());
         let count: i64 = pending.count().get_result(connection).stored()?;
         let oldest: Option<UtcTimestamp> =
             pending.select(min(webhook_deliveries::created_at)).get_result(connection).stored()?;

@@ -77,7 +77,7 @@ impl WebhookRepository for Unit {
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<WebhookRecord>, StoreError> {
         let own = self.state.webhooks.iter().filter(|row| row.partner == partner);
         let mut records: Vec<_> = own.map(|row| row.record.clone()).collect();
-        records.sort_by_key(|record| (record.webhook.created_at, record.webhook.id));
+        records.sort_by_key(|record| record.webhook.id);
         Ok(page_of(records, page))
     }
 
