@@ -9,6 +9,9 @@ use crate::bare::{Call, Got, get, login_call, post};
 use crate::process::{Installation, PartnerSecrets, Running};
 use receiver::{Received, Receiver};
 
+/// The sandbox is off by default on a database server.
+const SANDBOX: &[&str] = &["--sandbox", "true"];
+
 /// A service with a partner, whom events of a receiver reach.
 struct Service {
     installation: Installation,
@@ -19,9 +22,9 @@ struct Service {
 
 impl Service {
     fn start() -> Self {
-        let installation = Installation::embedded();
+        let installation = Installation::new();
         let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
-        let running = Some(installation.serve(&[]));
+        let running = Some(installation.serve(SANDBOX));
         let mut service = Self { installation, running, partner, token: String::new() };
         service.login();
         service
@@ -65,7 +68,7 @@ impl Service {
     fn kill(&mut self) {
         self.running.as_mut().unwrap().kill();
         self.running = None;
-        self.running = Some(self.installation.serve(&[]));
+        self.running = Some(self.installation.serve(SANDBOX));
     }
 }
 
