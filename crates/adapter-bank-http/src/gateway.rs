@@ -4,13 +4,15 @@ use std::iter;
 use std::sync::Arc;
 
 use kopeck_bank_protocol::{
-    CARDS, CardResponse, ErrorCode, INSTRUCTIONS, ISSUED_CARDS, InstructionDto, IssuedCardsResponse,
-    MOST_INSTRUCTIONS, MOST_ROWS, QUERY, QueryRequest, QueryResponse, SubmitRequest, SubmitResponse,
-    TransactionsResponse,
+    CARDS, CardResponse, ErrorBody, ErrorCode, FEED, FeedResponse, INSTRUCTIONS, ISSUED_CARDS,
+    InstructionDto, IssuedCardsResponse, MOST_INSTRUCTIONS, MOST_ROWS, QUERY, QueryRequest, QueryResponse,
+    SubmitRequest, SubmitResponse, TransactionsResponse,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 use kopeck_port_system::Clock;
 use reqwest::Method;
 
@@ -116,6 +118,18 @@ impl BankGateway for HttpBank {
         }
     }
 
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        let limit = limit.min(MOST_ROWS);
+        let call = BankRequest::get(FEED).query("after", after).query("limit", limit);
+        let page: FeedResponse = self.transport.read(&call).map_err(feed_error)?;
+        let numbers = std::iter::once(after).chain(page.entries.iter().map(|entry| entry.seq));
+        if page.entries.len() <= limit as usize && numbers.is_sorted_by(|one, next| one < next) {
+            Ok(page.entries.into_iter().map(FeedEntry::from).collect())
+        } else {
+            Err(BankError::Unknown("the bank's feed is not in its order".to_owned()).into())
+        }
+    }
+
     fn transactions(
         &self,
         number: CardNumber,
@@ -139,6 +153,16 @@ impl BankGateway for HttpBank {
                 Err(BankError::Unknown("the bank's transactions do not ascend".to_owned()))
             }
         })
+    }
+}
+
+fn feed_error(failure: TransportError) -> FeedError {
+    match &failure {
+        TransportError::Rejected { status: 404, .. } => FeedError::NotSupported,
+        TransportError::Rejected { status: 410, body: Some(ErrorBody { oldest: Some(oldest), .. }) } => {
+            FeedError::Forgotten { oldest: *oldest }
+        }
+        _ => FeedError::Bank(failure.into()),
     }
 }
 

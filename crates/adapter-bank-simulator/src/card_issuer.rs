@@ -141,6 +141,7 @@ impl CardIssuer<'_> {
 
 /// Posts the first top-ups of new cards.
 fn fill(connection: &mut SqliteConnection, order: i64, cards: &[NewCard]) -> Result<(), SimulatorError> {
+    let issued_at = cards.first().map_or(0, |card| card.issued_at);
     let first_top_ups: Vec<_> = cards
         .iter()
         .filter_map(|card| {
@@ -148,7 +149,7 @@ fn fill(connection: &mut SqliteConnection, order: i64, cards: &[NewCard]) -> Res
             Some(NewTransaction::replenishment(card.number, amount, card.issued_at, order))
         })
         .collect();
-    ledger::post(connection, &first_top_ups)
+    ledger::post(connection, &first_top_ups, issued_at)
 }
 
 fn next_ordinal(connection: &mut SqliteConnection, order: i64) -> Result<i32, SimulatorError> {

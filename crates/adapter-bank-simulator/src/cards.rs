@@ -24,7 +24,7 @@ pub(crate) const fn column(number: CardNumber) -> i64 {
     number.get().cast_signed()
 }
 
-fn number(column: i64) -> Result<CardNumber, SimulatorError> {
+pub(crate) fn number(column: i64) -> Result<CardNumber, SimulatorError> {
     CardNumber::from_u64(column.cast_unsigned())
         .map_err(|_| SimulatorError::Corrupt("a card with no card number"))
 }
@@ -159,7 +159,7 @@ pub(crate) fn issued(
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = transactions)]
-struct TransactionRow {
+pub(crate) struct TransactionRow {
     id: i64,
     executed_at: i64,
     kind: String,
@@ -167,6 +167,20 @@ struct TransactionRow {
     place: Option<String>,
     mcc: Option<String>,
     merchant_id: Option<String>,
+}
+
+impl TransactionRow {
+    pub(crate) fn transaction(self) -> Result<Transaction, SimulatorError> {
+        Ok(Transaction {
+            id: self.id,
+            executed_at: from_micros(self.executed_at)?,
+            kind: word::<TransactionType>(&self.kind)?,
+            amount: Kopecks::new(self.amount),
+            place: self.place,
+            mcc: self.mcc,
+            merchant_id: self.merchant_id,
+        })
+    }
 }
 
 /// Transactions of a card with an id above `after`, oldest first.
@@ -182,19 +196,7 @@ pub(crate) fn transactions(
         .limit(i64::from(limit))
         .select(TransactionRow::as_select())
         .load(connection)?;
-    rows.into_iter()
-        .map(|row| {
-            Ok(Transaction {
-                id: row.id,
-                executed_at: from_micros(row.executed_at)?,
-                kind: word::<TransactionType>(&row.kind)?,
-                amount: Kopecks::new(row.amount),
-                place: row.place,
-                mcc: row.mcc,
-                merchant_id: row.merchant_id,
-            })
-        })
-        .collect()
+    rows.into_iter().map(TransactionRow::transaction).collect()
 }
 
 #[cfg(test)]

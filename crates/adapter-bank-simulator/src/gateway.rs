@@ -4,10 +4,13 @@ use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::sandbox::BankFaults;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 
 use crate::cards;
 use crate::error::SimulatorError;
+use crate::feed;
 use crate::instructions;
 use crate::simulator::Simulator;
 use crate::submit;
@@ -59,6 +62,10 @@ impl BankGateway for Simulator {
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
         self.read(|connection| cards::transactions(connection, number, after, limit))
+    }
+
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        Ok(self.read(|connection| feed::entries(connection, after, limit))?)
     }
 }
 

@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 
 use crate::clock_reading::to_micros;
 use crate::error::SimulatorError;
+use crate::feed;
 use crate::instructions::ROWS_OF_A_STATEMENT;
 use crate::schema::transactions;
 
@@ -62,10 +63,11 @@ const MOVE_BALANCES: &str = concat!(
      WHERE cards.number = moved.card"
 );
 
-/// Writes transactions and updates the balances of their cards. Nothing else changes a balance.
+/// Writes transactions, updates the balances of their cards and adds them to the feed. Nothing else changes a balance. `at`: now.
 pub(crate) fn post(
     connection: &mut SqliteConnection,
     new: &[NewTransaction<'_>],
+    at: i64,
 ) -> Result<(), SimulatorError> {
     if new.is_empty() {
         return Ok(());
@@ -75,15 +77,16 @@ pub(crate) fn post(
         diesel::insert_into(transactions::table).values(chunk).execute(connection)?;
     }
     sql_query(MOVE_BALANCES).bind::<BigInt, _>(before).execute(connection)?;
-    Ok(())
+    feed::add_transactions(connection, before, at)
 }
 
 /// Writes one transaction, as [`post`] does, and gives its id.
 pub(crate) fn post_one(
     connection: &mut SqliteConnection,
     new: NewTransaction<'_>,
+    at: i64,
 ) -> Result<i64, SimulatorError> {
-    post(connection, &[new])?;
+    post(connection, &[new], at)?;
     last_id(connection)
 }
 

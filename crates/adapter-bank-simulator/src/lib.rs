@@ -8,6 +8,7 @@ mod clock_reading;
 mod connection;
 mod error;
 mod faults;
+mod feed;
 mod fingerprint;
 mod gateway;
 mod idempotency;

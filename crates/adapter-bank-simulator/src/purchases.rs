@@ -3,6 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::event::DeclinedPurchase;
 use kopeck_domain::limit;
 use kopeck_domain::payment::{Payer, PaymentRefusal};
 use kopeck_domain::transaction::TransactionType;
@@ -12,6 +13,7 @@ use kopeck_port_bank::sandbox::{CommandKey, Purchase, PurchaseOutcome, Refund, S
 use crate::cards::column;
 use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
+use crate::feed;
 use crate::idempotency;
 use crate::ledger::{self, NewTransaction};
 use crate::limits;
@@ -34,6 +36,7 @@ impl Simulator {
                 return Ok(PurchaseOutcome::Approved(transaction));
             }
             if let Err(refusal) = self.decide(connection, number, &card, purchase.amount, at)? {
+                feed::add_declined(connection, number, &declined(purchase, refusal, at), now)?;
                 return Ok(PurchaseOutcome::Declined(refusal));
             }
             let payment = NewTransaction {
@@ -105,6 +108,17 @@ impl Simulator {
     }
 }
 
+fn declined(purchase: &Purchase, refusal: PaymentRefusal, at: ClockReading) -> DeclinedPurchase {
+    DeclinedPurchase {
+        at: at.now,
+        amount: purchase.amount,
+        reason: Some(refusal),
+        place: purchase.place.clone(),
+        mcc: purchase.mcc.clone(),
+        merchant_id: purchase.merchant_id.clone(),
+    }
+}
+
 fn positive(amount: Kopecks) -> Result<(), SandboxError> {
     if amount.is_positive() { Ok(()) } else { Err(SandboxError::Amount) }
 }
@@ -120,7 +134,7 @@ fn post(
     key: Option<&CommandKey>,
     now: ClockReading,
 ) -> Result<i64, SimulatorError> {
-    let id = ledger::post_one(connection, transaction)?;
+    let id = ledger::post_one(connection, transaction, to_micros(now.now))?;
     key.map_or(Ok(()), |key| idempotency::note(connection, key, id, now))?;
     Ok(id)
 }

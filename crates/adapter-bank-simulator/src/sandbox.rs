@@ -11,6 +11,7 @@ use kopeck_port_bank::sandbox::{
 use crate::cards::{self, column};
 use crate::clock_reading::{ClockReading, from_julian, to_julian, to_micros};
 use crate::error::SimulatorError;
+use crate::feed::{self, CardChange};
 use crate::schema::cards as cards_table;
 use crate::simulator::Simulator;
 
@@ -24,22 +25,26 @@ impl SandboxControl for Simulator {
     }
 
     fn block(&self, card: CardNumber) -> Result<(), SandboxError> {
-        self.set_standing(card, Standing::Blocked)
+        self.set_standing(card, Standing::Blocked, CardChange::Blocked)
     }
 
     fn unblock(&self, card: CardNumber) -> Result<(), SandboxError> {
-        self.set_standing(card, Standing::Open)
+        self.set_standing(card, Standing::Open, CardChange::Unblocked)
     }
 
     fn expire(&self, card: CardNumber) -> Result<(), SandboxError> {
-        let yesterday = to_julian(self.moment().yesterday());
+        let moment = self.moment();
+        let yesterday = to_julian(moment.yesterday());
         self.database.write(|connection| {
             existing(connection, card)?;
             let valid = cards_table::table.find(column(card)).filter(cards_table::valid_until.gt(yesterday));
-            diesel::update(valid)
+            let changed = diesel::update(valid)
                 .set(cards_table::valid_until.eq(yesterday))
                 .execute(connection)
                 .map_err(SimulatorError::from)?;
+            if changed > 0 {
+                feed::add_change(connection, card, CardChange::Expired, moment)?;
+            }
             Ok(())
         })
     }
@@ -57,7 +62,7 @@ impl SandboxControl for Simulator {
                 .set(cards_table::activated_at.eq(to_micros(moment.now)))
                 .execute(connection)
                 .map_err(SimulatorError::from)?;
-            Ok(())
+            Ok(feed::add_change(connection, card, CardChange::Activated, moment)?)
         })
     }
 
@@ -73,13 +78,22 @@ impl From<SimulatorError> for SandboxError {
 }
 
 impl Simulator {
-    fn set_standing(&self, number: CardNumber, standing: Standing) -> Result<(), SandboxError> {
+    fn set_standing(
+        &self,
+        number: CardNumber,
+        standing: Standing,
+        change: CardChange,
+    ) -> Result<(), SandboxError> {
+        let moment = self.moment();
         self.database.write(|connection| {
-            let changed = diesel::update(cards_table::table.find(column(number)))
+            if existing(connection, number)?.standing == standing {
+                return Ok(());
+            }
+            diesel::update(cards_table::table.find(column(number)))
                 .set(cards_table::standing.eq(standing.as_str()))
                 .execute(connection)
                 .map_err(SimulatorError::from)?;
-            if changed == 0 { Err(SandboxError::UnknownCard) } else { Ok(()) }
+            Ok(feed::add_change(connection, number, change, moment)?)
         })
     }
 }

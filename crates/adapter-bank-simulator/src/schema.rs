@@ -53,6 +53,22 @@ diesel::table! {
 }
 
 diesel::table! {
+    feed (seq) {
+        seq -> BigInt,
+        card -> BigInt,
+        kind -> Text,
+        at -> BigInt,
+        transaction_id -> Nullable<BigInt>,
+        tried_at -> Nullable<BigInt>,
+        amount -> Nullable<BigInt>,
+        reason -> Nullable<Text>,
+        place -> Nullable<Text>,
+        mcc -> Nullable<Text>,
+        merchant_id -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     limits (card) {
         card -> BigInt,
         amount -> Nullable<BigInt>,

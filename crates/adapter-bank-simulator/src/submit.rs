@@ -140,6 +140,6 @@ impl PendingWrites<'_> {
             issuer.issue(connection, order, lines)?;
         }
         limits::set(connection, &self.limits)?;
-        ledger::post(connection, &self.top_ups)
+        ledger::post(connection, &self.top_ups, to_micros(issuer.moment.now))
     }
 }

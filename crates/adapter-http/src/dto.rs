@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 mod page;
+pub(crate) mod transaction;
 
 pub(crate) use page::page;
 

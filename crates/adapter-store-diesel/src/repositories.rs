@@ -6,6 +6,7 @@
 //! bound to its LIMIT, which costs several times the look-up.
 
 mod audit;
+mod bank_feed;
 mod card_batches;
 mod card_row;
 mod cards;

@@ -161,6 +161,20 @@ tables! {
         account_updated_at -> UtcTimestamp,
         transactions_seen_at -> Nullable<UtcTimestamp>,
         spending_limit -> Text,
+        expiry_due -> Nullable<Day>,
+    }
+
+    bank_feed (id) {
+        id -> BigInt,
+        cursor -> BigInt,
+        forgotten_at -> Nullable<UtcTimestamp>,
+        lease_owner -> Nullable<Id>,
+        leased_until -> Nullable<UtcTimestamp>,
+    }
+
+    bank_declines (partner_id, seq) {
+        partner_id -> Id,
+        seq -> BigInt,
     }
 
     transactions (partner_id, card_id, id) {

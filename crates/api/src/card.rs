@@ -174,8 +174,12 @@ body! {
     pub struct PaymentAnswer as "Forecast" {
         /// Whether it would pay.
         allowed: bool,
-        /// Why not: the first reason that applies.
+        /// Why not, for people: the first reason that applies.
         reason: Option<String>,
+        /// Why not, for programs: `card_closed`, `card_blocked`, `card_expired`, `not_activated`, `day_not_allowed`,
+        /// `time_not_allowed`, `limit_exceeded`, `insufficient_funds`; there may be further ones.
+        #[serde(default)]
+        code: Option<String>,
         /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
         remaining: Option<i64>,
         /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use time::{Date, OffsetDateTime};
+use time::{Date, OffsetDateTime, PrimitiveDateTime};
 use uuid::Uuid;
 
-use crate::card::{CardStatus, CardType};
+use crate::card::{CardStatus, CardType, Transaction};
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
 use crate::shape::{HasShape, Shape, body};
@@ -70,6 +70,12 @@ events! {
     CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
     CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
     CardStatus(CardLinkEvent) = "card.status", "The status of a linked card was switched.";
+    CardBankStatus(BankCardEvent) = "card.bank_status", "The bank blocked, unblocked or closed a card.";
+    CardActivated(BankCardEvent) = "card.activated", "A virtual card was activated.";
+    CardExpiring(BankCardEvent) = "card.expiring", "A card expires within 30 days.";
+    CardExpired(BankCardEvent) = "card.expired", "The last day of a card is over.";
+    CardTransaction(CardTransactionEvent) = "card.transaction", "Money moved on a card.";
+    CardDeclined(CardDeclinedEvent) = "card.declined", "The bank declined a purchase.";
     BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
@@ -84,6 +90,9 @@ impl HasShape for EventData {
         LimitsEvent::SHAPE,
         CardIssuedEvent::SHAPE,
         CardLinkEvent::SHAPE,
+        BankCardEvent::SHAPE,
+        CardTransactionEvent::SHAPE,
+        CardDeclinedEvent::SHAPE,
         DepositEvent::SHAPE,
         EmployeeEvent::SHAPE,
         WebhookDisabledEvent::SHAPE,
@@ -212,6 +221,67 @@ body! {
         id_employee: Uuid,
         /// What the card is to the employee now.
         status_card: CardStatus,
+    }
+}
+
+open_enum! {
+    /// How a card stands at the bank.
+    pub enum BankStatus as "BankStatus", "How a card stands at the bank." {
+        /// In order.
+        Open = "OPEN",
+        /// Blocked by the bank.
+        BlockedByBank = "BLOCKED_BY_BANK",
+        /// Closed for good.
+        Closed = "CLOSED",
+    }
+}
+
+body! {
+    /// A card as the bank has it.
+    pub struct BankCardEvent as "BankCardEvent" {
+        /// The card.
+        id_card: Uuid,
+        /// The employee who holds it, if any.
+        id_employee: Option<Uuid>,
+        /// How it stands at the bank now.
+        bank_status: BankStatus,
+    }
+}
+
+body! {
+    /// Money that moved on a card.
+    pub struct CardTransactionEvent as "CardTransactionEvent" {
+        /// The card.
+        id_card: Uuid,
+        /// The employee who held it then, if any.
+        id_employee: Option<Uuid>,
+        /// What moved.
+        transaction: Transaction,
+    }
+}
+
+body! {
+    /// A purchase that the bank declined.
+    pub struct CardDeclinedEvent as "CardDeclinedEvent" {
+        /// The card.
+        id_card: Uuid,
+        /// The employee who held it then, if any.
+        id_employee: Option<Uuid>,
+        /// How much it was about, kopecks.
+        amount: i64,
+        /// Why, for people.
+        reason: String,
+        /// Why, for programs: a code as that of a forecast; `null` for a reason of the bank's own.
+        code: Option<String>,
+        /// The merchant's outlet, where there is one.
+        place: Option<String>,
+        /// The merchant's category code, where there is one.
+        mcc: Option<String>,
+        /// The merchant's identifier, where there is one.
+        merchant_id: Option<String>,
+        /// When it was tried.
+        #[serde(with = "wire::text")]
+        date: PrimitiveDateTime,
     }
 }
 

@@ -29,8 +29,9 @@ pub use category::{Category, CategoryWithCount};
 pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
-    CardIssuedEvent, CardLinkEvent, DepositEvent, EmployeeEvent, Event, EventData, EventType, Feed,
-    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
+    BankCardEvent, BankStatus, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
+    DepositEvent, EmployeeEvent, Event, EventData, EventType, Feed, LimitsEvent, OrderEvent, PingEvent,
+    ReplenishmentEvent, WebhookDisabledEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};

@@ -7,8 +7,11 @@ body! {
     pub struct PurchaseResult as "Purchase" {
         /// Whether the card paid.
         approved: bool,
-        /// Why not.
+        /// Why not, for people.
         reason: Option<String>,
+        /// Why not, for programs: a code as that of a forecast.
+        #[serde(default)]
+        code: Option<String>,
         /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes nothing.
         transaction_id: Option<i64>,
     }

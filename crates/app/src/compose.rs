@@ -13,10 +13,12 @@ use kopeck_port_security::{PasswordHasher, SecretBox};
 use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
+use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::partners::PartnerService;
 use kopeck_service::tokens::TokenService;
 use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
+use uuid::Uuid;
 
 use crate::audit::MasterKeySigner;
 use crate::cli::StoreArgs;
@@ -233,6 +235,12 @@ impl Application {
     #[must_use]
     pub fn account_refresher(&self, bank: Arc<dyn BankGateway>) -> AccountRefresher {
         AccountRefresher::new(self.store(), bank, Arc::clone(&self.env))
+    }
+
+    /// The follower of the feed of `bank`. `process` names this process among those of the service.
+    #[must_use]
+    pub fn bank_feed_follower(&self, bank: Arc<dyn BankGateway>, process: Uuid) -> BankFeedFollower {
+        BankFeedFollower::new(self.store(), bank, Arc::clone(&self.env), process)
     }
 }
 

@@ -194,7 +194,7 @@ impl Deliverer {
         event: &FeedEvent,
     ) -> Result<Vec<u8>, NoAttempt> {
         if !record.webhook.sealed {
-            return event_json(event, None::<fn(&[u8]) -> Result<String, NoAttempt>>);
+            return event_json(event, self.env.settings.zone, None::<fn(&[u8]) -> Result<String, NoAttempt>>);
         }
         let tokens = Arc::clone(&self.tokens);
         let key = move |unit: &mut dyn UnitOfWork| {
@@ -209,7 +209,7 @@ impl Deliverer {
         let mut salt = [0; 16];
         self.env.entropy.fill(&mut salt);
         let seal = |data: &[u8]| Ok(seal_event(&key, &EventContext { id: &id }, now, salt, data));
-        event_json(event, Some(seal))
+        event_json(event, self.env.settings.zone, Some(seal))
     }
 
     async fn in_store<T: Send + 'static>(

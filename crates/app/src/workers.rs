@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use kopeck_port_store::{Access, Store, StoreError, transact};
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
+use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
@@ -20,6 +21,8 @@ const IDLE: Duration = Duration::from_millis(50);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// How often the refresher polls for a new day.
 const REFRESH_POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// How often the bank's feed is read.
+const FEED_POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How often the clock that jobs are scheduled by is checked.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Clock checks between two housekeeping sweeps, so one sweep a minute.
@@ -33,7 +36,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for webhooks, accounts, and the housekeeping. The latter calls
+    /// Starts `count` workers, and one thread each for webhooks, the bank's feed, accounts, and the housekeeping. The latter calls
     /// `check_clock` every second.
     ///
     /// # Errors
@@ -44,6 +47,7 @@ impl Workers {
         env: &Arc<Env>,
         worker: &Arc<Worker>,
         mut refresher: AccountRefresher,
+        mut follower: BankFeedFollower,
         deliverer: Deliverer,
         check_clock: impl FnMut() -> Result<(), StoreError> + Send + 'static,
     ) -> anyhow::Result<Self> {
@@ -55,6 +59,9 @@ impl Workers {
             })?;
         }
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
+        workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
+            follow_feed(&mut follower, stop, heartbeat);
+        })?;
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {
             refresh_accounts(&mut refresher, stop, heartbeat);
         })?;
@@ -175,6 +182,22 @@ fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heartbeat: &H
             Ok(RefreshProgress::Idle) => stop.wait(REFRESH_POLL_INTERVAL),
             Err(_) => stop.wait(AFTER_FAILURE),
         };
+    }
+}
+
+fn follow_feed(follower: &mut BankFeedFollower, stop: &Stop, heartbeat: &Heartbeat) {
+    let mut failures = Failures::default();
+    while !heartbeat_and_check_stop(stop, heartbeat) {
+        let round = follower.run_once(&|| heartbeat_and_check_stop(stop, heartbeat));
+        failures.follow("a look at the bank's feed", &round);
+        match round {
+            Ok(FeedProgress::More) => false,
+            Ok(FeedProgress::Idle) => stop.wait(FEED_POLL_INTERVAL),
+            Err(_) => stop.wait(AFTER_FAILURE),
+        };
+    }
+    if let Err(error) = follower.release() {
+        log::debug!(error:% = error; "the lease of the bank's feed ends by itself");
     }
 }
 

@@ -13,6 +13,9 @@ pub struct ErrorBody {
     /// The refundable rest of the payment in kopecks, with [`ErrorCode::OverPayment`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<Kopecks>,
+    /// The least number that the feed has, with [`ErrorCode::Forgotten`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest: Option<i64>,
 }
 
 /// The error codes. Unknown codes read as [`Other`](Self::Other).
@@ -33,6 +36,8 @@ pub enum ErrorCode {
     MethodNotAllowed,
     /// 408: the body did not arrive in time.
     Timeout,
+    /// 410: entries of the feed after this number are no longer kept.
+    Forgotten,
     /// 422: more than the refundable rest of the payment.
     OverPayment,
     /// 422: the activation code is wrong.

@@ -4,6 +4,7 @@ mod cards;
 mod convert;
 mod day;
 mod error;
+mod feed;
 mod instructions;
 mod limit;
 mod number;
@@ -14,6 +15,7 @@ pub use cards::{
     CardDto, CardResponse, IssuedCardDto, IssuedCardsResponse, TransactionDto, TransactionsResponse,
 };
 pub use error::{ErrorBody, ErrorCode, ProtocolError};
+pub use feed::{DeclinedDto, FeedChangeDto, FeedEntryDto, FeedResponse};
 pub use instructions::{DeliveryDto, InstructionDto, LineDto, SubmitRequest, check_key};
 pub use limit::{LimitDto, WindowDto};
 pub use responses::{
@@ -28,10 +30,12 @@ pub const QUERY: &str = "/bank/v1/instructions/query";
 pub const ISSUED_CARDS: &str = "/bank/v1/issued-cards";
 /// A card: `GET`, with its number behind it; its transactions below that, with `after` and `limit` in the query string.
 pub const CARDS: &str = "/bank/v1/cards";
+/// The feed: `GET`, with `after` and `limit` in the query string.
+pub const FEED: &str = "/bank/v1/feed";
 
 /// The most instructions, or keys, of one request.
 pub const MOST_INSTRUCTIONS: usize = 1_000;
-/// The most cards, or transactions, of one page.
+/// The most cards, transactions or entries of one page.
 pub const MOST_ROWS: u32 = 1_000;
 /// The most characters of a key.
 pub const LONGEST_KEY: usize = 100;

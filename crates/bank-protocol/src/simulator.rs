@@ -77,7 +77,9 @@ pub enum PurchaseResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PaymentRefusalDto {
-    /// Blocked or closed.
+    /// Closed for good.
+    Closed,
+    /// Blocked.
     Blocked,
     /// Past its last day.
     Expired,
@@ -95,6 +97,7 @@ pub enum PaymentRefusalDto {
 
 same_values! {
     PaymentRefusalDto, PaymentRefusal;
+    Closed = (PaymentRefusal::Closed),
     Blocked = (PaymentRefusal::Blocked),
     Expired = (PaymentRefusal::Expired),
     NotActivated = (PaymentRefusal::NotActivated),
@@ -256,6 +259,7 @@ mod tests {
     fn every_refusal_survives_the_wire() {
         let limits = limit::Refusal::ALL.iter().map(|refusal| PaymentRefusal::Limit(*refusal));
         let all = [
+            PaymentRefusal::Closed,
             PaymentRefusal::Blocked,
             PaymentRefusal::Expired,
             PaymentRefusal::NotActivated,

@@ -1,10 +1,11 @@
 //! Cards: their types, their link to an employee, and the rules of linking and switching.
 
-use time::{Date, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::draft::Invalid;
+use crate::event::{self, EventData};
 use crate::ids::{CardId, EmployeeId, OrderId};
 use crate::string_enum::serde_enum;
 
@@ -161,6 +162,15 @@ pub struct AccountBalance {
     pub updated_at: OffsetDateTime,
 }
 
+/// How long before the last day of a card its holder should learn of it.
+pub const EXPIRY_NOTICE: Duration = Duration::days(30);
+
+/// The day on which the first event of the expiry of a card with this last day is due.
+#[must_use]
+pub fn expiry_notice_due(valid_until: Date) -> Date {
+    valid_until.saturating_sub(EXPIRY_NOTICE)
+}
+
 /// Why a card cannot be linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkRefusal {
@@ -209,6 +219,35 @@ impl Card {
     #[must_use]
     pub fn is_expired(&self, today: Date) -> bool {
         today > self.valid_until
+    }
+
+    /// Its expiry as an event, which is due on or before `today`, and the day on which the next one is due. There is no event of
+    /// the near expiry of a closed card.
+    #[must_use]
+    pub fn expiry_event(&self, standing: Standing, today: Date) -> (Option<EventData>, Option<Date>) {
+        let at_bank = self.at_bank(standing);
+        if self.is_expired(today) {
+            return (Some(EventData::CardExpired(at_bank)), None);
+        }
+        let expiring = (standing != Standing::Closed).then_some(EventData::CardExpiring(at_bank));
+        (expiring, Some(self.valid_until.saturating_add(Duration::DAY)))
+    }
+
+    /// The events of a change at the bank, from one view of the card to a later one.
+    #[must_use]
+    pub fn bank_events(&self, before: &BankView, after: &BankView) -> Vec<EventData> {
+        let mut events = Vec::new();
+        if before.activated_at.is_none() && after.activated_at.is_some() {
+            events.push(EventData::CardActivated(self.at_bank(after.standing)));
+        }
+        if before.standing != after.standing {
+            events.push(EventData::CardBankStatus(self.at_bank(after.standing)));
+        }
+        events
+    }
+
+    fn at_bank(&self, standing: Standing) -> event::CardAtBank {
+        event::CardAtBank { card: self.id, employee: self.link.map(|link| link.employee), standing }
     }
 
     /// The card with the last day that the bank gives it.
@@ -311,6 +350,45 @@ mod tests {
     fn only_one_type_is_virtual() {
         let of_a_number = CardType::ALL.iter().filter(|kind| kind.is_virtual());
         assert_eq!(of_a_number.collect::<Vec<_>>(), [&CardType::Mlz]);
+    }
+
+    #[test]
+    fn the_expiry_of_a_card_is_told_twice() {
+        let holder = card(Some((1, CardStatus::Main)));
+        let told = |standing| event::CardAtBank { card: holder.id, employee: Some(employee(1)), standing };
+        assert_eq!(expiry_notice_due(LAST_DAY), date!(2029 - 10 - 31));
+        let expiring = Some(EventData::CardExpiring(told(Standing::Blocked)));
+        assert_eq!(holder.expiry_event(Standing::Blocked, LAST_DAY), (expiring, Some(DAY_AFTER)));
+        assert_eq!(holder.expiry_event(Standing::Closed, LAST_DAY), (None, Some(DAY_AFTER)));
+        for &standing in Standing::ALL {
+            let expired = Some(EventData::CardExpired(told(standing)));
+            assert_eq!(holder.expiry_event(standing, DAY_AFTER), (expired, None));
+        }
+    }
+
+    #[test]
+    fn what_changes_at_the_bank_is_told() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let view = |activated_at, standing| BankView {
+            balance: Kopecks::ZERO,
+            remaining_top_up: Kopecks::ZERO,
+            activated_at,
+            standing,
+            seen_at: now,
+        };
+        let told = |standing| event::CardAtBank { card: card(None).id, employee: None, standing };
+        let asleep = view(None, Standing::Open);
+        for &before in Standing::ALL {
+            for &after in Standing::ALL {
+                let events = card(None).bank_events(&view(Some(now), before), &view(Some(now), after));
+                let expected = (before != after).then_some(EventData::CardBankStatus(told(after)));
+                assert_eq!(events, expected.into_iter().collect::<Vec<_>>());
+            }
+            let events = card(None).bank_events(&asleep, &view(Some(now), before));
+            assert_eq!(events[0], EventData::CardActivated(told(before)));
+        }
+        let richer = BankView { balance: Kopecks::new(1), ..asleep };
+        assert_eq!(card(None).bank_events(&asleep, &richer), []);
     }
 
     /// Every way a card can be linked × every status asked for × every standing × main card or none × the day.

@@ -5,14 +5,16 @@
 use time::{Date, OffsetDateTime};
 
 use crate::Kopecks;
-use crate::card::{CardStatus, CardType};
+use crate::card::{CardStatus, CardType, Standing};
 use crate::card_batch::BatchState;
 use crate::card_number::CardNumber;
 use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
 use crate::ledger::DepositReference;
 use crate::order::OrderState;
+use crate::payment::PaymentRefusal;
 use crate::person::CustomId;
 use crate::string_enum::serde_enum;
+use crate::transaction::Transaction;
 use crate::webhook::DisableReason;
 
 #[cfg(feature = "serde")]
@@ -69,6 +71,18 @@ events! {
     CardLinked(CardHolder) = "card.linked",
     /// The status of a linked card was switched.
     CardStatus(CardHolder) = "card.status",
+    /// The bank blocked, unblocked or closed a card.
+    CardBankStatus(CardAtBank) = "card.bank_status",
+    /// A virtual card was activated.
+    CardActivated(CardAtBank) = "card.activated",
+    /// A card expires within [`EXPIRY_NOTICE`](crate::card::EXPIRY_NOTICE).
+    CardExpiring(CardAtBank) = "card.expiring",
+    /// The last day of a card is over.
+    CardExpired(CardAtBank) = "card.expired",
+    /// Money moved on a card.
+    CardTransaction(CardTransaction) = "card.transaction",
+    /// The bank declined a purchase.
+    CardDeclined(CardDeclined) = "card.declined",
     /// Money arrived on the partner's balance.
     BalanceDeposited(Deposited) = "balance.deposited",
     /// An employee was added.
@@ -118,6 +132,61 @@ pub struct CardHolder {
     pub employee: EmployeeId,
     /// Its role.
     pub status: CardStatus,
+}
+
+/// A card as the bank has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardAtBank {
+    /// The card.
+    pub card: CardId,
+    /// Its holder, if any.
+    pub employee: Option<EmployeeId>,
+    /// How it stands at the bank now.
+    pub standing: Standing,
+}
+
+/// Money that moved on a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardTransaction {
+    /// The card.
+    pub card: CardId,
+    /// Its holder, if any.
+    pub employee: Option<EmployeeId>,
+    /// What moved.
+    pub transaction: Transaction,
+}
+
+/// A purchase that the bank declined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardDeclined {
+    /// The card.
+    pub card: CardId,
+    /// Its holder, if any.
+    pub employee: Option<EmployeeId>,
+    /// The purchase, and why it was declined.
+    pub purchase: DeclinedPurchase,
+}
+
+/// A purchase that had no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DeclinedPurchase {
+    /// When it was tried.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+    pub at: OffsetDateTime,
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// Why; `None` for a reason of the bank's own.
+    pub reason: Option<PaymentRefusal>,
+    /// Name of the merchant's outlet.
+    pub place: Option<String>,
+    /// Merchant category code.
+    pub mcc: Option<String>,
+    /// The merchant's identifier.
+    pub merchant_id: Option<String>,
 }
 
 /// Money that arrived.

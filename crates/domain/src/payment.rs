@@ -22,7 +22,10 @@ pub struct Payer {
 /// Why a payment is declined. The text is for the partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum PaymentRefusal {
-    /// Blocked or closed.
+    /// Closed for good.
+    #[error("the card is closed")]
+    Closed,
+    /// Blocked.
     #[error("the card is blocked by the bank")]
     Blocked,
     /// Past its last day.
@@ -39,6 +42,48 @@ pub enum PaymentRefusal {
     InsufficientBalance,
 }
 
+/// Every refusal with its code.
+const CODES: [(PaymentRefusal, &str); 8] = [
+    (PaymentRefusal::Closed, "card_closed"),
+    (PaymentRefusal::Blocked, "card_blocked"),
+    (PaymentRefusal::Expired, "card_expired"),
+    (PaymentRefusal::NotActivated, "not_activated"),
+    (PaymentRefusal::Limit(limit::Refusal::DayNotAllowed), "day_not_allowed"),
+    (PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed), "time_not_allowed"),
+    (PaymentRefusal::Limit(limit::Refusal::OverAmount), "limit_exceeded"),
+    (PaymentRefusal::InsufficientBalance, "insufficient_funds"),
+];
+
+impl PaymentRefusal {
+    /// The word for programs.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        CODES.iter().find(|(refusal, _)| *refusal == self).map_or("declined", |(_, code)| code)
+    }
+
+    /// The refusal with this code, if there is one.
+    #[must_use]
+    pub fn from_code(code: &str) -> Option<Self> {
+        CODES.iter().find(|(_, word)| *word == code).map(|(refusal, _)| *refusal)
+    }
+}
+
+/// Its code.
+#[cfg(feature = "serde")]
+impl serde::Serialize for PaymentRefusal {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for PaymentRefusal {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let code = String::deserialize(deserializer)?;
+        Self::from_code(&code).ok_or_else(|| serde::de::Error::custom("not the code of a refusal"))
+    }
+}
+
 impl Payer {
     /// Decides on a payment of `amount` on the day `today`, of which the card's limit says what `limit` says.
     ///
@@ -47,7 +92,8 @@ impl Payer {
     /// a whole comes before what concerns this payment.
     pub fn pays(self, amount: Kopecks, today: Date, limit: &Decision) -> Result<(), PaymentRefusal> {
         match self.standing {
-            Standing::Blocked | Standing::Closed => return Err(PaymentRefusal::Blocked),
+            Standing::Closed => return Err(PaymentRefusal::Closed),
+            Standing::Blocked => return Err(PaymentRefusal::Blocked),
             Standing::Open => {}
         }
         if today > self.valid_until {
@@ -104,20 +150,27 @@ mod tests {
         assert_eq!(refusal(asleep, &limit), PaymentRefusal::NotActivated);
         let expired = Payer { valid_until: date!(2026 - 03 - 15), ..asleep };
         assert_eq!(refusal(expired, &limit), PaymentRefusal::Expired);
-        for standing in [Standing::Blocked, Standing::Closed] {
-            assert_eq!(refusal(Payer { standing, ..expired }, &limit), PaymentRefusal::Blocked);
+        for (standing, why) in
+            [(Standing::Blocked, PaymentRefusal::Blocked), (Standing::Closed, PaymentRefusal::Closed)]
+        {
+            assert_eq!(refusal(Payer { standing, ..expired }, &limit), why);
         }
     }
 
     #[test]
     fn every_refusal_has_its_own_words() {
-        use PaymentRefusal as Why;
-        let limits = limit::Refusal::ALL.iter().map(|refusal| Why::Limit(*refusal));
-        let all: Vec<Why> = [Why::Blocked, Why::Expired, Why::NotActivated, Why::InsufficientBalance]
-            .into_iter()
-            .chain(limits)
-            .collect();
-        let texts: std::collections::BTreeSet<String> = all.iter().map(Why::to_string).collect();
-        assert_eq!(texts.len(), all.len());
+        for &why in limit::Refusal::ALL {
+            assert_eq!(
+                PaymentRefusal::from_code(PaymentRefusal::Limit(why).code()),
+                Some(PaymentRefusal::Limit(why))
+            );
+        }
+        let texts: std::collections::BTreeSet<String> =
+            CODES.iter().map(|(why, _)| why.to_string()).collect();
+        assert_eq!(texts.len(), CODES.len());
+        for (why, code) in CODES {
+            assert_eq!((why.code(), PaymentRefusal::from_code(code)), (code, Some(why)));
+        }
+        assert_eq!(PaymentRefusal::from_code("moon_phase"), None);
     }
 }

@@ -14,6 +14,7 @@
     reason = "the module is test code: a case fails by panicking"
 )]
 
+pub mod feed;
 pub mod keys;
 pub mod orders;
 pub mod top_ups;
@@ -54,6 +55,11 @@ macro_rules! contract_tests {
             a_card_takes_no_more_than_it_has_room_for
             transactions_are_read_from_an_id_on
             every_form_of_limit_is_taken
+        }
+        $crate::contract_tests! { @module $make, feed:
+            a_feed_begins_empty
+            the_feed_has_every_transaction
+            the_feed_is_read_in_pages
         }
     };
     (@module $make:ident, $module:ident: $($case:ident)*) => {

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "contract")]
 pub mod contract;
+mod feed;
 pub mod sandbox;
 
 use kopeck_domain::Kopecks;
@@ -10,6 +11,8 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
+
+pub use feed::{FeedChange, FeedEntry, FeedError, LATE_ENTRIES};
 
 /// The idempotency key of an instruction at the bank, if the gateway supports retries ([`BankGateway::repeat_is_safe`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -200,4 +203,15 @@ pub trait BankGateway: Send + Sync {
     /// [`BankError`] without a response.
     fn transactions(&self, number: CardNumber, after: i64, limit: u32)
     -> Result<Vec<Transaction>, BankError>;
+
+    /// Entries of the feed with numbers above `after`, by ascending number, `limit` at most. An entry may become visible after
+    /// one with a greater number, by [`LATE_ENTRIES`] numbers at most, so a reader looks back that far. A bank need not have a
+    /// feed.
+    ///
+    /// # Errors
+    /// [`FeedError`].
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        let _ = (after, limit);
+        Err(FeedError::NotSupported)
+    }
 }

@@ -21,6 +21,7 @@ use time::Duration;
 use crate::Store;
 
 pub mod audit;
+pub mod bank_feed;
 pub mod card_batches;
 pub mod cards;
 pub mod categories;
@@ -112,6 +113,13 @@ macro_rules! contract_tests {
             a_delivery_is_due_until_it_ends
             pending_deliveries_are_counted
             old_deliveries_are_forgotten
+        }
+        $crate::contract_tests! { @aggregate $make, bank_feed:
+            the_place_in_the_feed_is_stored
+            a_decline_is_recorded_once
+            owners_are_found_by_number
+            an_expiry_is_due_until_it_is_taken
+            another_last_day_is_told_anew
         }
         $crate::contract_tests! { @aggregate $make, events:
             events_are_numbered_in_their_order

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod audit;
+mod bank_feed;
 mod card_batches;
 mod encryption;
 mod error;
@@ -20,6 +21,7 @@ pub mod contract;
 pub mod mock;
 
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
+pub use bank_feed::{BankFeedRepository, BankFeedState};
 pub use card_batches::*;
 pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};

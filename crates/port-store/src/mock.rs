@@ -11,6 +11,7 @@ use kopeck_domain::replenishment::TopUps;
 
 pub use self::events::FakeEvents;
 pub use crate::audit::MockAuditRepository;
+pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::repositories::{
@@ -22,10 +23,11 @@ pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::webhooks::MockWebhookRepository;
 use crate::{
-    AuditRepository, AuditSigner, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
-    ColumnPlace, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
-    SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
+    CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
+    IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository, PartnerRepository,
+    ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck, StoreError,
+    ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -62,6 +64,7 @@ mock_unit! {
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
     events: FakeEvents as EventRepository;
+    bank_feed: MockBankFeedRepository as BankFeedRepository;
     webhooks: MockWebhookRepository as WebhookRepository;
     audit: MockAuditRepository as AuditRepository;
 }

@@ -152,7 +152,7 @@ pub trait CardRepository {
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError>;
     /// Stores the card's link. `Rule::OneMainCard`, `Rule::Reference` (employee).
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
-    /// Stores the bank's word of a card, unless a newer one is stored already. One that lies more than `CLOCK_SKEW` in
+    /// Stores the bank's word of a card, unless a newer one is stored already; returns whether it did. One that lies more than `CLOCK_SKEW` in
     /// its future is none: it was stored by a clock that was set back since. Removes the activation code of a card that is
     /// activated.
     fn set_bank_view(
@@ -161,7 +161,7 @@ pub trait CardRepository {
         card: CardId,
         view: &BankView,
         valid_until: Date,
-    ) -> Result<(), StoreError>;
+    ) -> Result<bool, StoreError>;
     /// Makes the bank's word of these cards, and the copy of their transactions, too old to answer from: something
     /// happened to them that it does not know of. What was seen at `too_old_at` or before is so already and may stay.
     fn outdate_bank_view(
@@ -176,6 +176,18 @@ pub trait CardRepository {
     /// most. After it lies what was refreshed by a clock that was set back since.
     fn accounts_due(&mut self, day: Range<OffsetDateTime>, limit: u32)
     -> Result<Vec<AccountDue>, StoreError>;
+    /// Whose cards have these numbers. Numbers that no card has are left out.
+    fn owners(&mut self, numbers: &[CardNumber]) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError>;
+    /// Cards of any partner of whose expiry an event is due, the longest due first, `limit` at most.
+    fn expiries_due(&mut self, today: Date, limit: u32) -> Result<Vec<(PartnerId, CardId)>, StoreError>;
+    /// Stores when the `next` event of the card's expiry is due, if one is due on `today` or was before; else `false`.
+    fn take_expiry(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        today: Date,
+        next: Option<Date>,
+    ) -> Result<bool, StoreError>;
     /// Stores the account's balance as of a refresh.
     fn set_account(
         &mut self,

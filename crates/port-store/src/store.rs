@@ -6,10 +6,10 @@ use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 
 use crate::{
-    AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, EmployeeRepository,
-    EventRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError,
-    ThrottleRepository, TransactionRepository, WebhookRepository,
+    AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
+    EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
+    OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
+    StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -91,6 +91,8 @@ pub trait UnitOfWork {
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
     /// The partners' feeds of events.
     fn events(&mut self) -> &mut dyn EventRepository;
+    /// The place in the bank's feed.
+    fn bank_feed(&mut self) -> &mut dyn BankFeedRepository;
     /// Webhooks and their deliveries.
     fn webhooks(&mut self) -> &mut dyn WebhookRepository;
     /// The audit log.
@@ -118,6 +120,7 @@ macro_rules! unit_of_work {
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
             events: EventRepository,
+            bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,
             audit: AuditRepository,
         }

@@ -1,4 +1,4 @@
-//! The daily refresh of card account balances from the bank.
+//! The daily refresh of cards from the bank: account balances, and whatever else the service has not learned of since.
 //!
 //! A card is due if its account was last refreshed on another day of the service's zone, however many days earlier: a clock that
 //! jumps over a week causes one refresh, not seven. A later day means that the clock was set back since. Each refresh is stored by
@@ -14,7 +14,8 @@ use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, AccountDue, Store, StoreError, UnitOfWork, transact};
 use time::{Date, Duration};
 
-use crate::Env;
+use crate::cards::FetchError;
+use crate::{Env, cards, transactions};
 
 /// Cards per batch.
 const BATCH: u32 = 100;
@@ -43,7 +44,7 @@ pub enum RefreshProgress {
     Idle,
 }
 
-/// Refreshes the accounts of all partners' cards, one batch per round.
+/// Refreshes all partners' cards, one batch per round.
 pub struct AccountRefresher {
     store: Arc<dyn Store>,
     bank: Arc<dyn BankGateway>,
@@ -97,7 +98,12 @@ impl AccountRefresher {
         let day = midnight..midnight + Duration::DAY + CLOCK_SKEW;
         // The skipped cards may be the longest due of all.
         let limit = BATCH.saturating_add(u32::try_from(self.left_out.len()).unwrap_or(u32::MAX));
-        let due = move |unit: &mut dyn UnitOfWork| unit.cards().accounts_due(day.clone(), limit);
+        let due = move |unit: &mut dyn UnitOfWork| {
+            // What the bank's feed did not tell is to be found out card by card.
+            let forgotten_at = unit.bank_feed().state()?.forgotten_at;
+            let start = forgotten_at.map_or(day.start, |at| at.clamp(day.start, day.end));
+            unit.cards().accounts_due(start..day.end, limit)
+        };
         let mut due = transact(&*self.store, Access::Read, due)?;
         due.retain(|card| !self.left_out.contains_key(&card.card));
         Ok(due)
@@ -106,8 +112,9 @@ impl AccountRefresher {
     /// Refreshes one account; returns whether the bank responded.
     fn refresh(&mut self, due: AccountDue) -> Result<bool, StoreError> {
         let AccountDue { partner, card, number } = due;
-        let value = match self.bank.card(number) {
-            Ok(Some(answer)) => answer.account,
+        let asked_at = self.env.now();
+        let answer = match self.bank.card(number) {
+            Ok(Some(answer)) => answer,
             Ok(None) => {
                 log::error!(card:% = card; "the bank does not know a card that it issued");
                 self.leave_out(card, UNKNOWN_PAUSE);
@@ -120,8 +127,21 @@ impl AccountRefresher {
                 return Ok(false);
             }
         };
-        let account = AccountBalance { value, updated_at: self.env.now() };
-        transact(&*self.store, Access::Write, move |unit| unit.cards().set_account(partner, card, &account))?;
+        match transactions::fetch(&*self.store, &*self.bank, &self.env, partner, card) {
+            Ok(()) => {}
+            Err(FetchError::Store(error)) => return Err(error),
+            Err(FetchError::Bank(error)) => {
+                log::warn!(error:% = error; "the transactions of a card were not refreshed: retrying later");
+                self.leave_out(card, PAUSE);
+                return Ok(false);
+            }
+        }
+        let account = AccountBalance { value: answer.account, updated_at: self.env.now() };
+        let (env, view) = (Arc::clone(&self.env), cards::view_of(&answer, asked_at));
+        transact(&*self.store, Access::Write, move |unit| {
+            cards::store_view(unit, &env, partner, card, &view, answer.valid_until)?;
+            unit.cards().set_account(partner, card, &account)
+        })?;
         Ok(true)
     }
 

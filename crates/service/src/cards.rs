@@ -10,7 +10,7 @@ use kopeck_port_bank::{BankCard, BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact};
 
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 
 use crate::{Env, events};
 
@@ -125,26 +125,62 @@ pub fn refresh(
     partner: PartnerId,
     record: CardRecord,
 ) -> Result<CardRecord, StoreError> {
-    let id = record.card.id;
+    match fetch(store, bank, env, partner, record.clone()) {
+        Ok(fetched) => Ok(fetched),
+        Err(FetchError::Store(error)) => Err(error),
+        Err(FetchError::Bank(BankError::Unavailable(reason) | BankError::Unknown(reason))) => {
+            log::warn!(reason = reason.as_str(); "responding with the cached copy of a card");
+            Ok(record)
+        }
+    }
+}
+
+/// Why the bank's data were not fetched.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    /// No response.
+    #[error(transparent)]
+    Bank(#[from] BankError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Fetches and stores the bank's data of the card. Blocks during the bank request.
+pub(crate) fn fetch(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    record: CardRecord,
+) -> Result<CardRecord, FetchError> {
     // Read before the bank request: of two responses that overtake each other, the later request wins.
     let asked_at = env.now();
-    let answer = match bank.card(record.card.number) {
-        Ok(Some(answer)) => answer,
-        Ok(None) => {
-            log::error!(card:% = id; "the bank does not know a card that it issued");
-            return Ok(record);
-        }
-        Err(BankError::Unavailable(reason) | BankError::Unknown(reason)) => {
-            log::warn!(reason = reason.as_str(); "responding with the cached copy of a card");
-            return Ok(record);
-        }
+    let id = record.card.id;
+    let Some(answer) = bank.card(record.card.number)? else {
+        log::error!(card:% = id; "the bank does not know a card that it issued");
+        return Ok(record);
     };
-    let view = view_of(&answer, asked_at);
-    let valid_until = answer.valid_until;
-    transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
-        unit.cards().set_bank_view(partner, id, &view, valid_until)
-    })?;
+    let (view, valid_until) = (view_of(&answer, asked_at), answer.valid_until);
+    let env = env.clone();
+    transact(store, Access::Write, move |unit| store_view(unit, &env, partner, id, &view, valid_until))?;
     Ok(CardRecord { bank: view, card: record.card.with_valid_until(valid_until), ..record })
+}
+
+/// Stores the bank's data of a card, and appends what they change to the partner's feed.
+pub(crate) fn store_view(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+    view: &BankView,
+    valid_until: Date,
+) -> Result<(), StoreError> {
+    let Some(before) = unit.cards().get(partner, id)? else { return Ok(()) };
+    if unit.cards().set_bank_view(partner, id, view, valid_until)? {
+        events::append(unit, env, partner, before.card.bank_events(&before.bank, view))?;
+    }
+    Ok(())
 }
 
 /// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next read retries.
@@ -260,7 +296,7 @@ pub fn available(
     unit.cards().available(partner, AvailableFilter { kind, today: env.today() }, page)
 }
 
-fn view_of(answer: &BankCard, seen_at: OffsetDateTime) -> BankView {
+pub(crate) fn view_of(answer: &BankCard, seen_at: OffsetDateTime) -> BankView {
     BankView {
         balance: answer.balance,
         remaining_top_up: answer.remaining_top_up,

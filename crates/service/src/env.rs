@@ -11,6 +11,7 @@ use time::{Date, Duration, OffsetDateTime, UtcOffset};
 const SYNCHRONISED: Duration = Duration::seconds(5);
 
 /// Clock, identifiers, randomness and settings.
+#[derive(Clone)]
 pub struct Env {
     /// The service's one clock.
     pub clock: Arc<dyn Clock>,

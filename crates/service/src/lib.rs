@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod balance;
+pub mod bank_feed;
 pub mod card_batches;
 pub mod cards;
 pub mod categories;

@@ -1,5 +1,7 @@
 //! Transactions of a card: an incremental copy of the bank's list.
 
+use kopeck_domain::card::Card;
+use kopeck_domain::event::{CardTransaction, EventData};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankError, BankGateway};
@@ -7,13 +9,14 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, Store, StoreError, TransactionFilter, UnitOfWork, transact};
 use time::OffsetDateTime;
 
-use crate::Env;
+use crate::cards::FetchError;
+use crate::{Env, events};
 
 /// Transactions per bank request.
 const FETCH: u32 = 500;
 
 /// The fetch time of an incomplete copy: so long ago that it is stale.
-const NOT_YET_WHOLE: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+pub(crate) const NOT_YET_WHOLE: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 /// Why the transactions of a card were not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,37 +44,78 @@ pub fn sync(
     partner: PartnerId,
     id: CardId,
 ) -> Result<(), TransactionsError> {
-    let (record, mut latest) = transact(store, Access::Read, move |unit| {
-        let record = unit.cards().get(partner, id)?.ok_or(TransactionsError::NotFound)?;
-        Ok::<_, TransactionsError>((record, unit.transactions().latest_id(partner, id)?))
-    })?;
-    if record.transactions_seen_at.is_some_and(|seen_at| !env.is_stale(seen_at)) {
+    let record = transact(store, Access::Read, move |unit| unit.cards().get(partner, id))?;
+    let seen_at = record.ok_or(TransactionsError::NotFound)?.transactions_seen_at;
+    if seen_at.is_some_and(|seen_at| !env.is_stale(seen_at)) {
         return Ok(());
     }
-    let mut has_copy = record.transactions_seen_at.is_some();
+    match fetch(store, bank, env, partner, id) {
+        Ok(()) => Ok(()),
+        Err(FetchError::Store(error)) => Err(error.into()),
+        Err(FetchError::Bank(BankError::Unavailable(reason) | BankError::Unknown(reason))) => {
+            log::warn!(reason = reason.as_str(); "the bank returned no transactions");
+            let record = transact(store, Access::Read, move |unit| unit.cards().get(partner, id))?;
+            let has_copy = record.is_some_and(|record| record.transactions_seen_at.is_some());
+            if has_copy { Ok(()) } else { Err(TransactionsError::BankUnavailable) }
+        }
+    }
+}
+
+/// Fetches the transactions of a card that are not stored yet. Blocks during bank requests.
+pub(crate) fn fetch(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+) -> Result<(), FetchError> {
+    let found = transact(store, Access::Read, move |unit| -> Result<_, StoreError> {
+        Ok((unit.cards().get(partner, id)?, unit.transactions().latest_id(partner, id)?))
+    })?;
+    let (Some(record), mut latest) = found else { return Ok(()) };
     loop {
         let asked_at = env.now();
-        let fetched = match bank.transactions(record.card.number, latest, FETCH) {
-            Ok(fetched) => fetched,
-            Err(BankError::Unavailable(reason) | BankError::Unknown(reason)) => {
-                log::warn!(reason = reason.as_str(); "the bank returned no transactions");
-                return if has_copy { Ok(()) } else { Err(TransactionsError::BankUnavailable) };
-            }
-        };
+        let fetched = bank.transactions(record.card.number, latest, FETCH)?;
         let newest = fetched.iter().map(|transaction| transaction.id).fold(latest, i64::max);
         // A bank that repeats a page has no more.
         let more = newest > latest && u32::try_from(fetched.len()).is_ok_and(|count| count >= FETCH);
         latest = newest;
         // A copy without the newest transactions is not fresh, whenever it was fetched.
         let seen_at = if more { record.transactions_seen_at.unwrap_or(NOT_YET_WHOLE) } else { asked_at };
-        transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
-            unit.transactions().append(partner, id, &fetched, seen_at)
-        })?;
-        has_copy = true;
+        let env = env.clone();
+        transact(store, Access::Write, move |unit| record_new(unit, &env, partner, id, &fetched, seen_at))?;
         if !more {
             return Ok(());
         }
     }
+}
+
+/// Stores transactions of a card, and appends those that are new to the partner's feed.
+fn record_new(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+    fetched: &[Transaction],
+    seen_at: OffsetDateTime,
+) -> Result<(), StoreError> {
+    let latest = unit.transactions().latest_id(partner, id)?;
+    unit.transactions().append(partner, id, fetched, seen_at)?;
+    let new: Vec<&Transaction> = fetched.iter().filter(|transaction| transaction.id > latest).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let Some(record) = unit.cards().get(partner, id)? else { return Ok(()) };
+    events::append(unit, env, partner, new.into_iter().map(|transaction| event(&record.card, transaction)))
+}
+
+/// The event of a transaction.
+pub(crate) fn event(card: &Card, transaction: &Transaction) -> EventData {
+    EventData::CardTransaction(CardTransaction {
+        card: card.id,
+        employee: card.link.map(|link| link.employee),
+        transaction: transaction.clone(),
+    })
 }
 
 /// A page of the copy, newest first.
@@ -189,7 +233,11 @@ mod tests {
 
     #[test]
     fn what_was_fetched_before_the_bank_went_away_is_an_older_copy() {
-        let (bench, mut unit, mut bank) = (Bench::new(), copied(None, 0), MockBankGateway::new());
+        let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
+        unit.cards.expect_get().times(3).returning(|_, _| Ok(Some(card_record(1))));
+        let copied = CardRecord { transactions_seen_at: Some(NOT_YET_WHOLE), ..card_record(1) };
+        unit.cards.expect_get().returning(move |_, _| Ok(Some(copied.clone())));
+        unit.transactions.expect_latest_id().returning(|_, _| Ok(0));
         expect_fetch(&mut bank, 0, Ok(transactions(1, 500)));
         expect_fetch(&mut bank, 500, away());
         expect_append(&mut unit, transactions(1, 500), NOT_YET_WHOLE);

@@ -2,6 +2,7 @@
 //! contract of the port, constraints included.
 
 mod audit;
+mod bank_feed;
 mod card_batches;
 mod cards;
 mod categories;
@@ -28,7 +29,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Access, Disposition, Done, Rule, Store, StoreError, Work};
+use kopeck_port_store::{Access, BankFeedState, Disposition, Done, Rule, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
 /// The store. Writing units of work run one after the other, readers look at what is committed.
@@ -123,6 +124,8 @@ struct State {
     movements: Table<ledger::MovementRow>,
     jobs: Table<jobs::JobRow>,
     events: Table<events::EventRow>,
+    bank_feed: BankFeedState,
+    bank_declines: Table<(PartnerId, i64)>,
     webhooks: Table<webhooks::WebhookRow>,
     deliveries: Table<webhooks::DeliveryRow>,
     audit: Table<Record>,

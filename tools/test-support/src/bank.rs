@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 
 type Verdicts = Vec<Result<Verdict, BankError>>;
 type Found = Result<Vec<Option<Verdict>>, BankError>;
 type Issued = Result<Vec<IssuedCard>, BankError>;
 
+type Entries = Result<Vec<FeedEntry>, FeedError>;
+
+type Feed = dyn Fn(&dyn BankGateway, i64, u32) -> Entries + Send + Sync;
 type Submit = dyn Fn(&dyn BankGateway, &[Submission]) -> Verdicts + Send + Sync;
 type Query = dyn Fn(&dyn BankGateway, &[BankKey]) -> Found + Send + Sync;
 type IssuedCards = dyn Fn(&dyn BankGateway, &BankKey, u32, u32) -> Issued + Send + Sync;
@@ -21,6 +26,7 @@ pub struct FakeBank {
     submit: Box<Submit>,
     query: Box<Query>,
     issued_cards: Box<IssuedCards>,
+    feed: Box<Feed>,
 }
 
 impl FakeBank {
@@ -32,8 +38,18 @@ impl FakeBank {
             submit: Box::new(|bank, submissions| bank.submit(submissions)),
             query: Box::new(|bank, keys| bank.query(keys)),
             issued_cards: Box::new(|bank, key, skip, limit| bank.issued_cards(key, skip, limit)),
+            feed: Box::new(|bank, after, limit| bank.feed(after, limit)),
             bank,
         }
+    }
+
+    /// Replaces [`BankGateway::feed`].
+    #[must_use]
+    pub fn on_feed(
+        self,
+        feed: impl Fn(&dyn BankGateway, i64, u32) -> Entries + Send + Sync + 'static,
+    ) -> Self {
+        Self { feed: Box::new(feed), ..self }
     }
 
     /// Replaces [`BankGateway::repeat_is_safe`].
@@ -98,5 +114,9 @@ impl BankGateway for FakeBank {
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
         self.bank.transactions(number, after, limit)
+    }
+
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        (self.feed)(&*self.bank, after, limit)
     }
 }

@@ -124,7 +124,9 @@ class PaymentAnswer:
 
     allowed: bool
     reason: str | None = None
-    """Why not."""
+    """Why not, for people."""
+    code: str | None = None
+    """Why not, for programs: `insufficient_funds` and others."""
     remaining: int | None = None
     """What the limit leaves in the period, this payment not taken off, in kopecks; `None` without such a limit."""
     resets_at: datetime | None = None

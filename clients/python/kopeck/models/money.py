@@ -28,7 +28,9 @@ class Purchase:
 
     approved: bool
     reason: str | None = None
-    """Why the card did not pay."""
+    """Why the card did not pay, for people."""
+    code: str | None = None
+    """Why the card did not pay, for programs."""
     transaction_id: int | None = None
     """The transaction; a declined purchase is none."""
 

@@ -1,6 +1,6 @@
 /** Events: what has happened to the partner's data. */
 
-import type { Day, Id } from "./values.js";
+import type { Day, Id, Transaction } from "./values.js";
 import type { CardStatus, CardType, RequestState } from "./words.js";
 
 /** What an event tells, by its type. Identifiers are those of the reference; money is in kopecks. */
@@ -17,6 +17,27 @@ export interface EventData {
   };
   readonly "card.linked": CardLinkEvent;
   readonly "card.status": CardLinkEvent;
+  readonly "card.bank_status": BankCardEvent;
+  readonly "card.activated": BankCardEvent;
+  readonly "card.expiring": BankCardEvent;
+  readonly "card.expired": BankCardEvent;
+  readonly "card.transaction": {
+    readonly idCard: Id;
+    readonly idEmployee: Id | null;
+    readonly transaction: Transaction;
+  };
+  readonly "card.declined": {
+    readonly idCard: Id;
+    readonly idEmployee: Id | null;
+    readonly amount: number;
+    readonly reason: string;
+    readonly code: string | null;
+    readonly place: string | null;
+    readonly mcc: string | null;
+    readonly merchantId: string | null;
+    /** `DD.MM.YYYY HH:MM`. */
+    readonly date: string;
+  };
   readonly "balance.deposited": { readonly amount: number; readonly reference: string | null };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
@@ -29,6 +50,13 @@ export interface CardLinkEvent {
   readonly idCard: Id;
   readonly idEmployee: Id;
   readonly statusCard: CardStatus;
+}
+
+/** A card as the bank has it. */
+export interface BankCardEvent {
+  readonly idCard: Id;
+  readonly idEmployee: Id | null;
+  readonly bankStatus: "OPEN" | "BLOCKED_BY_BANK" | "CLOSED" | (string & {});
 }
 
 /** An employee who was added or changed. */
@@ -62,6 +90,12 @@ const KNOWN = new Set<string>([
   "card.issued",
   "card.linked",
   "card.status",
+  "card.bank_status",
+  "card.activated",
+  "card.expiring",
+  "card.expired",
+  "card.transaction",
+  "card.declined",
   "balance.deposited",
   "employee.created",
   "employee.updated",

@@ -174,8 +174,10 @@ export interface Transaction {
 /** Whether a card would pay an amount. */
 export interface PaymentAnswer {
   readonly allowed: boolean;
-  /** Why not. */
+  /** Why not, for people. */
   readonly reason: string | null;
+  /** Why not, for programs: `insufficient_funds` and others. */
+  readonly code: string | null;
   /** What the limit leaves in the period, this payment not taken off, in kopecks; `null` without such a limit. */
   readonly remaining: number | null;
   /** When the next period begins; `null` without such a limit. */
@@ -291,7 +293,10 @@ export interface NewPurchase {
 /** What became of a purchase. */
 export interface Purchase {
   readonly approved: boolean;
+  /** Why not, for people. */
   readonly reason: string | null;
+  /** Why not, for programs, as in {@link PaymentAnswer}. */
+  readonly code: string | null;
   /** The transaction; a declined purchase is none. */
   readonly transactionId: number | null;
 }

@@ -6,7 +6,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{
-    BankError, BankGateway as _, BankKey, Delivery, Instruction, OrderedCards, Submission, Verdict,
+    BankError, BankGateway as _, BankKey, Delivery, FeedError, Instruction, OrderedCards, Submission, Verdict,
 };
 
 use crate::bench::{PATIENCE, SECRET, gateway};
@@ -252,5 +252,38 @@ fn errors_show_nothing_of_the_call() {
         for kept in ["Secret Street", "Petrova", "9001234567", SECRET] {
             assert!(!said.contains(kept), "{said}");
         }
+    }
+}
+
+#[test]
+fn a_bank_may_have_no_feed_or_have_forgotten_it() {
+    let feed = |status, body: &str| {
+        let script = Script::play(vec![say(status, body)]);
+        let read = gateway(&script.url, PATIENCE).feed(5, 10);
+        assert_eq!(script.end().len(), 1);
+        read
+    };
+    assert_eq!(feed(404, r#"{"code":"not_found","message":""}"#), Err(FeedError::NotSupported));
+    assert_eq!(feed(404, ""), Err(FeedError::NotSupported));
+    let gone = r#"{"code":"forgotten","message":"","oldest":7}"#;
+    assert_eq!(feed(410, gone), Err(FeedError::Forgotten { oldest: 7 }));
+    for (status, body) in [(410, ""), (401, r#"{"code":"unauthorized","message":""}"#)] {
+        assert!(matches!(feed(status, body), Err(FeedError::Bank(BankError::Unavailable(_)))), "{status}");
+    }
+}
+
+/// Two entries under one number, numbers that do not ascend, one that was not asked for, and too many.
+#[test]
+fn a_feed_out_of_order_is_not_understood() {
+    for numbers in [&[6, 6][..], &[7, 6], &[5], &[6, 7, 8]] {
+        let entry = |seq| {
+            format!(r#"{{"seq":{seq},"at":"2026-11-21T06:00:00Z","card":"1000000007","type":"BLOCKED"}}"#)
+        };
+        let entries: Vec<String> = numbers.iter().map(entry).collect();
+        let body = format!(r#"{{"entries":[{}]}}"#, entries.join(","));
+        let script = Script::play(vec![say(200, &body)]);
+        let read = gateway(&script.url, PATIENCE).feed(5, 2);
+        assert!(matches!(read, Err(FeedError::Bank(BankError::Unknown(_)))), "{numbers:?}");
+        assert_eq!(script.end().len(), 1);
     }
 }

@@ -1,9 +1,9 @@
 //! The handlers of the protocol.
 
 use kopeck_bank_protocol::{
-    CardDto, CardResponse, InstructionResult, IssuedCardDto, IssuedCardsResponse, MOST_INSTRUCTIONS,
-    MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitRequest, SubmitResponse,
-    TransactionDto, TransactionsResponse, check_key,
+    CardDto, CardResponse, FeedEntryDto, FeedResponse, InstructionResult, IssuedCardDto, IssuedCardsResponse,
+    MOST_INSTRUCTIONS, MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitRequest,
+    SubmitResponse, TransactionDto, TransactionsResponse, check_key,
 };
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, Submission, Verdict};
 use serde::Deserialize;
@@ -74,7 +74,7 @@ pub(super) fn card(context: &Context, call: &BankRequest) -> Result<JsonResponse
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TransactionPage {
+struct PageAfter {
     #[serde(default)]
     after: i64,
     #[serde(default = "most_rows")]
@@ -82,10 +82,16 @@ struct TransactionPage {
 }
 
 pub(super) fn transactions(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
-    let TransactionPage { after, limit } = call.query()?;
+    let PageAfter { after, limit } = call.query()?;
     let transactions = context.bank.transactions(call.number()?, after, rows(limit)?)?;
     let transactions = transactions.into_iter().map(TransactionDto::from).collect();
     JsonResponse::new(&TransactionsResponse { transactions })
+}
+
+pub(super) fn feed(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    let PageAfter { after, limit } = call.query()?;
+    let entries = context.bank.feed(after, rows(limit)?)?;
+    JsonResponse::new(&FeedResponse { entries: entries.into_iter().map(FeedEntryDto::from).collect() })
 }
 
 fn most_rows() -> u32 {

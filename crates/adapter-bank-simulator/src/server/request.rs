@@ -7,7 +7,7 @@ use actix_web::web::{Bytes, Query};
 use kopeck_bank_protocol::{ErrorBody, ErrorCode, ProtocolError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_port_bank::BankError;
+use kopeck_port_bank::{BankError, FeedError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -72,7 +72,7 @@ pub(super) struct ErrorResponse {
 
 impl ErrorResponse {
     pub(super) fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { status, body: ErrorBody { code, message: message.into(), left: None } }
+        Self { status, body: ErrorBody { code, message: message.into(), left: None, oldest: None } }
     }
 
     /// Adds the refundable rest of a payment.
@@ -92,6 +92,13 @@ impl ErrorResponse {
     pub(super) fn unauthorized() -> Self {
         let message = "the shared secret is missing or wrong";
         Self::new(StatusCode::UNAUTHORIZED, ErrorCode::Unauthorized, message)
+    }
+
+    /// The feed begins later.
+    pub(super) fn forgotten(oldest: i64, message: String) -> Self {
+        let mut response = Self::new(StatusCode::GONE, ErrorCode::Forgotten, message);
+        response.body.oldest = Some(oldest);
+        response
     }
 
     pub(super) fn no_such_path() -> Self {
@@ -119,6 +126,16 @@ impl ErrorResponse {
 impl From<ProtocolError> for ErrorResponse {
     fn from(malformed: ProtocolError) -> Self {
         Self::invalid(malformed.to_string())
+    }
+}
+
+impl From<FeedError> for ErrorResponse {
+    fn from(error: FeedError) -> Self {
+        match error {
+            FeedError::NotSupported => Self::no_such_path(),
+            FeedError::Forgotten { oldest } => Self::forgotten(oldest, error.to_string()),
+            FeedError::Bank(error) => error.into(),
+        }
     }
 }
 

@@ -3,12 +3,13 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::event::DeclinedPurchase;
 use kopeck_domain::payment::PaymentRefusal;
-use kopeck_domain::transaction::TransactionType;
+use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_bank::sandbox::{
     CommandKey, Purchase, PurchaseOutcome, Refund, SandboxControl as _, SandboxError,
 };
-use kopeck_port_bank::{BankGateway as _, DeclineReason, IssuedCard, Verdict};
+use kopeck_port_bank::{BankGateway as _, DeclineReason, FeedChange, IssuedCard, Verdict};
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
 
@@ -299,4 +300,54 @@ proptest! {
         }
         bank.assert_books_are_right();
     }
+}
+
+#[test]
+fn the_feed_tells_what_happens_to_cards() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    let asleep = virtual_card(&bank);
+    let seen = bank.bank.feed(0, 100).unwrap().last().unwrap().seq;
+    for _ in 0..2 {
+        // The second time none of these changes anything.
+        bank.bank.block(card).unwrap();
+        bank.bank.activate(asleep.number, None).unwrap();
+    }
+    let tried = OffsetDateTime::from_unix_timestamp(START - 60).unwrap();
+    refused(&bank, card, &Purchase { at: Some(tried), ..of(7) });
+    for _ in 0..2 {
+        bank.bank.unblock(card).unwrap();
+    }
+    let payment = buy(&bank, card, 700);
+    bank.bank.refund(card, &back(payment, 700)).unwrap();
+    for _ in 0..2 {
+        bank.bank.expire(card).unwrap();
+    }
+    let entries = bank.bank.feed(seen, 100).unwrap();
+    let transactions = bank.bank.transactions(card, 0, 10).unwrap();
+    let [filled, paid, refunded] = &transactions[..] else { unreachable!("{transactions:?}") };
+    let told = |transaction: &Transaction, previous: &Transaction| FeedChange::Transaction {
+        transaction: transaction.clone(),
+        previous: previous.id,
+    };
+    let declined = DeclinedPurchase {
+        at: tried,
+        amount: Kopecks::new(7),
+        reason: Some(PaymentRefusal::Blocked),
+        place: Some("Bakery".to_owned()),
+        mcc: Some("5462".to_owned()),
+        merchant_id: Some("M-1".to_owned()),
+    };
+    let expected = [
+        (card, FeedChange::Blocked),
+        (asleep.number, FeedChange::Activated),
+        (card, FeedChange::Declined(declined)),
+        (card, FeedChange::Unblocked),
+        (card, told(paid, filled)),
+        (card, told(refunded, paid)),
+        (card, FeedChange::Expired),
+    ];
+    let changes: Vec<_> = entries.iter().map(|entry| (entry.card, entry.change.clone())).collect();
+    assert_eq!(changes, expected);
+    assert!(entries.iter().all(|entry| entry.at.unix_timestamp() == START));
 }

@@ -1,31 +1,38 @@
 //! Events on the wire.
 
 use kopeck_api as api;
-use kopeck_domain::event::{CardHolder, EmployeeChange, EventData};
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::card::Standing;
+use kopeck_domain::event::{CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData};
+use kopeck_domain::ids::EmployeeId;
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::FeedEvent;
 use time::{OffsetDateTime, UtcOffset};
 
+use crate::dto::local;
+use crate::dto::transaction;
+
 /// The body of an event.
-pub(crate) fn body(appended: &FeedEvent) -> api::Event {
+pub(crate) fn body(appended: &FeedEvent, zone: Zone) -> api::Event {
     let event = &appended.event;
     api::Event {
         id: event.id.uuid(),
         seq: appended.seq,
         created_at: to_the_second(event.created_at),
-        data: data(&event.data),
+        data: data(&event.data, zone),
     }
 }
 
-/// An event as webhooks deliver it: JSON, as in the feed. `seal` encrypts its data, which then stand under `sealed`.
+/// An event as webhooks deliver it: JSON, as in the feed. Days and times are those of `zone`. `seal` encrypts its data, which then stand under `sealed`.
 ///
 /// # Errors
 /// What `seal` says.
 pub fn event_json<E>(
     appended: &FeedEvent,
+    zone: Zone,
     seal: Option<impl FnOnce(&[u8]) -> Result<String, E>>,
 ) -> Result<Vec<u8>, E> {
-    let mut body = serde_json::to_value(body(appended)).unwrap_or_default();
+    let mut body = serde_json::to_value(body(appended, zone)).unwrap_or_default();
     if let (Some(seal), Some(fields)) = (seal, body.as_object_mut()) {
         let data = fields.remove("data").unwrap_or_default();
         let sealed = seal(data.to_string().as_bytes())?;
@@ -40,7 +47,7 @@ pub(crate) fn to_the_second(at: OffsetDateTime) -> OffsetDateTime {
     at.replace_nanosecond(0).unwrap_or(at)
 }
 
-fn data(data: &EventData) -> api::EventData {
+fn data(data: &EventData, zone: Zone) -> api::EventData {
     match data {
         EventData::OrderStatus(order) => api::EventData::OrderStatus(api::OrderEvent {
             order_id: order.id.uuid(),
@@ -65,6 +72,16 @@ fn data(data: &EventData) -> api::EventData {
         }),
         EventData::CardLinked(holder) => api::EventData::CardLinked(link(holder)),
         EventData::CardStatus(holder) => api::EventData::CardStatus(link(holder)),
+        EventData::CardBankStatus(card) => api::EventData::CardBankStatus(at_bank(card)),
+        EventData::CardActivated(card) => api::EventData::CardActivated(at_bank(card)),
+        EventData::CardExpiring(card) => api::EventData::CardExpiring(at_bank(card)),
+        EventData::CardExpired(card) => api::EventData::CardExpired(at_bank(card)),
+        EventData::CardTransaction(moved) => api::EventData::CardTransaction(api::CardTransactionEvent {
+            id_card: moved.card.uuid(),
+            id_employee: moved.employee.map(EmployeeId::uuid),
+            transaction: transaction::body(&moved.transaction, zone),
+        }),
+        EventData::CardDeclined(declined) => api::EventData::CardDeclined(self::declined(declined, zone)),
         EventData::BalanceDeposited(deposited) => api::EventData::BalanceDeposited(api::DepositEvent {
             amount: deposited.amount.get(),
             reference: deposited.reference.as_ref().map(|reference| reference.as_str().to_owned()),
@@ -88,6 +105,35 @@ fn link(holder: &CardHolder) -> api::CardLinkEvent {
         id_card: holder.card.uuid(),
         id_employee: holder.employee.uuid(),
         status_card: holder.status.as_str().into(),
+    }
+}
+
+fn at_bank(card: &CardAtBank) -> api::BankCardEvent {
+    api::BankCardEvent {
+        id_card: card.card.uuid(),
+        id_employee: card.employee.map(EmployeeId::uuid),
+        bank_status: match card.standing {
+            Standing::Open => api::BankStatus::Open,
+            Standing::Blocked => api::BankStatus::BlockedByBank,
+            Standing::Closed => api::BankStatus::Closed,
+        },
+    }
+}
+
+fn declined(declined: &CardDeclined, zone: Zone) -> api::CardDeclinedEvent {
+    let purchase = &declined.purchase;
+    let reason =
+        purchase.reason.map_or_else(|| "declined by the bank".to_owned(), |reason| reason.to_string());
+    api::CardDeclinedEvent {
+        id_card: declined.card.uuid(),
+        id_employee: declined.employee.map(EmployeeId::uuid),
+        amount: purchase.amount.get(),
+        reason,
+        code: purchase.reason.map(|reason| reason.code().to_owned()),
+        place: purchase.place.clone(),
+        mcc: purchase.mcc.clone(),
+        merchant_id: purchase.merchant_id.clone(),
+        date: local(purchase.at, zone),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kopeck_domain::calendar::Zone;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::event::EventType;
 use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
@@ -83,20 +84,20 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
             .read(Ok(query.clone()), |unit, _env, partner, query| events::feed(unit, partner, query))
             .await?;
         if !page.events.is_empty() || until <= Instant::now() {
-            return ctx.respond(&body(&page));
+            return ctx.respond(&body(&page, ctx.zone()));
         }
         tokio::select! {
             _ = appended.changed() => {}
             () = tokio::time::sleep_until(until) => {}
             // A client that is answered now closes its connection before the server does.
-            () = ctx.shared.connections.draining() => return ctx.respond(&body(&page)),
+            () = ctx.shared.connections.draining() => return ctx.respond(&body(&page, ctx.zone())),
         }
         ctx.renew_deadline();
     }
 }
 
-fn body(page: &FeedPage) -> api::Feed {
-    let data = page.events.iter().map(event::body).collect();
+fn body(page: &FeedPage, zone: Zone) -> api::Feed {
+    let data = page.events.iter().map(|appended| event::body(appended, zone)).collect();
     api::Feed { data, next: page.next, oldest: page.oldest }
 }
 

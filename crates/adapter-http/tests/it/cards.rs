@@ -88,7 +88,7 @@ pub(crate) fn one_card(link: Option<CardStatus>) -> MockUnit {
     unit.cards.expect_main_card().returning(|_, _| Ok(None));
     unit.cards.expect_set_bank_view().returning(move |_, _, view, _| {
         changed.lock().unwrap().bank = *view;
-        Ok(())
+        Ok(true)
     });
     unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
     unit.employees.expect_get().returning(|_, id| Ok(Some(employee(id))));

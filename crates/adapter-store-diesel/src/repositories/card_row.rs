@@ -2,8 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, StoredCard, expiry_notice_due};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Activation, CardRecord, ColumnCipher, NewCard, OrderResultItem, StoreError};
 
@@ -34,6 +33,7 @@ pub(super) struct CardRow {
     account_updated_at: UtcTimestamp,
     transactions_seen_at: Option<UtcTimestamp>,
     spending_limit: String,
+    expiry_due: Option<Day>,
 }
 
 /// What the domain's [`Card`] holds.
@@ -102,6 +102,7 @@ impl CardRow {
             account_updated_at: UtcTimestamp::of(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(UtcTimestamp::of),
             spending_limit: limit_text::text(&record.limit),
+            expiry_due: Some(Day::of(expiry_notice_due(record.card.valid_until))),
         })
     }
 
@@ -129,7 +130,7 @@ impl CardRow {
 
 row!(CardRow, cards:
     partner_id, seq, ordinal, balance, remaining_top_up, activated_at, standing, seen_at, account_value,
-    account_updated_at, transactions_seen_at, spending_limit;
+    account_updated_at, transactions_seen_at, spending_limit, expiry_due;
     card: id, number, kind, order_id, valid_until, employee_id, link_status;
     activation: activation_code, activation_valid_until, first_top_up);
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use diesel::prelude::*;
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing, expiry_notice_due};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
@@ -39,13 +39,14 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
     }
 }
 
-/// Replaces an older view, and one of a clock that was ahead and has been set back since.
+/// Another last day means that its expiry is to be told anew. Replaces an older view, and one of a clock that was ahead and has been set back since.
 macro_rules! set_view {
     ($more:literal) => {
         concat!(
             "UPDATE cards SET ",
             $more,
-            "balance = ?, remaining_top_up = ?, activated_at = ?, standing = ?, seen_at = ?, valid_until = ?
+            "balance = ?, remaining_top_up = ?, activated_at = ?, standing = ?, seen_at = ?,
+                expiry_due = CASE WHEN valid_until = ? THEN expiry_due ELSE ? END, valid_until = ?
             WHERE partner_id = ? AND id = ? AND (seen_at <= ? OR seen_at > ?)"
         )
     };
@@ -125,7 +126,7 @@ impl CardRepository for DieselTransaction {
         card: CardId,
         view: &BankView,
         valid_until: Date,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let text = match view.activated_at {
             Some(_) => set_view!("activation_code = NULL, "),
             None => set_view!(""),
@@ -137,12 +138,14 @@ impl CardRepository for DieselTransaction {
             view.standing.as_str(),
             UtcTimestamp::of(view.seen_at),
             Day::of(valid_until),
+            Day::of(expiry_notice_due(valid_until)),
+            Day::of(valid_until),
             partner.key(),
             card.key(),
             UtcTimestamp::of(view.seen_at),
             UtcTimestamp::of(view.seen_at + CLOCK_SKEW),
         ];
-        self.change(partner, text, values)
+        Ok(statements::execute(self.of(partner)?, text, values).stored()? > 0)
     }
 
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
@@ -208,6 +211,44 @@ impl CardRepository for DieselTransaction {
             })
         };
         rows.into_iter().map(due).collect()
+    }
+
+    fn owners(&mut self, numbers: &[CardNumber]) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError> {
+        let mut owners = Vec::with_capacity(numbers.len());
+        for numbers in numbers.chunks(statements::UPDATE_CHUNK as usize) {
+            let rows: Vec<(i64, Id, Id)> = cards::table
+                .filter(cards::number.eq_any(numbers.iter().copied().map(number)))
+                .select((cards::number, cards::partner_id, cards::id))
+                .load(self.unlocked()?)
+                .stored()?;
+            for (number, partner, card) in rows {
+                owners.push((card_number(number, "cards.number")?, partner.to(), card.to()));
+            }
+        }
+        Ok(owners)
+    }
+
+    fn expiries_due(&mut self, today: Date, limit: u32) -> Result<Vec<(PartnerId, CardId)>, StoreError> {
+        let rows: Vec<(Id, Id)> = cards::table
+            .filter(cards::expiry_due.le(Day::of(today)))
+            .order(cards::expiry_due)
+            .limit(i64::from(limit))
+            .select((cards::partner_id, cards::id))
+            .load(self.unlocked()?)
+            .stored()?;
+        Ok(rows.into_iter().map(|(partner, card)| (partner.to(), card.to())).collect())
+    }
+
+    fn take_expiry(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        today: Date,
+        next: Option<Date>,
+    ) -> Result<bool, StoreError> {
+        let text = "UPDATE cards SET expiry_due = ? WHERE partner_id = ? AND id = ? AND expiry_due <= ?";
+        let values = binds![next.map(Day::of), partner.key(), card.key(), Day::of(today)];
+        Ok(statements::execute(self.of(partner)?, text, values).stored()? > 0)
     }
 
     fn set_account(

@@ -31,6 +31,8 @@ pub(crate) enum Lock<'a> {
     Digest(&'a [u8; 32]),
     /// What has served its time.
     Sweep,
+    /// The place in the bank's feed.
+    BankFeed,
 }
 
 impl Lock<'_> {
@@ -46,6 +48,8 @@ impl Lock<'_> {
             }
             // The bytes of "kopecksw".
             Self::Sweep => 0x6b6f_7065_636b_7377,
+            // The bytes of "kopeckbf".
+            Self::BankFeed => 0x6b6f_7065_636b_6266,
         }
     }
 }
@@ -129,7 +133,7 @@ impl DieselTransaction {
         self.lock(lock)?;
         let partner = match lock {
             Lock::Partner(partner) => Some(partner),
-            Lock::Digest(_) | Lock::Sweep => None,
+            Lock::Digest(_) | Lock::Sweep | Lock::BankFeed => None,
         };
         self.statement_on(partner)
     }
@@ -218,7 +222,7 @@ mod tests {
     #[test]
     fn each_has_a_number_of_its_own() {
         let mut digest = [0; 32];
-        let mut keys = vec![Lock::Sweep.key(), Lock::Digest(&digest).key()];
+        let mut keys = vec![Lock::Sweep.key(), Lock::BankFeed.key(), Lock::Digest(&digest).key()];
         for number in 1..100_u8 {
             keys.push(Lock::Partner(Uuid::from_u128(number.into()).into()).key());
             keys.push(Lock::Partner(Uuid::from_u128(u128::from(number) << 64).into()).key());

@@ -8,8 +8,15 @@ use diesel::sql_types::{Integer, Text};
 use kopeck_adapter_store_diesel::migrate;
 
 /// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, and the audit log.
-const NOBODYS: [&str; 6] =
-    ["audit_chains", "audit_entries", "audit_checkpoints", "login_failures", "partners", "spent_nonces"];
+const NOBODYS: [&str; 7] = [
+    "bank_feed",
+    "audit_chains",
+    "audit_entries",
+    "audit_checkpoints",
+    "login_failures",
+    "partners",
+    "spent_nonces",
+];
 
 /// Partner one with a row for every foreign key there is. They hold on to each other, and are put in their order.
 const ROWS: &str = "
@@ -33,6 +40,7 @@ const ROWS: &str = "
         VALUES (ONE, ID, 'https://example.com/', '', 0, 1, 0, x'01', 0);
     INSERT INTO webhook_deliveries (partner_id, webhook_id, position, id, seq, event_id, kind, status, attempts, created_at)
         VALUES (ONE, ID, 1, ID, 1, ID, 'ping', 'FAILED', 0, 0);
+    INSERT INTO bank_declines VALUES (ONE, 1);
 ";
 const ONE: &str = "x'00000000000000000000000000000001'";
 const TWO: &str = "x'00000000000000000000000000000002'";

@@ -20,8 +20,8 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, BatchFilter, EmployeeFilter, Horizon, OrderFilter, Reschedule, SpentNonce,
-    StoreError, Subject, TransactionFilter, UnitOfWork, WebhookRecord,
+    AuditFilter, AvailableFilter, BankFeedState, BatchFilter, EmployeeFilter, Horizon, OrderFilter,
+    Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, UnitOfWork, WebhookRecord,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -194,6 +194,13 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().forget_activation_codes(NOW.date(), 10)?;
     unit.cards().accounts_due(NOW..NOW, 10)?;
     unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;
+    unit.cards().owners(&[card.number])?;
+    unit.cards().expiries_due(NOW.date(), 10)?;
+    unit.cards().take_expiry(PARTNER, card.id, NOW.date(), None)?;
+    unit.bank_feed().state()?;
+    unit.bank_feed().set_state(&BankFeedState::default())?;
+    unit.bank_feed().record_decline(PARTNER, 1)?;
+    unit.bank_feed().forget_declines(1)?;
     unit.limit_changes().targets(PARTNER, &[card.id])?;
     unit.cards().set_limit(PARTNER, &[card.id], &cards[0].record.limit)?;
     for kind in [None, Some(card.kind)] {

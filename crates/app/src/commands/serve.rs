@@ -258,6 +258,7 @@ impl Process {
             env,
             &Arc::new(worker),
             refresher,
+            self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
             self.deliverer(),
             self.database_clock_check(),
         )?;

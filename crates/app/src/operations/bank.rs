@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 
 use super::Metrics;
 use super::metrics::{BankCalls, BankOutcome};
@@ -78,5 +80,16 @@ impl BankGateway for InstrumentedBank {
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
         measured(&self.metrics.bank().transactions, || self.bank.transactions(number, after, limit))
+    }
+
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        let (calls, began) = (&self.metrics.bank().feed, Instant::now());
+        let answer = self.bank.feed(after, limit);
+        calls.took(began.elapsed());
+        calls.count(match &answer {
+            Ok(_) | Err(FeedError::NotSupported | FeedError::Forgotten { .. }) => BankOutcome::Done,
+            Err(FeedError::Bank(error)) => of_error(error),
+        });
+        answer
     }
 }

@@ -83,6 +83,7 @@ pub(super) struct Bank {
     pub(super) issued_cards: BankCalls,
     pub(super) card: BankCalls,
     pub(super) transactions: BankCalls,
+    pub(super) feed: BankCalls,
 }
 
 /// Bank requests of one kind.
@@ -341,6 +342,7 @@ impl Bank {
             issued_cards: of("issued_cards")?,
             card: of("card")?,
             transactions: of("transactions")?,
+            feed: of("feed")?,
         })
     }
 }

@@ -17,6 +17,7 @@ mod audit_signed;
 mod away;
 mod balance;
 mod bank;
+mod bank_feed;
 mod bank_network;
 mod bare;
 mod book;

@@ -23,6 +23,7 @@ use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
+use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
 use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
@@ -50,6 +51,7 @@ pub struct TestServer {
     pub application: Application,
     worker: Worker,
     refresher: Mutex<AccountRefresher>,
+    follower: Mutex<BankFeedFollower>,
     watch: Mutex<ClockWatch>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
@@ -125,6 +127,7 @@ impl TestServer {
         });
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
+        let follower = application.bank_feed_follower(Arc::clone(&ports.bank), uuid::Uuid::now_v7());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
@@ -134,6 +137,7 @@ impl TestServer {
             application,
             worker,
             refresher: refresher.into(),
+            follower: follower.into(),
             watch: watch.into(),
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
@@ -222,6 +226,12 @@ impl TestServer {
         let mut refresher = self.refresher.lock().unwrap();
         while refresher.run_once(&|| false)? == RefreshProgress::More {}
         Ok(())
+    }
+
+    /// Follows the bank's feed to its end.
+    pub fn follow_feed(&self) {
+        let mut follower = self.follower.lock().unwrap();
+        while follower.run_once(&|| false).unwrap() == FeedProgress::More {}
     }
 
     /// The URL of the database.

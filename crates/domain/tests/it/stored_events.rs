@@ -1,20 +1,22 @@
 //! The stored form of events: a store keeps it for weeks, so it changes by a migration alone.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{CardStatus, CardType};
+use kopeck_domain::card::{CardStatus, CardType, Standing};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
-    CardHolder, CardIssued, Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus,
-    WebhookDisabled,
+    CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase, Deposited,
+    EmployeeChange, EventData, EventType, Ping, RequestStatus, WebhookDisabled,
 };
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::order::OrderState;
+use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::person::CustomId;
+use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_domain::webhook::DisableReason;
 use serde_json::{Value, json};
-use time::macros::date;
+use time::macros::{date, datetime};
 use uuid::Uuid;
 
 const ID: Uuid = Uuid::nil();
@@ -36,6 +38,31 @@ fn samples() -> Vec<(EventData, Value)> {
     };
     let deposited =
         Deposited { amount: Kopecks::new(5_000), reference: Some(DepositReference::parse("R-1").unwrap()) };
+    let at_bank = || CardAtBank {
+        card: CardId::new(ID),
+        employee: Some(EmployeeId::new(ID)),
+        standing: Standing::Blocked,
+    };
+    let stood = || json!({"card": ID, "employee": ID, "standing": "BLOCKED"});
+    let at = datetime!(2026-01-31 09:30 UTC);
+    let transaction = Transaction {
+        id: 7,
+        executed_at: at,
+        kind: TransactionType::Payment,
+        amount: Kopecks::new(300),
+        place: Some("Bakery".to_owned()),
+        mcc: Some("5462".to_owned()),
+        merchant_id: None,
+    };
+    let moved = CardTransaction { card: CardId::new(ID), employee: Some(EmployeeId::new(ID)), transaction };
+    let purchase = DeclinedPurchase {
+        at,
+        amount: Kopecks::new(300),
+        reason: Some(PaymentRefusal::InsufficientBalance),
+        place: None,
+        mcc: None,
+        merchant_id: Some("M-1".to_owned()),
+    };
     vec![
         (
             EventData::OrderStatus(RequestStatus { id: OrderId::new(ID), state: OrderState::InProcess }),
@@ -62,6 +89,20 @@ fn samples() -> Vec<(EventData, Value)> {
         ),
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
+        (EventData::CardBankStatus(at_bank()), stood()),
+        (EventData::CardActivated(at_bank()), stood()),
+        (EventData::CardExpiring(at_bank()), stood()),
+        (EventData::CardExpired(at_bank()), stood()),
+        (
+            EventData::CardTransaction(moved),
+            json!({"card": ID, "employee": ID, "transaction": {"id": 7, "executed_at": "2026-01-31T09:30:00Z",
+                "kind": "PAYMENT", "amount": 300, "place": "Bakery", "mcc": "5462", "merchant_id": null}}),
+        ),
+        (
+            EventData::CardDeclined(CardDeclined { card: CardId::new(ID), employee: None, purchase }),
+            json!({"card": ID, "employee": null, "purchase": {"at": "2026-01-31T09:30:00Z", "amount": 300,
+                "reason": "insufficient_funds", "place": null, "mcc": null, "merchant_id": "M-1"}}),
+        ),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
         (EventData::EmployeeCreated(employee()), changed()),
         (EventData::EmployeeUpdated(employee()), changed()),

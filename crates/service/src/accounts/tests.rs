@@ -5,6 +5,7 @@ use crate::testing::*;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankCard, BankError, MockBankGateway};
+use kopeck_port_store::BankFeedState;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -31,6 +32,11 @@ fn stored(accounts: &[(u64, OffsetDateTime)]) -> (MockUnit, Accounts) {
         });
         Ok(due.collect())
     });
+    unit.bank_feed.expect_state().returning(|| Ok(BankFeedState::default()));
+    unit.cards.expect_get().returning(|_, _| Ok(Some(card_record(1))));
+    unit.cards.expect_set_bank_view().returning(|_, _, _, _| Ok(true));
+    unit.transactions.expect_latest_id().returning(|_, _| Ok(0));
+    unit.transactions.expect_append().returning(|_, _, _, _| Ok(()));
     let list = Arc::clone(&accounts);
     unit.cards.expect_set_account().returning(move |partner, card, account| {
         assert_eq!((partner, account.value), (PARTNER, kopecks(90)));
@@ -63,6 +69,7 @@ fn bank(
         log.lock().unwrap().push(number);
         fate(number)
     });
+    bank.expect_transactions().returning(|_, _, _| Ok(Vec::new()));
     (bank, asked)
 }
 
@@ -197,6 +204,7 @@ fn a_refresh_in_the_future_does_not_count() {
 #[test]
 fn a_store_that_fails_ends_the_round_and_the_next_goes_on() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.bank_feed.expect_state().returning(|| Ok(BankFeedState::default()));
     unit.cards.expect_accounts_due().returning(|_, _| Err(broken()));
     let mut refresher = refresher(&bench, unit, MockBankGateway::new());
     assert_eq!(refresher.run_once(&|| false), Err(broken()));
@@ -207,6 +215,7 @@ fn a_store_that_fails_ends_the_round_and_the_next_goes_on() {
 #[test]
 fn an_idle_refresher_does_not_ask_the_store_again_within_a_minute() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.bank_feed.expect_state().returning(|| Ok(BankFeedState::default()));
     let looked = Arc::<Mutex<u32>>::default();
     let count = Arc::clone(&looked);
     unit.cards.expect_accounts_due().returning(move |_, _| {

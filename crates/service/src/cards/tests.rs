@@ -57,7 +57,8 @@ fn the_bank_is_believed_and_its_word_is_stored() {
             *partner == PARTNER && *card == card_id(1) && *stored == view && *valid_until == Date::MAX
         })
         .times(1)
-        .returning(|_, _, _, _| Ok(()));
+        .returning(|_, _, _, _| Ok(true));
+    stored_card(&mut unit, Some(card_record(1)));
     let refreshed = refresh(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_record(1)).unwrap();
     let before = card_record(1);
     let card = before.card.with_valid_until(Date::MAX);
@@ -83,6 +84,7 @@ fn without_a_word_of_the_bank_the_copy_does() {
 fn a_refresh_that_cannot_be_stored_fails() {
     let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
     bank.expect_card().returning(|_| Ok(Some(answer())));
+    stored_card(&mut unit, Some(card_record(1)));
     unit.cards.expect_set_bank_view().returning(|_, _, _, _| Err(broken()));
     let refused = refresh(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_record(1));
     assert_eq!(refused, Err(broken()));
@@ -94,10 +96,13 @@ fn preparing_asks_the_bank_by_either_name_of_the_card() {
         let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
         match key {
             CardKey::Id(_) => stored_card(&mut unit, Some(card_record(1))),
-            CardKey::Number(_) => by_number(&mut unit, Some(card_record(1))),
+            CardKey::Number(_) => {
+                by_number(&mut unit, Some(card_record(1)));
+                stored_card(&mut unit, Some(card_record(1)));
+            }
         }
         bank.expect_card().withf(|asked| *asked == number(1)).times(1).returning(|_| Ok(Some(answer())));
-        unit.cards.expect_set_bank_view().times(1).returning(|_, _, _, _| Ok(()));
+        unit.cards.expect_set_bank_view().times(1).returning(|_, _, _, _| Ok(true));
         assert_eq!(prepare(&InPlaceStore::new(unit), &bank, &bench, PARTNER, key), Ok(()));
     }
 }
@@ -313,7 +318,7 @@ fn after_something_happened_at_the_bank_no_copy_counts_as_young() {
         stored_card(&mut unit, Some(card_record(1)));
         let word = if silent { Err(BankError::Unavailable("down".to_owned())) } else { Ok(Some(answer())) };
         bank.expect_card().times(1).in_sequence(&mut order).returning(move |_| word.clone());
-        unit.cards.expect_set_bank_view().times(usize::from(!silent)).returning(|_, _, _, _| Ok(()));
+        unit.cards.expect_set_bank_view().times(usize::from(!silent)).returning(|_, _, _, _| Ok(true));
         assert_eq!(renew(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_id(1)), Ok(()));
     }
 }

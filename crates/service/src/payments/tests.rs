@@ -102,7 +102,7 @@ fn no_more_is_asked_of_the_bank_than_the_answer_needs() {
         };
         bank.expect_card().times(cards).returning(move |_| Ok(Some(answer)));
         bank.expect_transactions().times(transactions).returning(|_, _, _| Ok(Vec::new()));
-        unit.cards.expect_set_bank_view().times(cards).returning(|_, _, _, _| Ok(()));
+        unit.cards.expect_set_bank_view().times(cards).returning(|_, _, _, _| Ok(true));
         unit.transactions.expect_latest_id().returning(|_, _| Ok(0));
         unit.transactions.expect_append().times(transactions).returning(|_, _, _, _| Ok(()));
         assert_eq!(prepare(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_id(1)), Ok(()));

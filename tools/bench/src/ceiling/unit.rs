@@ -20,12 +20,13 @@ use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Su
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{
-    Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
-    CardRepository, CategoryRepository, Credentials, Done, EmployeeCards, EmployeeFilter, EmployeeRepository,
-    EventRepository, FeedEvent, IdempotencyRepository, JobRepository, LedgerRepository, NewCard,
-    OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse, ReencryptionCursor,
-    SealedNonceRepository, SealingKeyRecord, SessionRepository, SpentNonce, Store, StoreError, StoredPair,
-    ThrottleRepository, TransactionRepository, UnitOfWork, WebhookRepository, Work,
+    Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, BankFeedRepository,
+    CardBatchRepository, CardRecord, CardRepository, CategoryRepository, Credentials, Done, EmployeeCards,
+    EmployeeFilter, EmployeeRepository, EventRepository, FeedEvent, IdempotencyRepository, JobRepository,
+    LedgerRepository, NewCard, OrderRepository, PartnerRepository, ReconciliationRepository,
+    RecordedResponse, ReencryptionCursor, SealedNonceRepository, SealingKeyRecord, SessionRepository,
+    SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository, UnitOfWork,
+    WebhookRepository, Work,
 };
 use time::{Date, OffsetDateTime};
 
@@ -86,6 +87,7 @@ impl UnitOfWork for Unit {
             ledger: LedgerRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
+            bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,
         }
     }
@@ -237,11 +239,14 @@ impl CardRepository for Unit {
         by_number(PartnerId, CardNumber) -> Option<CardRecord>;
         main_card(PartnerId, EmployeeId) -> Option<CardId>;
         set_link(PartnerId, &Card) -> ();
-        set_bank_view(PartnerId, CardId, &BankView, Date) -> ();
+        set_bank_view(PartnerId, CardId, &BankView, Date) -> bool;
         outdate_bank_view(PartnerId, &[CardId], OffsetDateTime) -> ();
         set_limit(PartnerId, &[CardId], &Limit) -> ();
         accounts_due(Range<OffsetDateTime>, u32) -> Vec<AccountDue>;
         forget_activation_codes(Date, u32) -> u64;
+        owners(&[CardNumber]) -> Vec<(CardNumber, PartnerId, CardId)>;
+        expiries_due(Date, u32) -> Vec<(PartnerId, CardId)>;
+        take_expiry(PartnerId, CardId, Date, Option<Date>) -> bool;
         set_account(PartnerId, CardId, &AccountBalance) -> ();
         available(PartnerId, AvailableFilter, Page) -> Listed<Card>;
     }

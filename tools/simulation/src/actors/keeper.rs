@@ -1,24 +1,27 @@
-//! What a process does beside its requests and its work: it refreshes accounts and sweeps away what has served its time.
+//! What a process does beside its requests and its work: it follows the bank's feed, refreshes accounts and sweeps away what has served its time.
 
 use std::sync::Arc;
 
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
+use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
 use kopeck_service::housekeeping;
+use time::Duration;
 
 use super::judge;
 use crate::Violation;
 use crate::chaos::survive;
 use crate::world::World;
 
-/// The refresher and the sweeper.
+/// The follower, the refresher and the sweeper.
 pub(crate) struct Keeper {
     refresher: AccountRefresher,
+    follower: BankFeedFollower,
 }
 
 impl Keeper {
     pub(crate) fn new(world: &World) -> Self {
-        Self { refresher: refresher(world) }
+        Self { refresher: refresher(world), follower: follower(world) }
     }
 
     pub(crate) fn step(&mut self, world: &World) -> Result<(), Violation> {
@@ -26,6 +29,8 @@ impl Keeper {
         let kept = survive(|| {
             if world.dice.chance(200) {
                 transact(&*world.store, Access::Write, move |unit| housekeeping::sweep(unit, &env)).map(drop)
+            } else if world.dice.chance(500) {
+                self.follower.run_once(&|| false).map(drop)
             } else {
                 self.refresher.run_once(&|| false).map(drop)
             }
@@ -34,21 +39,34 @@ impl Keeper {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => judge(&error),
             Err(_crashed) => {
-                self.refresher = refresher(world);
+                *self = Self::new(world);
                 Ok(())
             }
         }
     }
 
-    /// Refreshes until nothing is due.
+    /// Follows the feed to its end, and refreshes until nothing is due.
     ///
     /// # Errors
     /// [`StoreError`]: no store fails any more.
     pub(crate) fn conclude(&mut self, world: &World) -> Result<(), StoreError> {
-        self.refresher = refresher(world);
+        *self = Self::new(world);
+        // A process that crashed may have left its lease behind.
+        world.clock.advance(Duration::minutes(1));
+        while self.follower.run_once(&|| false)? == FeedProgress::More {}
         while self.refresher.run_once(&|| false)? == RefreshProgress::More {}
         Ok(())
     }
+}
+
+fn follower(world: &World) -> BankFeedFollower {
+    let process = world.env.ids.next_id();
+    BankFeedFollower::new(
+        Arc::clone(&world.store),
+        Arc::clone(&world.gateway),
+        Arc::clone(&world.env),
+        process,
+    )
 }
 
 fn refresher(world: &World) -> AccountRefresher {

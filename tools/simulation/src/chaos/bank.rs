@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 
 use super::{BankFault, Chaos, crash};
 
@@ -59,5 +61,9 @@ impl BankGateway for CrashingBank {
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
         self.call(|bank| bank.transactions(number, after, limit))
+    }
+
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        self.call(|bank| bank.feed(after, limit))
     }
 }

@@ -10,11 +10,12 @@ use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
-    Access, AuditRepository, Backlog, BalanceSheet, CardBatchRepository, CardRepository, CategoryRepository,
-    Claim, Done, EmployeeRepository, EventRepository, FeedEvent, Horizon, IdempotencyRepository, JobClock,
-    JobRepository, LedgerRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
-    RecordedResponse, Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError,
-    StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, WebhookRepository, Work,
+    Access, AuditRepository, Backlog, BalanceSheet, BankFeedRepository, CardBatchRepository, CardRepository,
+    CategoryRepository, Claim, Done, EmployeeRepository, EventRepository, FeedEvent, Horizon,
+    IdempotencyRepository, JobClock, JobRepository, LedgerRepository, OrderRepository, PartnerRepository,
+    ReconciliationRepository, RecordedResponse, Reschedule, SealedNonceRepository, SessionRepository,
+    SpentNonce, Store, StoreError, StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork,
+    WebhookRepository, Work,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -103,6 +104,7 @@ impl UnitOfWork for SabotagedUnit<'_> {
         transactions: TransactionRepository;
         orders: OrderRepository;
         reconciliation: ReconciliationRepository;
+        bank_feed: BankFeedRepository;
         webhooks: WebhookRepository;
         audit: AuditRepository;
     }

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing, StoredCard};
+use kopeck_domain::card::{
+    AccountBalance, BankView, Card, CardStatus, Standing, StoredCard, expiry_notice_due,
+};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
@@ -22,10 +24,31 @@ pub(super) struct CardRow {
     pub(super) record: CardRecord,
     pub(super) ordinal: u32,
     pub(super) activation: Option<Activation>,
+    /// When the next event of its expiry is due.
+    pub(super) expiry_due: Option<Date>,
 }
 
 /// Too long ago to answer from.
 const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+impl CardRow {
+    /// Stores the bank's word unless a newer one is stored; returns whether it was.
+    fn take_view(&mut self, view: &BankView, valid_until: Date) -> bool {
+        let seen_at = self.record.bank.seen_at;
+        if seen_at > view.seen_at && seen_at <= view.seen_at + CLOCK_SKEW {
+            return false;
+        }
+        if self.record.card.valid_until != valid_until {
+            self.expiry_due = Some(expiry_notice_due(valid_until));
+        }
+        self.record.bank = *view;
+        self.record.card = self.record.card.clone().with_valid_until(valid_until);
+        if let (Some(activation), Some(_)) = (&mut self.activation, view.activated_at) {
+            activation.code = None;
+        }
+        true
+    }
+}
 
 impl State {
     pub(super) fn cards_of(&self, partner: PartnerId) -> impl Iterator<Item = &CardRow> {
@@ -78,6 +101,7 @@ impl CardRepository for Unit {
             record: new.record.clone(),
             ordinal: new.ordinal,
             activation: new.activation.clone(),
+            expiry_due: Some(expiry_notice_due(new.record.card.valid_until)),
         }));
         Ok(())
     }
@@ -140,18 +164,9 @@ impl CardRepository for Unit {
         card: CardId,
         view: &BankView,
         valid_until: Date,
-    ) -> Result<(), StoreError> {
-        if let Some(row) = self.writing()?.card_mut(partner, card)
-            && (row.record.bank.seen_at <= view.seen_at
-                || row.record.bank.seen_at > view.seen_at + CLOCK_SKEW)
-        {
-            row.record.bank = *view;
-            row.record.card = row.record.card.clone().with_valid_until(valid_until);
-            if let (Some(activation), Some(_)) = (&mut row.activation, view.activated_at) {
-                activation.code = None;
-            }
-        }
-        Ok(())
+    ) -> Result<bool, StoreError> {
+        let row = self.writing()?.card_mut(partner, card);
+        Ok(row.is_some_and(|row| row.take_view(view, valid_until)))
     }
 
     fn outdate_bank_view(
@@ -195,6 +210,31 @@ impl CardRepository for Unit {
             number: row.record.card.number,
         };
         Ok(due.into_iter().take(amount(limit)).map(account).collect())
+    }
+
+    fn owners(&mut self, numbers: &[CardNumber]) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError> {
+        let cards = self.state.cards.iter().map(|row| (row.partner, &row.record.card));
+        let known = cards.filter(|(_, card)| numbers.contains(&card.number));
+        Ok(known.map(|(partner, card)| (card.number, partner, card.id)).collect())
+    }
+
+    fn expiries_due(&mut self, today: Date, limit: u32) -> Result<Vec<(PartnerId, CardId)>, StoreError> {
+        let mut due: Vec<&CardRow> =
+            self.state.cards.iter().filter(|row| row.expiry_due.is_some_and(|due| due <= today)).collect();
+        due.sort_by_key(|row| row.expiry_due);
+        Ok(due.iter().take(amount(limit)).map(|row| (row.partner, row.record.card.id)).collect())
+    }
+
+    fn take_expiry(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        today: Date,
+        next: Option<Date>,
+    ) -> Result<bool, StoreError> {
+        let row = self.writing()?.card_mut(partner, card);
+        let due = row.filter(|row| row.expiry_due.is_some_and(|due| due <= today));
+        Ok(due.map(|row| row.expiry_due = next).is_some())
     }
 
     fn set_account(

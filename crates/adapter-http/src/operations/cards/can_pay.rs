@@ -43,6 +43,7 @@ fn body(forecast: &Forecast, zone: Zone) -> api::PaymentAnswer {
     api::PaymentAnswer {
         allowed: refusal.is_none(),
         reason: refusal.map(|refusal| refusal.to_string()),
+        code: refusal.map(|refusal| refusal.code().to_owned()),
         remaining: remaining.map(Kopecks::get),
         resets_at: resets_at.map(|at| local(at, zone)),
     }

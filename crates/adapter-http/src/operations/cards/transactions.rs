@@ -2,14 +2,14 @@
 
 use kopeck_domain::calendar::{Zone, parse_date};
 use kopeck_domain::ids::CardId;
-use kopeck_domain::transaction::{Transaction, TransactionType};
+use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::TransactionFilter;
 use kopeck_port_store::page::Page;
 use kopeck_service::transactions::{self, TransactionsError};
 use time::{Date, OffsetDateTime};
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, bank_unavailable, read_id};
-use crate::dto::local;
+use crate::dto::transaction;
 use crate::input::field_types::{string_enum, text};
 use crate::operations::prelude::*;
 
@@ -48,7 +48,7 @@ async fn transactions(ctx: HandlerContext) -> HandlerResult {
             transactions::list(unit, partner, card, filter, *page)
         })
         .await?;
-    ctx.respond_page(&listed, page, |transaction| body(transaction, zone))
+    ctx.respond_page(&listed, page, |transaction| transaction::body(transaction, zone))
 }
 
 /// Clamps a day to the range of all databases; no transaction lies outside of it.
@@ -65,20 +65,6 @@ fn start_of(day: Date, zone: Zone) -> OffsetDateTime {
 /// The start of the day after `day`.
 fn end_of(day: Date, zone: Zone) -> OffsetDateTime {
     zone.start_of(day.next_day().unwrap_or(day))
-}
-
-fn body(transaction: &Transaction, zone: Zone) -> api::Transaction {
-    let at = local(transaction.executed_at, zone);
-    api::Transaction {
-        id: transaction.id,
-        date_execution_at: at.date(),
-        time_execution_at: at.time(),
-        transaction_type: transaction.kind.as_str().into(),
-        amount: transaction.amount.get(),
-        place: transaction.place.clone(),
-        mcc: transaction.mcc.clone(),
-        merchant_id: transaction.merchant_id.clone(),
-    }
 }
 
 impl From<TransactionsError> for ApiError {

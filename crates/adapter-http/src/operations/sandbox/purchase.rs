@@ -56,10 +56,11 @@ async fn purchase(ctx: HandlerContext) -> HandlerResult {
 fn body(outcome: PurchaseOutcome) -> api::PurchaseResult {
     match outcome {
         PurchaseOutcome::Approved(id) => {
-            api::PurchaseResult { approved: true, reason: None, transaction_id: Some(id) }
+            api::PurchaseResult { approved: true, reason: None, code: None, transaction_id: Some(id) }
         }
         PurchaseOutcome::Declined(refusal) => {
-            api::PurchaseResult { approved: false, reason: Some(refusal.to_string()), transaction_id: None }
+            let (reason, code) = (Some(refusal.to_string()), Some(refusal.code().to_owned()));
+            api::PurchaseResult { approved: false, reason, code, transaction_id: None }
         }
     }
 }

@@ -9,7 +9,9 @@ use kopeck_port_bank::sandbox::{
     BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund, Sandbox, SandboxClock, SandboxControl,
     SandboxError,
 };
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
 
 use crate::ground::Ports;
@@ -199,6 +201,10 @@ impl BankGateway for WatchedBank {
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
         self.ask("bank transactions", |bank| bank.transactions(number, after, limit))
+    }
+
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        self.1.call(("bank feed", false), || self.0.feed(after, limit), |fault| Err(silence(fault).into()))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kopeck_domain::card::Standing;
 use kopeck_domain::event::{CardHolder, EventData};
 use kopeck_domain::ids::CardId;
 use kopeck_domain::request::RequestState;
@@ -19,6 +20,13 @@ struct Told {
     states: BTreeSet<(String, RequestState)>,
     issued: BTreeSet<CardId>,
     holders: BTreeMap<CardId, CardHolder>,
+    /// How each card stands at the bank, if that was told.
+    standings: BTreeMap<CardId, Standing>,
+    activated: BTreeSet<CardId>,
+    expiring: BTreeSet<CardId>,
+    expired: BTreeSet<CardId>,
+    /// Transactions, by card and id.
+    moved: BTreeSet<(CardId, i64)>,
     employees: BTreeSet<String>,
     deposited: i64,
 }
@@ -73,6 +81,14 @@ impl Told {
                 let before = self.holders.insert(holder.card, holder.clone());
                 before.is_some_and(|before| before != *holder)
             }
+            EventData::CardBankStatus(card) => {
+                self.standings.insert(card.card, card.standing).unwrap_or(Standing::Open) != card.standing
+            }
+            EventData::CardActivated(card) => self.activated.insert(card.card),
+            EventData::CardExpiring(card) => self.expiring.insert(card.card),
+            EventData::CardExpired(card) => self.expired.insert(card.card),
+            EventData::CardTransaction(moved) => self.moved.insert((moved.card, moved.transaction.id)),
+            EventData::CardDeclined(_) => true,
             EventData::BalanceDeposited(deposited) => {
                 self.deposited += deposited.amount.get();
                 deposited.amount.is_positive()
