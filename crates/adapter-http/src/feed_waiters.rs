@@ -14,10 +14,12 @@ pub struct FeedWaiters {
 }
 
 impl FeedWaiters {
-    /// Changes with each event that is appended to the partner's feed from now on.
-    pub(crate) fn subscribe(&self, partner: PartnerId) -> watch::Receiver<()> {
+    /// Changes with each event that is appended to the partner's feed from now on. `None` if `most` requests of the
+    /// partner wait already.
+    pub(crate) fn subscribe(&self, partner: PartnerId, most: usize) -> Option<watch::Receiver<()>> {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-        feeds.entry(partner).or_default().subscribe()
+        let feed = feeds.entry(partner).or_default();
+        (feed.receiver_count() < most).then(|| feed.subscribe())
     }
 }
 
@@ -43,8 +45,9 @@ mod tests {
         let waiters = FeedWaiters::default();
         let [own, other] = [1, 2].map(|id| PartnerId::new(Uuid::from_u128(id)));
         waiters.appended(own);
-        let (mut first, mut second) = (waiters.subscribe(own), waiters.subscribe(own));
-        let mut of_other = waiters.subscribe(other);
+        let (mut first, mut second) =
+            (waiters.subscribe(own, 2).unwrap(), waiters.subscribe(own, 2).unwrap());
+        let mut of_other = waiters.subscribe(other, 1).unwrap();
         assert!(first.changed().now_or_never().is_none(), "an earlier event wakes no waiter");
         waiters.appended(own);
         assert!(first.changed().now_or_never().is_some() && second.changed().now_or_never().is_some());
@@ -52,10 +55,22 @@ mod tests {
     }
 
     #[test]
+    fn a_partner_has_so_many_waiters_and_no_more() {
+        let waiters = FeedWaiters::default();
+        let [own, other] = [1, 2].map(|id| PartnerId::new(Uuid::from_u128(id)));
+        let first = waiters.subscribe(own, 2);
+        let second = waiters.subscribe(own, 2);
+        assert!(first.is_some() && second.is_some() && waiters.subscribe(own, 2).is_none());
+        assert!(waiters.subscribe(other, 2).is_some());
+        drop(first);
+        assert!(waiters.subscribe(own, 2).is_some());
+    }
+
+    #[test]
     fn partners_without_waiters_are_forgotten() {
         let waiters = FeedWaiters::default();
         let partner = PartnerId::new(Uuid::from_u128(1));
-        drop(waiters.subscribe(partner));
+        drop(waiters.subscribe(partner, 1));
         waiters.appended(partner);
         assert!(waiters.feeds.lock().unwrap().is_empty());
     }

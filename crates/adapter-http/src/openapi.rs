@@ -4,6 +4,7 @@
 mod components;
 mod guide;
 mod operation;
+mod webhooks;
 
 use crate::json::{Json, object};
 use crate::operation::Operation;
@@ -18,6 +19,7 @@ pub fn openapi() -> String {
     let guide = Guide::read();
     let mut components = Components::default();
     let paths = paths(&guide, &mut components);
+    let webhooks = webhooks::webhooks(&mut components);
     let document = object! {
         "openapi": "3.1.0",
         "info": object! {
@@ -32,6 +34,7 @@ pub fn openapi() -> String {
         "externalDocs": object! {"url": "/docs", "description": "The same to read, with a form to try each call."},
         "tags": Json::list(guide.tags().map(|(name, about)| object! {"name": name, "description": about})),
         "paths": paths,
+        "webhooks": webhooks,
         "components": components::components(components, &guide),
     };
     // Serialization fails only for maps with keys that are no strings, and there are none.

@@ -374,7 +374,7 @@ vocabularies! {
 }
 
 /// The schema of a shape of the API crate.
-fn of_shape(shape: &Shape, components: &mut Components) -> Json {
+pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
     match *shape {
         Shape::Text => String::schema(components),
         Shape::Boolean => bool::schema(components),
@@ -396,8 +396,13 @@ fn of_shape(shape: &Shape, components: &mut Components) -> Json {
         Shape::Flattened(inner) => of_shape(inner, components),
         Shape::List(item) => object! {"type": "array", "items": of_shape(item, components)},
         Shape::AnyOf(shapes) => {
-            let schemas = shapes.iter().map(|shape| of_shape(shape, components));
-            object! {"anyOf": Json::list(schemas)}
+            let mut schemas: Vec<Json> = Vec::new();
+            for schema in shapes.iter().map(|shape| of_shape(shape, components)) {
+                if !schemas.contains(&schema) {
+                    schemas.push(schema);
+                }
+            }
+            object! {"anyOf": schemas}
         }
         Shape::OrNull(inner) => or_null(of_shape(inner, components)),
     }

@@ -11,6 +11,17 @@ use crate::request::RequestState;
 use crate::shape::{HasShape, Shape, body};
 use crate::wire;
 
+/// A type of event, for documents.
+#[derive(Debug, Clone, Copy)]
+pub struct EventDescription {
+    /// Its name.
+    pub event_type: &'static str,
+    /// What happened.
+    pub about: &'static str,
+    /// The form of its data.
+    pub data: Shape,
+}
+
 /// Declares the types of events: each with its name, what it tells, and what happened.
 macro_rules! events {
     ($($variant:ident($data:ident) = $name:literal, $about:literal;)*) => {
@@ -33,6 +44,14 @@ macro_rules! events {
                 /// Its data.
                 data: Value,
             },
+        }
+
+        /// Each type of event, with what happened and the form of its data.
+        pub const EVENT_DESCRIPTIONS: &[EventDescription] =
+            &[$(EventDescription { event_type: $name, about: $about, data: $data::SHAPE }),*];
+
+        impl HasShape for EventData {
+            const SHAPE: Shape = Shape::AnyOf(&[$($data::SHAPE),*]);
         }
 
         impl EventData {
@@ -81,23 +100,6 @@ events! {
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
     WebhookDisabled(WebhookDisabledEvent) = "webhook.disabled", "The service disabled a webhook.";
     Ping(PingEvent) = "ping", "A test event, which you asked for.";
-}
-
-impl HasShape for EventData {
-    const SHAPE: Shape = Shape::AnyOf(&[
-        OrderEvent::SHAPE,
-        ReplenishmentEvent::SHAPE,
-        LimitsEvent::SHAPE,
-        CardIssuedEvent::SHAPE,
-        CardLinkEvent::SHAPE,
-        BankCardEvent::SHAPE,
-        CardTransactionEvent::SHAPE,
-        CardDeclinedEvent::SHAPE,
-        DepositEvent::SHAPE,
-        EmployeeEvent::SHAPE,
-        WebhookDisabledEvent::SHAPE,
-        PingEvent::SHAPE,
-    ]);
 }
 
 /// Something that happened once. It is recognised by its identifier if it is sent again.

@@ -28,6 +28,16 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Clock checks between two housekeeping sweeps, so one sweep a minute.
 const CLOCK_CHECKS_PER_SWEEP: u32 = 60;
 
+/// What has a thread of its own.
+pub struct BackgroundWork {
+    /// Refreshes cards once a day.
+    pub refresher: AccountRefresher,
+    /// Follows the bank's feed.
+    pub follower: BankFeedFollower,
+    /// Delivers to webhooks.
+    pub deliverer: Deliverer,
+}
+
 /// Running workers. Dropping them stops them too.
 pub struct Workers {
     stop: Arc<Stop>,
@@ -46,9 +56,7 @@ impl Workers {
         store: &Arc<dyn Store>,
         env: &Arc<Env>,
         worker: &Arc<Worker>,
-        mut refresher: AccountRefresher,
-        mut follower: BankFeedFollower,
-        deliverer: Deliverer,
+        background: BackgroundWork,
         check_clock: impl FnMut() -> Result<(), StoreError> + Send + 'static,
     ) -> anyhow::Result<Self> {
         let mut workers = Self { stop: Arc::default(), liveness: Arc::default(), threads: Vec::new() };
@@ -58,6 +66,7 @@ impl Workers {
                 work(&*store, &worker, stop, heartbeat);
             })?;
         }
+        let BackgroundWork { mut refresher, mut follower, deliverer } = background;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
             follow_feed(&mut follower, stop, heartbeat);

@@ -33,7 +33,7 @@ const _: () = assert!(PAGE as i64 > LATE_ENTRIES);
 /// Entries of a unit of work: few, so that the partner's own requests come in between.
 const ENTRIES_OF_A_UNIT: usize = 50;
 
-/// Cards whose expiry is told in a round.
+/// Expiries of a round.
 const EXPIRIES: u32 = 100;
 
 /// How long a process is alone with the feed after its last word.
@@ -82,6 +82,9 @@ struct Place {
 
 /// An entry of a card of the service.
 type OwnEntry = (CardId, FeedEntry);
+
+/// Entries by partner, and the number of the first entry whose card may still come with an order.
+type Sorted = (BTreeMap<PartnerId, Vec<OwnEntry>>, Option<i64>);
 
 /// Cards that the bank has to be asked for.
 #[derive(Default)]
@@ -243,11 +246,8 @@ impl BankFeedFollower {
         Ok(if is_full && waiting.is_none() { FeedProgress::More } else { FeedProgress::Idle })
     }
 
-    /// The entries by partner, each with its card; and the number of the first entry whose card may still come with an order.
-    fn sort(
-        &self,
-        news: Vec<FeedEntry>,
-    ) -> Result<(BTreeMap<PartnerId, Vec<OwnEntry>>, Option<i64>), StoreError> {
+    /// Finds out whose cards the entries are of.
+    fn sort(&self, news: Vec<FeedEntry>) -> Result<Sorted, StoreError> {
         let numbers: BTreeSet<CardNumber> = news.iter().map(|entry| entry.card).collect();
         let numbers: Vec<CardNumber> = numbers.into_iter().collect();
         let (owners, has_jobs) =

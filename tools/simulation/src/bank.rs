@@ -3,17 +3,19 @@
 //! It carries each key out once, or, if it is an unsafe one, as often as it is sent. The way there is bad: a request may never
 //! arrive, arrive much later, or have its effect and lose its response; and at times the bank is down.
 
+mod feed;
 mod gateway;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
+use kopeck_domain::transaction::TransactionType;
 use kopeck_port_bank::{
-    BankCard, BankKey, DeclineReason, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
+    BankCard, BankKey, DeclineReason, FeedChange, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
 };
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
@@ -47,7 +49,7 @@ pub(crate) struct Effect {
 pub(crate) struct CardAtBank {
     pub(crate) balance: Kopecks,
     pub(crate) limit: Limit,
-    standing: Standing,
+    pub(crate) standing: Standing,
     activated_at: Option<OffsetDateTime>,
     valid_until: time::Date,
 }
@@ -71,6 +73,7 @@ struct Ledger {
     effects: Vec<Effect>,
     issued: BTreeMap<BankKey, Vec<IssuedCard>>,
     cards: BTreeMap<CardNumber, CardAtBank>,
+    feed: feed::Feed,
     /// What was sent and has not arrived.
     on_the_way: Vec<Submission>,
 }
@@ -86,21 +89,27 @@ impl Bank {
     }
 
     /// Something happens at the bank: it goes down or comes back, a late instruction arrives, a card is blocked or
-    /// opened.
+    /// opened, or pays; its feed shows what was late, or forgets.
     pub(crate) fn live(&self) {
         let mut state = lock(&self.state);
-        match self.dice.below(8) {
+        match self.dice.below(12) {
             0 => {
                 state.is_down = !state.is_down;
                 self.trace.note("bank", || if state.is_down { "is down" } else { "is up" }.to_owned());
             }
             1 => {
-                let numbers: Vec<CardNumber> = state.cards.keys().copied().collect();
-                let blocks = self.dice.chance(300);
-                if let Some(card) = self.dice.pick(&numbers).and_then(|number| state.cards.get_mut(number)) {
-                    card.standing = if blocks { Standing::Blocked } else { Standing::Open };
+                let standing = if self.dice.chance(300) { Standing::Blocked } else { Standing::Open };
+                if let Some(number) = self.any_card(&state) {
+                    self.set_standing(&mut state, number, standing);
                 }
             }
+            8 | 9 => {
+                if let Some(number) = self.any_card(&state) {
+                    self.pay(&mut state, number);
+                }
+            }
+            10 => state.feed.show_all(),
+            11 if state.is_ill && self.dice.chance(100) => state.feed.forget(&self.dice),
             2 | 3 if state.is_down => state.is_down = false,
             _ if !state.on_the_way.is_empty() => {
                 let at = self.dice.place(state.on_the_way.len());
@@ -109,6 +118,40 @@ impl Bank {
                 self.carry_out(&mut state, &late);
             }
             _ => {}
+        }
+    }
+
+    fn any_card(&self, state: &Ledger) -> Option<CardNumber> {
+        let numbers: Vec<CardNumber> = state.cards.keys().copied().collect();
+        self.dice.pick(&numbers).copied()
+    }
+
+    /// What may go wrong with an entry of the feed is decided by these.
+    fn feed_dice(&self, state: &Ledger) -> Option<&Random> {
+        state.is_ill.then_some(&*self.dice)
+    }
+
+    fn set_standing(&self, state: &mut Ledger, number: CardNumber, standing: Standing) {
+        let dice = self.feed_dice(state);
+        let change = if standing == Standing::Open { FeedChange::Unblocked } else { FeedChange::Blocked };
+        if let Some(card) = state.cards.get_mut(&number)
+            && card.standing != standing
+        {
+            card.standing = standing;
+            state.feed.tell(number, change, self.clock.now(), dice);
+        }
+    }
+
+    /// A purchase, of which half the balance is left; of an empty card it is declined.
+    fn pay(&self, state: &mut Ledger, number: CardNumber) {
+        let (dice, now) = (self.feed_dice(state), self.clock.now());
+        let Some(card) = state.cards.get_mut(&number) else { return };
+        let amount = Kopecks::new(card.balance.get() / 2);
+        if amount.is_positive() {
+            card.balance = card.balance.minus(amount).unwrap_or(card.balance);
+            state.feed.book(number, TransactionType::Payment, amount, now, dice);
+        } else {
+            state.feed.decline(number, Kopecks::new(1), now);
         }
     }
 
@@ -124,8 +167,9 @@ impl Bank {
         for late in std::mem::take(&mut state.on_the_way) {
             self.carry_out(&mut state, &late);
         }
-        for card in state.cards.values_mut() {
-            card.standing = Standing::Open;
+        state.feed.show_all();
+        for number in state.cards.keys().copied().collect::<Vec<_>>() {
+            self.set_standing(&mut state, number, Standing::Open);
         }
     }
 
@@ -137,6 +181,17 @@ impl Bank {
     /// Everything that it looked at, in order.
     pub(crate) fn effects(&self) -> Vec<Effect> {
         lock(&self.state).effects.clone()
+    }
+
+    /// The ids of a card's transactions.
+    pub(crate) fn transactions_of(&self, number: CardNumber) -> BTreeSet<i64> {
+        lock(&self.state).feed.transactions(number).iter().map(|made| made.id).collect()
+    }
+
+    /// How many purchases of a card were declined; `None` if the feed has forgotten some.
+    pub(crate) fn declines_of(&self, number: CardNumber) -> Option<usize> {
+        let state = lock(&self.state);
+        (!state.feed.has_forgotten()).then(|| state.feed.declines(number))
     }
 
     /// A card as it stands.
@@ -190,8 +245,11 @@ impl Bank {
                 state.issued.entry(key.clone()).or_default().extend(cards);
             }
             Instruction::TopUp { card, amount } => {
-                if let Some(card) = state.cards.get_mut(card) {
-                    card.balance = card.balance.plus(*amount).unwrap_or(card.balance);
+                let dice = self.feed_dice(state);
+                if let Some(topped_up) = state.cards.get_mut(card) {
+                    topped_up.balance = topped_up.balance.plus(*amount).unwrap_or(topped_up.balance);
+                    let kind = TransactionType::Replenishment;
+                    state.feed.book(*card, kind, *amount, self.clock.now(), dice);
                 }
             }
             Instruction::SetLimit { card, limit } => {
@@ -231,6 +289,10 @@ impl Bank {
             valid_until: issued.valid_until,
         };
         state.cards.insert(issued.number, card);
+        if let Some(amount) = line.first_top_up {
+            let dice = self.feed_dice(state);
+            state.feed.book(issued.number, TransactionType::Replenishment, amount, now, dice);
+        }
         Some(issued)
     }
 }

@@ -20,6 +20,9 @@ const MOST: i64 = 500;
 const LIMIT: i64 = 100;
 /// The longest wait, seconds.
 const LONGEST_WAIT: i64 = 30;
+/// Requests of a partner that wait at once.
+const MOST_WAITERS: usize = 100;
+const TOO_MANY_WAITERS: &str = "too many of your requests wait for events, try again later";
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EVENT_FEED, handler!(feed))
     .reads(reads!(read))
@@ -75,14 +78,18 @@ fn event_types(names: &str) -> Result<EventTypes, Invalid> {
 
 async fn feed(mut ctx: HandlerContext) -> HandlerResult {
     let (query, wait) = ctx.input.values(read)?;
+    if wait.is_zero() {
+        let page = page(&mut ctx, &query).await?;
+        return ctx.respond(&body(&page, ctx.zone()));
+    }
     let until = Instant::now() + wait;
-    let mut appended = ctx.shared.parts.feed_waiters.subscribe(ctx.partner);
+    let appended = ctx.shared.parts.feed_waiters.subscribe(ctx.partner, MOST_WAITERS);
+    let too_many = || ApiError::new(Code::TooManyRequests, TOO_MANY_WAITERS).retry_after(1);
+    let mut appended = appended.ok_or_else(too_many)?;
     loop {
         // Events from here on are noticed, even if they come between this reading and the wait.
         appended.mark_unchanged();
-        let page = ctx
-            .read(Ok(query.clone()), |unit, _env, partner, query| events::feed(unit, partner, query))
-            .await?;
+        let page = page(&mut ctx, &query).await?;
         if !page.events.is_empty() || until <= Instant::now() {
             return ctx.respond(&body(&page, ctx.zone()));
         }
@@ -94,6 +101,10 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         }
         ctx.renew_deadline();
     }
+}
+
+async fn page(ctx: &mut HandlerContext, query: &FeedQuery) -> Result<FeedPage, ApiError> {
+    ctx.read(Ok(query.clone()), |unit, _env, partner, query| events::feed(unit, partner, query)).await
 }
 
 fn body(page: &FeedPage, zone: Zone) -> api::Feed {

@@ -116,7 +116,7 @@ async fn a_sandbox_command_runs_once_per_request() {
         assert_eq!((got.status, got.header("idempotent-replayed")), (200, replayed), "{}", got.text);
         let got = told(&state, "k1", "card/CARD/purchase", &json!({"amount": 5})).await;
         assert_eq!((got.status, got.header("idempotent-replayed")), (200, replayed), "{}", got.text);
-        assert_eq!(got.json(), json!({"approved": true, "reason": null, "transactionId": 5}));
+        assert_eq!(got.json(), json!({"approved": true, "reason": null, "code": null, "transactionId": 5}));
         let got = told(&state, "k2", "clock/advance", &json!({"seconds": 60})).await;
         assert_eq!((got.status, got.header("idempotent-replayed")), (200, replayed), "{}", got.text);
     }
@@ -160,7 +160,8 @@ async fn each_refusal_has_its_answer() {
     assert!(!failed.text.contains("secret"));
     let declined = told(&state, "k", "card/CARD/purchase", &json!({"amount": 1})).await;
     let reason = "not enough money on the card";
-    let expected = json!({"approved": false, "reason": reason, "transactionId": null});
+    let expected =
+        json!({"approved": false, "reason": reason, "code": "insufficient_funds", "transactionId": null});
     assert_eq!((declined.status, declined.json()), (200, expected));
     let given_back = told(&state, "r", "card/CARD/refund", &refund(1, 1)).await;
     assert_eq!(given_back.json(), json!({"success": true, "transactionId": 2}));

@@ -30,7 +30,7 @@ use crate::port::Port;
 use crate::service_output;
 use crate::system_clock::{ClockReading, SystemClock};
 use crate::tls::{Certificate, CertificateFiles, CertificateRefresh};
-use crate::workers::Workers;
+use crate::workers::{BackgroundWork, Workers};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -249,19 +249,15 @@ impl Process {
 
     fn workers(&self, count: u8) -> anyhow::Result<Workers> {
         let bank = || Arc::clone(&self.gateway);
-        let (worker, refresher) =
-            (self.application.worker(bank()), self.application.account_refresher(bank()));
+        let worker = self.application.worker(bank());
+        let background = BackgroundWork {
+            refresher: self.application.account_refresher(bank()),
+            follower: self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
+            deliverer: self.deliverer(),
+        };
         let (store, env) = (self.application.store(), &self.application.env);
-        let workers = Workers::start(
-            count,
-            &store,
-            env,
-            &Arc::new(worker),
-            refresher,
-            self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
-            self.deliverer(),
-            self.database_clock_check(),
-        )?;
+        let workers =
+            Workers::start(count, &store, env, &Arc::new(worker), background, self.database_clock_check())?;
         self.operations.health.workers_are_started(workers.liveness());
         Ok(workers)
     }

@@ -13,7 +13,6 @@ use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
 use kopeck_test_support::FakeBank;
 use serde_json::{Value, json};
 use time::Duration;
-use uuid::Uuid;
 
 use crate::calls::{Api, start, virtual_order};
 use crate::ground::{Ground, Plan, Ports};
@@ -99,7 +98,8 @@ fn follower(
     feed: impl Fn(&dyn BankGateway, i64, u32) -> Result<Vec<FeedEntry>, FeedError> + Send + Sync + 'static,
 ) -> BankFeedFollower {
     let bank = FakeBank::over(Arc::clone(&server.bank) as _).on_feed(feed);
-    server.application.bank_feed_follower(Arc::new(bank), Uuid::now_v7())
+    let process = server.application.env.ids.next_id();
+    server.application.bank_feed_follower(Arc::new(bank), process)
 }
 
 fn settle(follower: &mut BankFeedFollower) {

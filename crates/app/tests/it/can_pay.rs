@@ -50,7 +50,7 @@ async fn ask_and_buy(
 }
 
 #[tokio::test]
-async fn the_answer_has_its_four_fields() {
+async fn the_answer_has_its_five_fields() {
     let (server, client) = start_client(100_000);
     let partner = server.partner(SealingPolicy::Optional, 100_000);
     drop(client);
@@ -58,18 +58,30 @@ async fn the_answer_has_its_four_fields() {
     let card = filled_card(&server, &client, 1_000).await;
     let path = format!("/v1/card/{card}/can-pay");
     let answer = api.post(&path, &json!({"amount": 1_000})).await.ok(200);
-    assert_eq!(keys(&answer), ["allowed", "reason", "remaining", "resetsAt"]);
-    assert_eq!(answer, json!({"allowed": true, "reason": null, "remaining": null, "resetsAt": null}));
+    assert_eq!(keys(&answer), ["allowed", "code", "reason", "remaining", "resetsAt"]);
+    assert_eq!(
+        answer,
+        json!({"allowed": true, "reason": null, "code": null, "remaining": null, "resetsAt": null})
+    );
     let answer = api.post(&path, &json!({"amount": 1_001})).await.ok(200);
     let reason = "not enough money on the card";
-    assert_eq!(answer, json!({"allowed": false, "reason": reason, "remaining": null, "resetsAt": null}));
+    assert_eq!(
+        answer,
+        json!({"allowed": false, "reason": reason, "code": "insufficient_funds", "remaining": null, "resetsAt": null})
+    );
     set_limit(&server, &client, card, &CardLimit::per(LimitPeriod::Month, 700)).await;
     let answer = api.post(&path, &json!({"amount": 700, "at": null})).await.ok(200);
     let resets_at = "01.04.2026 00:00";
-    assert_eq!(answer, json!({"allowed": true, "reason": null, "remaining": 700, "resetsAt": resets_at}));
+    assert_eq!(
+        answer,
+        json!({"allowed": true, "reason": null, "code": null, "remaining": 700, "resetsAt": resets_at})
+    );
     let reason = "over the amount that the limit of the card leaves in this period";
     let answer = api.post(&path, &json!({"amount": 701})).await.ok(200);
-    assert_eq!(answer, json!({"allowed": false, "reason": reason, "remaining": 700, "resetsAt": resets_at}));
+    assert_eq!(
+        answer,
+        json!({"allowed": false, "reason": reason, "code": "limit_exceeded", "remaining": 700, "resetsAt": resets_at})
+    );
     let answer = api.post(&path, &json!({"amount": 1, "at": "01.04.2026 00:00"})).await.ok(200);
     assert_eq!(answer["resetsAt"], json!("01.05.2026 00:00"));
 }

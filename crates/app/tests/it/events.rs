@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
 
@@ -133,6 +134,21 @@ async fn a_wait_in_vain_ends() {
     let (_server, api) = start(1).await;
     let page = api.get("/v1/events?after=1&wait=1").await.ok(200);
     assert_eq!((types(&page), &page["next"]), (vec![], &json!(1)));
+}
+
+#[tokio::test]
+async fn a_hundred_requests_of_a_partner_wait_and_no_more() {
+    let (_server, api) = start(1).await;
+    let wait = || async { api.get("/v1/events?after=1&wait=30").await };
+    let mut waiting: FuturesUnordered<_> = (0..101).map(|_| wait()).collect();
+    let refused = waiting.next().await.unwrap();
+    refused.refused(429, "too_many_requests");
+    let unhurried = api.get("/v1/events").await.ok(200);
+    assert_eq!(types(&unhurried), ["balance.deposited"], "a request that does not wait");
+    api.employee("E-1").await;
+    while let Some(answer) = waiting.next().await {
+        assert_eq!(types(&answer.ok(200)), ["employee.created"]);
+    }
 }
 
 /// Word of an event comes from another process well before the wait is over, and a server that stops leaves nobody

@@ -1,6 +1,7 @@
 //! The requests of the sandbox: what they answer, refuse, and show at once.
 
 use kopeck_client::Purchase;
+use kopeck_domain::payment::PaymentRefusal;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -36,8 +37,12 @@ async fn buy(api: &Api, card: &str, purchase: &Value) -> Value {
 }
 
 async fn expect_declined(api: &Api, card: &str, purchase: &Value, reason: &str) {
-    let expected = json!({"approved": false, "reason": reason, "transactionId": null});
-    assert_eq!(buy(api, card, purchase).await, expected);
+    let bought = buy(api, card, purchase).await;
+    let refusal = PaymentRefusal::from_code(bought["code"].as_str().unwrap()).unwrap();
+    assert_eq!(refusal.to_string(), reason);
+    let expected =
+        json!({"approved": false, "reason": reason, "code": refusal.code(), "transactionId": null});
+    assert_eq!(bought, expected);
 }
 
 /// Balance and headroom, as card info and card balance show them.
@@ -77,7 +82,7 @@ async fn a_purchase_shows_at_once() {
     expect_on_card(&api, &card, 10_000).await;
     assert_eq!(transactions(&api, &card).await.len(), 1);
     let bought = buy(&api, &card, &purchase_of(2_500)).await;
-    assert_eq!(keys(&bought), ["approved", "reason", "transactionId"]);
+    assert_eq!(keys(&bought), ["approved", "code", "reason", "transactionId"]);
     assert_eq!((&bought["approved"], &bought["reason"]), (&json!(true), &Value::Null));
     expect_on_card(&api, &card, 7_500).await;
     let shown = transactions(&api, &card).await;

@@ -127,7 +127,7 @@ impl TestServer {
         });
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
-        let follower = application.bank_feed_follower(Arc::clone(&ports.bank), uuid::Uuid::now_v7());
+        let follower = application.bank_feed_follower(Arc::clone(&ports.bank), env().ids.next_id());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {

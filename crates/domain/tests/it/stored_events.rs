@@ -23,21 +23,14 @@ const ID: Uuid = Uuid::nil();
 
 /// An event of each type, with its stored data.
 fn samples() -> Vec<(EventData, Value)> {
-    let holder =
-        || CardHolder { card: CardId::new(ID), employee: EmployeeId::new(ID), status: CardStatus::Main };
-    let held = || json!({"card": ID, "employee": ID, "status": "MAIN"});
-    let employee =
-        || EmployeeChange { employee: EmployeeId::new(ID), custom_id: CustomId::parse("E-1").unwrap() };
-    let changed = || json!({"employee": ID, "custom_id": "E-1"});
-    let issued = CardIssued {
-        card: CardId::new(ID),
-        number: CardNumber::parse("4006381333931").unwrap(),
-        kind: CardType::Mlz,
-        order: OrderId::new(ID),
-        valid_until: date!(2029 - 01 - 31),
-    };
-    let deposited =
-        Deposited { amount: Kopecks::new(5_000), reference: Some(DepositReference::parse("R-1").unwrap()) };
+    let mut samples = partners_samples();
+    // Behind the cards' own, as they are declared.
+    samples.splice(6..6, bank_samples());
+    samples
+}
+
+/// Events of what happens at the bank.
+fn bank_samples() -> Vec<(EventData, Value)> {
     let at_bank = || CardAtBank {
         card: CardId::new(ID),
         employee: Some(EmployeeId::new(ID)),
@@ -64,6 +57,41 @@ fn samples() -> Vec<(EventData, Value)> {
         merchant_id: Some("M-1".to_owned()),
     };
     vec![
+        (EventData::CardBankStatus(at_bank()), stood()),
+        (EventData::CardActivated(at_bank()), stood()),
+        (EventData::CardExpiring(at_bank()), stood()),
+        (EventData::CardExpired(at_bank()), stood()),
+        (
+            EventData::CardTransaction(moved),
+            json!({"card": ID, "employee": ID, "transaction": {"id": 7, "executed_at": "2026-01-31T09:30:00Z",
+                "kind": "PAYMENT", "amount": 300, "place": "Bakery", "mcc": "5462", "merchant_id": null}}),
+        ),
+        (
+            EventData::CardDeclined(CardDeclined { card: CardId::new(ID), employee: None, purchase }),
+            json!({"card": ID, "employee": null, "purchase": {"at": "2026-01-31T09:30:00Z", "amount": 300,
+                "reason": "insufficient_funds", "place": null, "mcc": null, "merchant_id": "M-1"}}),
+        ),
+    ]
+}
+
+/// Events of what the partner or the service does.
+fn partners_samples() -> Vec<(EventData, Value)> {
+    let holder =
+        || CardHolder { card: CardId::new(ID), employee: EmployeeId::new(ID), status: CardStatus::Main };
+    let held = || json!({"card": ID, "employee": ID, "status": "MAIN"});
+    let employee =
+        || EmployeeChange { employee: EmployeeId::new(ID), custom_id: CustomId::parse("E-1").unwrap() };
+    let changed = || json!({"employee": ID, "custom_id": "E-1"});
+    let issued = CardIssued {
+        card: CardId::new(ID),
+        number: CardNumber::parse("4006381333931").unwrap(),
+        kind: CardType::Mlz,
+        order: OrderId::new(ID),
+        valid_until: date!(2029 - 01 - 31),
+    };
+    let deposited =
+        Deposited { amount: Kopecks::new(5_000), reference: Some(DepositReference::parse("R-1").unwrap()) };
+    vec![
         (
             EventData::OrderStatus(RequestStatus { id: OrderId::new(ID), state: OrderState::InProcess }),
             json!({"id": ID, "state": "IN_PROCESS"}),
@@ -89,20 +117,6 @@ fn samples() -> Vec<(EventData, Value)> {
         ),
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
-        (EventData::CardBankStatus(at_bank()), stood()),
-        (EventData::CardActivated(at_bank()), stood()),
-        (EventData::CardExpiring(at_bank()), stood()),
-        (EventData::CardExpired(at_bank()), stood()),
-        (
-            EventData::CardTransaction(moved),
-            json!({"card": ID, "employee": ID, "transaction": {"id": 7, "executed_at": "2026-01-31T09:30:00Z",
-                "kind": "PAYMENT", "amount": 300, "place": "Bakery", "mcc": "5462", "merchant_id": null}}),
-        ),
-        (
-            EventData::CardDeclined(CardDeclined { card: CardId::new(ID), employee: None, purchase }),
-            json!({"card": ID, "employee": null, "purchase": {"at": "2026-01-31T09:30:00Z", "amount": 300,
-                "reason": "insufficient_funds", "place": null, "mcc": null, "merchant_id": "M-1"}}),
-        ),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
         (EventData::EmployeeCreated(employee()), changed()),
         (EventData::EmployeeUpdated(employee()), changed()),

@@ -17,7 +17,7 @@ pub fn a_feed_begins_empty(bank: &dyn BankGateway) {
     assert_eq!(bank.feed(7, 10), Ok(vec![]));
 }
 
-/// Each transaction is told once, as the list of the card's transactions has it, with the one before it.
+/// Each transaction has one entry, as the list of the card's transactions has it, with the one before it.
 pub fn the_feed_has_every_transaction(bank: &dyn BankGateway) {
     let loaded = issue(bank, "v", &[virtual_cards(1, 1_000)])[0].number;
     let card = a_card(bank);

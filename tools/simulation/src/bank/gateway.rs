@@ -2,7 +2,9 @@
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+};
 
 use super::{Bank, Ledger};
 use crate::store::lock;
@@ -112,9 +114,22 @@ impl BankGateway for Bank {
         Ok(state.cards.get(&number).map(super::CardAtBank::shown))
     }
 
-    /// There are no purchases in a simulation.
-    fn transactions(&self, _: CardNumber, _: i64, _: u32) -> Result<Vec<Transaction>, BankError> {
-        self.answers(&lock(&self.state))?;
-        Ok(Vec::new())
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        let state = lock(&self.state);
+        self.answers(&state)?;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let made = state.feed.transactions(number).iter().filter(|made| made.id > after);
+        Ok(made.take(limit).cloned().collect())
+    }
+
+    fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        let state = lock(&self.state);
+        self.answers(&state)?;
+        state.feed.read(after, limit)
     }
 }

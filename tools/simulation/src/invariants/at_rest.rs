@@ -55,6 +55,8 @@ pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<()
         let partner = client.partner;
         let has =
             world.look(move |unit| holdings::read(unit, partner)).map_err(|error| unreadable(&error))?;
+        feed::check(&has)?;
+        feed::knows_the_bank(world, &has)?;
         for CardRecord { card, account, .. } in &has.cards {
             let at_bank = world.bank.card_at_bank(card.number).map(|card| card.balance);
             let day = world.env.settings.zone.day(account.updated_at);

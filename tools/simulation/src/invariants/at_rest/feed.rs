@@ -10,6 +10,7 @@ use kopeck_port_store::FeedEvent;
 
 use super::holdings::Holdings;
 use crate::Violation;
+use crate::world::World;
 
 /// What the feed tells.
 #[derive(Default)]
@@ -56,12 +57,42 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
             return Err(wrong(format!("card {}: told {holder:?}, stored {:?}", card.id, card.link)));
         }
     }
+    for record in &has.cards {
+        let standing = told.standings.get(&record.card.id).copied().unwrap_or(Standing::Open);
+        if standing != record.bank.standing {
+            let what = format!("card {}: told {standing}, stored {}", record.card.id, record.bank.standing);
+            return Err(wrong(what));
+        }
+    }
+    if told.moved != has.transactions {
+        return Err(wrong(format!("transactions: told {:?}, stored {:?}", told.moved, has.transactions)));
+    }
     if told.employees != has.employees {
         return Err(wrong(format!("employees: told {:?}, stored {:?}", told.employees, has.employees)));
     }
     let deposited = -has.sheet.balances.deposited.get();
     if told.deposited != deposited {
         return Err(wrong(format!("deposits: told {}, booked {deposited}", told.deposited)));
+    }
+    Ok(())
+}
+
+/// Checks that a partner was told of everything that happened to its cards at the bank.
+pub(super) fn knows_the_bank(world: &World, has: &Holdings) -> Result<(), Violation> {
+    let wrong = |what: String| Violation { rule: "what happens at the bank is told", what };
+    for card in has.cards.iter().map(|record| &record.card) {
+        let own = has.transactions.iter().filter(|(of, _)| *of == card.id).map(|(_, id)| *id);
+        let (known, made) = (own.collect::<BTreeSet<_>>(), world.bank.transactions_of(card.number));
+        if known != made {
+            return Err(wrong(format!("card {}: transactions {known:?}, at the bank {made:?}", card.number)));
+        }
+        let is_decline = |event: &&FeedEvent| matches!(&event.event.data, EventData::CardDeclined(declined) if declined.card == card.id);
+        let told = has.feed.iter().filter(is_decline).count();
+        if let Some(declines) = world.bank.declines_of(card.number)
+            && told != declines
+        {
+            return Err(wrong(format!("card {}: {told} declines, at the bank {declines}", card.number)));
+        }
     }
     Ok(())
 }

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::page::Page;
-use kopeck_port_store::{BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, StoreError, UnitOfWork};
+use kopeck_port_store::{
+    BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, StoreError, TransactionFilter, UnitOfWork,
+};
 use kopeck_service::{balance, card_batches, employees, orders};
 
 pub(super) struct Holdings {
@@ -18,6 +20,8 @@ pub(super) struct Holdings {
     pub(super) orders: Vec<(Order, Vec<OrderLine>)>,
     pub(super) top_ups: Vec<(Replenishment, Vec<ReplenishmentItem>)>,
     pub(super) limit_changes: Vec<(LimitChange, Vec<LimitChangeItem>)>,
+    /// The transactions of all cards, by card and id.
+    pub(super) transactions: BTreeSet<(CardId, i64)>,
     /// All events.
     pub(super) feed: Vec<FeedEvent>,
     /// Every request by its identifier.
@@ -36,6 +40,7 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         orders: Vec::new(),
         top_ups: Vec::new(),
         limit_changes: Vec::new(),
+        transactions: BTreeSet::new(),
         feed: unit.events().after(partner, 0, &[], u32::MAX)?,
         requests: BTreeMap::new(),
     };
@@ -46,6 +51,10 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         let lines = unit.orders().lines(partner, order.id)?;
         has.requests.insert(order.id.to_string(), order.state.into());
         has.orders.push((order, lines));
+    }
+    for card in has.cards.iter().map(|record| record.card.id) {
+        let made = unit.transactions().list(partner, card, TransactionFilter::default(), page)?;
+        has.transactions.extend(made.items.iter().map(|made| (card, made.id)));
     }
     for request in card_batches::list::<TopUps>(unit, partner, None, page)?.items {
         let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
