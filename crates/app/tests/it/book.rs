@@ -75,9 +75,10 @@ chapters! {
     chapter_3_requests = "requests",
     chapter_4_repeats = "repeats",
     chapter_5_errors = "errors",
-    chapter_6_sandbox = "sandbox",
-    chapter_7_limits_of_use = "limits-of-use",
-    chapter_8_reference = "reference",
+    chapter_6_events = "events",
+    chapter_7_sandbox = "sandbox",
+    chapter_8_limits_of_use = "limits-of-use",
+    chapter_9_reference = "reference",
 }
 
 #[test]
