@@ -1,6 +1,7 @@
 //! The whole service in this process, on a clock that a test moves and with workers that a test steps.
 
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -127,7 +128,10 @@ impl TestServer {
         });
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
-        let follower = application.bank_feed_follower(Arc::clone(&ports.bank), env().ids.next_id());
+        // Not one of the service's identifiers, which the pages and the fixtures know by their order.
+        static PROCESSES: AtomicU64 = AtomicU64::new(1);
+        let process = uuid::Uuid::from_u128(PROCESSES.fetch_add(1, Ordering::Relaxed).into());
+        let follower = application.bank_feed_follower(Arc::clone(&ports.bank), process);
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
