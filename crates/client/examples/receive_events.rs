@@ -34,11 +34,12 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
 
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
-    let secret = std::env::var("KOPECK_WEBHOOK_SECRET").ok().and_then(|text| SigningSecret::parse(&text).ok());
+    let secret = std::env::var("KOPECK_WEBHOOK_SECRET").ok().and_then(|text| SigningSecret::parse(&text));
     let secret =
         secret.ok_or_else(|| Error::new(ErrorKind::InvalidInput, "KOPECK_WEBHOOK_SECRET has no secret"))?;
     let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(8000);
-    let receiver = Data::new(Receiver { verifier: WebhookVerifier::new(vec![secret]), seen: Mutex::default() });
+    let receiver =
+        Data::new(Receiver { verifier: WebhookVerifier::new(vec![secret]), seen: Mutex::default() });
     let app = move || App::new().app_data(receiver.clone()).route("/kopeck", web::post().to(receive));
     let server = HttpServer::new(app).workers(1).bind(("127.0.0.1", port))?;
     for address in server.addrs() {

@@ -177,6 +177,28 @@ mod tests {
     }
 
     #[test]
+    fn another_implementation_of_the_specification_agrees() {
+        let text = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+        let (secret, other) =
+            (SigningSecret::parse(text).unwrap(), standardwebhooks::Webhook::new(text).unwrap());
+        let (id, now) = ("0f8fad5b-d9cb-469f-a165-70867728950e", unix_now());
+        let (timestamp, at) = (now.to_string(), i64::try_from(now).unwrap());
+        let body = br#"{"id":"0f8fad5b-d9cb-469f-a165-70867728950e","seq":4,"type":"ping","createdAt":"2026-02-07T09:05:00Z","data":{}}"#;
+        let signature = other.sign(id, at, body).unwrap();
+        assert_eq!(signature, secret.sign(id, at, body));
+        let headers = WebhookHeaders { id, timestamp: &timestamp, signature: &signature };
+        assert!(WebhookVerifier::new(vec![secret]).verify(headers, body).is_ok());
+        let mut map = reqwest::header::HeaderMap::new();
+        for (name, value) in
+            [("webhook-id", id), ("webhook-timestamp", &timestamp), ("webhook-signature", &signature)]
+        {
+            map.insert(name, value.parse().unwrap());
+        }
+        assert!(other.verify(body, &map).is_ok());
+        assert!(other.verify(b"{}", &map).is_err());
+    }
+
+    #[test]
     fn a_sealed_event_is_opened() {
         let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
         let secret = SigningSecret::new([3; 32]);
