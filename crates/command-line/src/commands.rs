@@ -51,7 +51,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Employees(command) => employees::run(client, command).await,
         CallCommand::Categories(command) => categories::run(client, command).await,
         CallCommand::Events(command) => events::run(client, command, json).await,
-        CallCommand::Webhooks(command) => webhooks::run(client, command).await,
+        CallCommand::Webhooks(command) => webhooks::run(client, command, json).await,
         CallCommand::Orders(command) => orders::run(client, command).await,
         CallCommand::Cards(command) => cards::run(client, command).await,
         CallCommand::Topup(command) => top_ups::run(client, command).await,

@@ -8,9 +8,11 @@ use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use kopeck_client::{SigningSecret, WebhookHeaders, WebhookVerifier};
 use serde_json::{Value, json};
 
 use crate::process::{Installation, PartnerSecrets, Running};
+use crate::webhooks::receiver::Receiver;
 
 /// A partner who has to seal, at a command line.
 struct Desk {
@@ -380,6 +382,37 @@ impl Mute {
         let login = ["login", "--profile", "mute", "--base-url", &self.address, "--stdin"];
         assert!(desk.given(&login, &clear).status.success());
     }
+}
+
+/// The second event is refused at first.
+#[test]
+fn events_are_forwarded_to_a_local_receiver() {
+    const SECRET: &str = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    let desk = Desk::open("1");
+    desk.json(&["employees", "add", "E-1"], 0);
+    let receiver = Receiver::start();
+    receiver.answer("500 Internal Server Error");
+    receiver.answer("204 No Content");
+    let url = receiver.url();
+    let from = ["--after", "0", "--count", "2", "--secret", SECRET];
+    let output = desk.call(&[&["webhooks", "listen", "--forward-to", &url][..], &from].concat());
+    assert!(output.status.success(), "{output:?}");
+    let verifier = WebhookVerifier::new(SigningSecret::parse(SECRET).into_iter().collect());
+    let arrived: Vec<String> = (0..3)
+        .map(|_| {
+            let received = receiver.next();
+            let headers = WebhookHeaders::find(|name| Some(received.header(name))).unwrap();
+            verifier.verify(headers, &received.body).unwrap().data.event_type().to_string()
+        })
+        .collect();
+    assert_eq!(arrived, ["balance.deposited", "employee.created", "employee.created"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let outcomes: Vec<&str> =
+        printed.lines().skip(1).filter_map(|line| line.split(' ').next_back()).collect();
+    assert!(printed.starts_with("the secret of your receiver is whsec_"), "{printed}");
+    assert_eq!(outcomes, ["204", "200"]);
+    let refused = desk.call(&["webhooks", "listen", "--forward-to", "https://example.com/"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Webhooks, from the change to the receiver.
 
-mod receiver;
+pub mod receiver;
 
 use kopeck_sealing::{EventContext, SealingKey, SigningSecret, open_event};
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! `kopeck call webhooks …`.
 
+mod listen;
+
 use clap::{Args, Subcommand};
 use kopeck_client::{
     Client, DeliveryStatus, EventType, NewWebhook, Patch, RedeliveryOf, Uuid, Webhook, WebhookUpdate,
@@ -83,6 +85,9 @@ pub(crate) enum WebhooksCommand {
         #[command(flatten)]
         page: PageArgs,
     },
+    /// Post events to an address on this machine, signed as a webhook's are, until interrupted. For development: it needs no
+    /// webhook.
+    Listen(listen::ListenArgs),
     /// Deliver events once more.
     Redeliver {
         /// The webhook.
@@ -145,7 +150,7 @@ const DELIVERIES: [Column; 6] = [
     text("last error", "/lastError"),
 ];
 
-pub(super) async fn run(client: &Client, command: WebhooksCommand) -> Result<Output, Failure> {
+pub(super) async fn run(client: &Client, command: WebhooksCommand, json: bool) -> Result<Output, Failure> {
     let webhooks = client.webhooks();
     match command {
         WebhooksCommand::Create { url, fields, repeat } => {
@@ -181,6 +186,7 @@ pub(super) async fn run(client: &Client, command: WebhooksCommand) -> Result<Out
             let status = status.map(|status| DeliveryStatus::from(status.as_str()));
             page.answer(&DELIVERIES, webhooks.deliveries(webhook, status)).await
         }
+        WebhooksCommand::Listen(args) => listen::run(client, args, json).await,
         WebhooksCommand::Redeliver { webhook, which, repeat } => {
             let which = which.event.map(RedeliveryOf::Event).or(which.after.map(RedeliveryOf::After));
             let which = which.ok_or_else(|| Failure::local("name an event, or a number of the feed"))?;
