@@ -10,6 +10,7 @@
 mod caller;
 mod ceiling;
 mod cpu;
+mod events;
 mod instant_bank;
 mod load;
 mod machine;
@@ -57,6 +58,8 @@ enum Command {
     Parsers(parsers::Args),
     /// Starts a server and waits for its first response.
     Start(start::Args),
+    /// What events cost.
+    Events(events::Args),
     /// Makes the tables.
     Report(report::Args),
 }
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Statements(args) => statements::run(&args),
         Command::Parsers(args) => parsers::run(&args),
         Command::Start(args) => start::run(&args),
+        Command::Events(args) => events::run(&args),
         Command::Report(args) => report::run(&args),
     };
     match done {

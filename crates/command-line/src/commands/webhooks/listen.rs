@@ -58,7 +58,7 @@ fn secret(text: &str) -> Result<String, String> {
 pub(super) async fn run(client: &Client, args: ListenArgs, json: bool) -> Result<Output, Failure> {
     let secret = match args.secret.as_deref().and_then(SigningSecret::parse) {
         Some(secret) => secret,
-        None => SigningSecret::new(rand::random()),
+        None => SigningSecret::new(system::random()?),
     };
     let http = plain_http()?;
     let types: Vec<EventType> = args.types.iter().map(|name| EventType::from(name.as_str())).collect();
