@@ -227,6 +227,8 @@ impl Seeding {
             ("orders", changes),
             ("replenishments", changes),
             ("limit_changes", changes),
+            ("events", 0),
+            ("expired_events", 0),
         ] {
             sql.push_str(&format!(
                 "INSERT INTO counters (partner_id, list, last) VALUES ({p}, '{list}', {last});\n"
