@@ -56,15 +56,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let mut table = table(["requests that wait", "p50 of a read, ms", "p99, ms", "memory, MiB"]);
     let mut caller = Caller::connect(args.address, reader)?;
-    let mut row = |name: String| -> anyhow::Result<()> {
-        let times = reads(&mut caller)?;
+    let mut row = |caller: &mut Caller, name: String| -> anyhow::Result<()> {
+        let times = reads(caller)?;
         let memory = cpu::memory(args.pid)?.0;
         table.add_row([name, millis(&times, 0.5), millis(&times, 0.99), format!("{memory:.1}")]);
         Ok(())
     };
-    row("none".to_owned())?;
-    let open = wait(args, waiting)?;
-    row(open.len().to_string())?;
+    row(&mut caller, "none".to_owned())?;
+    let open = wait(args, &mut caller, waiting)?;
+    row(&mut caller, open.len().to_string())?;
     drop(open);
     println!("{table}\n");
 
@@ -110,7 +110,7 @@ fn reads(caller: &mut Caller) -> anyhow::Result<Histogram<u64>> {
 }
 
 /// Opens connections, each with a request that waits for half a minute.
-fn wait(args: &Args, partners: &[Target]) -> anyhow::Result<Vec<TcpStream>> {
+fn wait(args: &Args, caller: &mut Caller, partners: &[Target]) -> anyhow::Result<Vec<TcpStream>> {
     let mut open = Vec::with_capacity(args.waiting);
     for target in partners.iter().flat_map(|target| std::iter::repeat_n(target, WAITING_OF_A_PARTNER)) {
         if open.len() == args.waiting {
@@ -124,6 +124,8 @@ fn wait(args: &Args, partners: &[Target]) -> anyhow::Result<Vec<TcpStream>> {
         );
         socket.write_all(head.as_bytes())?;
         open.push(socket);
+        // It comes behind the others in the queue of the store, which has a bound.
+        caller.get_json("/v1/balance")?;
     }
     anyhow::ensure!(open.len() == args.waiting, "{} partners are too few", partners.len());
     for socket in &mut open {
