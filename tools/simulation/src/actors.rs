@@ -3,11 +3,13 @@
 mod calls;
 mod client;
 mod compose;
+mod deliverer;
 mod keeper;
 mod process;
 
 pub(crate) use calls::{Call, ClientView, Command};
 pub(crate) use client::Client;
+pub(crate) use deliverer::{Deliverer, Endpoint};
 pub(crate) use keeper::Keeper;
 pub(crate) use process::Process;
 

@@ -14,7 +14,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::Sabotage;
-use crate::actors::{Client, Keeper, Process};
+use crate::actors::{Client, Deliverer, Endpoint, Keeper, Process};
 use crate::invariants::{self, Watch};
 use crate::world::World;
 
@@ -64,6 +64,8 @@ struct Stage<'a> {
     partners: Vec<PartnerId>,
     processes: Vec<Process>,
     keeper: Keeper,
+    endpoints: Vec<Endpoint>,
+    deliverers: Vec<Deliverer>,
     watch: Watch,
     /// How many days the clock may still jump, so that no response's retention ends within a run.
     days: u32,
@@ -75,12 +77,19 @@ enum Turn {
     Client,
     Process,
     Keeper,
+    Deliverer,
     Bank,
     Clock,
 }
 
-const TURNS: [(u32, Turn); 5] =
-    [(30, Turn::Client), (55, Turn::Process), (3, Turn::Keeper), (8, Turn::Bank), (4, Turn::Clock)];
+const TURNS: [(u32, Turn); 6] = [
+    (30, Turn::Client),
+    (55, Turn::Process),
+    (3, Turn::Keeper),
+    (12, Turn::Deliverer),
+    (8, Turn::Bank),
+    (4, Turn::Clock),
+];
 
 /// Longer than a worker waits at most before it asks the bank again.
 const ROUND: Duration = Duration::seconds(11);
@@ -90,10 +99,11 @@ const ROUNDS: u32 = 60;
 impl<'a> Stage<'a> {
     fn new(world: &'a World) -> Result<Self, Violation> {
         let dice = &world.dice;
-        let mut clients = Vec::new();
+        let (mut clients, mut endpoints) = (Vec::new(), Vec::new());
         for number in 0..dice.between(1, 3) {
             let partner = open_account(world, number).map_err(|error| failed(&error))?;
             clients.push(Client::new(format!("partner {number}"), partner));
+            endpoints.push(Endpoint::open(world, partner).map_err(|error| failed(&error))?);
         }
         let small = |most| u32::try_from(dice.between(1, most)).unwrap_or(1);
         let settings = WorkerSettings { lease: Duration::seconds(30), batch: small(4), chunk: small(4) };
@@ -108,6 +118,8 @@ impl<'a> Stage<'a> {
             clients,
             processes: (0..count).map(process).collect(),
             keeper: Keeper::new(world),
+            endpoints,
+            deliverers: (0..2).map(|_| Deliverer::new(world)).collect(),
             watch: Watch::default(),
             days: 3,
         })
@@ -154,6 +166,11 @@ impl<'a> Stage<'a> {
                 self.processes.get_mut(at).map_or(Ok(()), |process| process.step(world))
             }
             Some(Turn::Keeper) => self.keeper.step(world),
+            Some(Turn::Deliverer) => {
+                let at = world.dice.place(self.deliverers.len());
+                let deliverer = self.deliverers.get_mut(at);
+                deliverer.map_or(Ok(()), |deliverer| deliverer.step(world, &mut self.endpoints))
+            }
             Some(Turn::Bank) => {
                 world.bank.live();
                 Ok(())
@@ -238,7 +255,9 @@ impl<'a> Stage<'a> {
         invariants::check(world, &self.clients)?;
         world.clock.advance(Duration::DAY);
         self.keeper.conclude(world).map_err(|error| failed(&error))?;
-        invariants::accounts_are_fresh(world, &self.clients)
+        invariants::accounts_are_fresh(world, &self.clients)?;
+        let deliverer = self.deliverers.first_mut();
+        deliverer.map_or(Ok(()), |deliverer| deliverer.conclude(world, &mut self.endpoints))
     }
 }
 
