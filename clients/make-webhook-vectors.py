@@ -22,39 +22,40 @@ def signed(secret: str, at: int = NOW, body: str = BODY) -> str:
     return Webhook(secret).sign(ID, datetime.fromtimestamp(at, timezone.utc), body)
 
 
-def vector(about, valid, secrets, signature, at=NOW, body=BODY, now=NOW, message=ID, leave_out=None):
+def vector(about, fault, secrets, signature, at=NOW, body=BODY, now=NOW, message=ID, leave_out=None):
     headers = {"webhook-id": message, "webhook-timestamp": str(at), "webhook-signature": signature}
     headers.pop(leave_out, None)
-    return {"about": about, "valid": valid, "secrets": secrets, "headers": headers, "body": body, "now": now, "id": ID}
+    return {"about": about, "fault": fault, "secrets": secrets, "headers": headers, "body": body, "now": now, "id": ID}
 
 
 one, two, other = SECRETS
 good = signed(one)
 broken = good[:-2] + ("A=" if good[-2:] != "A=" else "B=")
 print(json.dumps({"deliveries": [
-    vector("one secret", True, [one], good),
-    vector("the newer of two secrets", True, [two, one], signed(two)),
-    vector("the former of two secrets", True, [two, one], good),
-    vector("two signatures, of which one is known", True, [one], f"{signed(two)} {good}"),
-    vector("a signature of a version to come", True, [one], f"v2,abc {good} v1a,x"),
-    vector("five minutes old", True, [one], good, now=NOW + 300),
-    vector("five minutes early", True, [one], good, now=NOW - 300),
-    vector("older", False, [one], good, now=NOW + 301),
-    vector("earlier", False, [one], good, now=NOW - 301),
-    vector("another secret", False, [other], good),
-    vector("another body", False, [one], good, body=BODY.replace("Ёж", "Уж")),
-    vector("another identifier", False, [one], good, message="0" + ID[1:-1] + "f"),
-    vector("another timestamp", False, [one], good, at=NOW + 1),
-    vector("a broken signature", False, [one], broken),
-    vector("a cut signature", False, [one], good[:-4]),
-    vector("no signature", False, [one], ""),
-    vector("another version alone", False, [one], good.replace("v1,", "v2,")),
-    vector("without a version", False, [one], good.replace("v1,", "")),
-    vector("no identifier", False, [one], good, leave_out="webhook-id"),
-    vector("no timestamp", False, [one], good, leave_out="webhook-timestamp"),
-    vector("no header of signatures", False, [one], good, leave_out="webhook-signature"),
-    vector("a timestamp that is no number", False, [one], good, at="soon"),
-    vector("a negative timestamp", False, [one], good, at=-NOW),
-    vector("no JSON", False, [one], signed(one, body="hello"), body="hello"),
-    vector("no event", False, [one], signed(one, body='{"id":7}'), body='{"id":7}'),
+    vector("one secret", None, [one], good),
+    vector("the newer of two secrets", None, [two, one], signed(two)),
+    vector("the former of two secrets", None, [two, one], good),
+    vector("two signatures, of which one is known", None, [one], f"{signed(two)} {good}"),
+    vector("a signature of a version to come", None, [one], f"v2,abc {good} v1a,x"),
+    vector("five minutes old", None, [one], good, now=NOW + 300),
+    vector("five minutes early", None, [one], good, now=NOW - 300),
+    vector("older", "timestamp", [one], good, now=NOW + 301),
+    vector("earlier", "timestamp", [one], good, now=NOW - 301),
+    vector("another secret", "signature", [other], good),
+    vector("another body", "signature", [one], good, body=BODY.replace("Ёж", "Уж")),
+    vector("another identifier", "signature", [one], good, message="0" + ID[1:-1] + "f"),
+    vector("another timestamp", "signature", [one], good, at=NOW + 1),
+    vector("a broken signature", "signature", [one], broken),
+    vector("a cut signature", "signature", [one], good[:-4]),
+    vector("no signature", "signature", [one], ""),
+    vector("another version alone", "signature", [one], good.replace("v1,", "v2,")),
+    vector("without a version", "signature", [one], good.replace("v1,", "")),
+    vector("no identifier", "header", [one], good, leave_out="webhook-id"),
+    vector("no timestamp", "header", [one], good, leave_out="webhook-timestamp"),
+    vector("no header of signatures", "header", [one], good, leave_out="webhook-signature"),
+    vector("a timestamp that is no number", "header", [one], good, at="soon"),
+    vector("a negative timestamp", "header", [one], good, at=-NOW),
+    vector("no JSON", "body", [one], signed(one, body="hello"), body="hello"),
+    vector("nested deeply", "body", [one], signed(one, body="[" * 5_000), body="[" * 5_000),
+    vector("no event", "body", [one], signed(one, body='{"id":7}'), body='{"id":7}'),
 ]}, ensure_ascii=False, indent=1))

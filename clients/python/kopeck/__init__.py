@@ -79,7 +79,7 @@ from kopeck.sync.api.webhooks import Webhooks
 from kopeck.sync.client import Client
 from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
-from kopeck.webhooks import WebhookError, WebhookVerifier
+from kopeck.webhooks import WebhookError, WebhookFault, WebhookVerifier
 from kopeck.words import (
     CardStatus,
     CardType,
@@ -176,6 +176,7 @@ __all__ = [
     "Webhook",
     "WebhookDelivery",
     "WebhookError",
+    "WebhookFault",
     "WebhookVerifier",
     "Webhooks",
     "new_key",

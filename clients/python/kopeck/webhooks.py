@@ -9,6 +9,7 @@ import hmac
 import json
 import time
 from collections.abc import Mapping
+from typing import Literal
 
 from kopeck.errors import DecodeError, KopeckError, SealingError
 from kopeck.models.event import Event
@@ -18,8 +19,19 @@ from kopeck.wire import decode
 _WINDOW = 300
 
 
+WebhookFault = Literal["header", "timestamp", "signature", "sealed", "body"]
+
+
 class WebhookError(KopeckError):
     """A delivery that did not come from the service, or not now. Answer 400."""
+
+    reason: WebhookFault
+    """What is wrong: `header` (one is missing or malformed), `timestamp` (more than five minutes away: old, or your clock is
+    wrong), `signature` (none is right), `sealed` (the event cannot be opened), `body` (it is no event)."""
+
+    def __init__(self, reason: WebhookFault, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class WebhookVerifier:
@@ -44,18 +56,18 @@ class WebhookVerifier:
         try:
             message, sent, signatures = (names[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
         except KeyError:
-            raise WebhookError("a header of webhooks is missing") from None
+            raise WebhookError("header", "a header of webhooks is missing") from None
         if not (sent.isascii() and sent.isdigit() and len(sent) < 16):
-            raise WebhookError("the timestamp is no number")
+            raise WebhookError("header", "the timestamp is no number")
         now = time.time() if now is None else now
         if abs(now - int(sent)) > _WINDOW:
-            raise WebhookError("the timestamp is more than five minutes away")
+            raise WebhookError("timestamp", "the timestamp is more than five minutes away")
         signed = f"{message}.{sent}.".encode() + body
         expected = [base64.b64encode(hmac.digest(secret, signed, hashlib.sha256)) for secret in self._secrets]
         given = [one.removeprefix("v1,").encode() for one in signatures.split(" ") if one.startswith("v1,")]
         # Each pair is compared, in constant time.
         if not sum(hmac.compare_digest(one, other) for one in expected for other in given):
-            raise WebhookError("no signature is right")
+            raise WebhookError("signature", "no signature is right")
         return self._event(message, body, now)
 
     def _event(self, message: str, body: bytes, now: float) -> Event:
@@ -63,12 +75,14 @@ class WebhookVerifier:
             fields = json.loads(body)
             if isinstance(fields, dict) and "sealed" in fields:
                 if self._sealing_key is None:
-                    raise WebhookError("the event is sealed, and there is no sealing key")
+                    raise WebhookError("sealed", "the event is sealed, and there is no sealing key")
                 sealed = str(fields.pop("sealed"))
                 fields["data"] = json.loads(open_sealed(self._sealing_key, EventContext(message), int(now), sealed))
             return decode(Event, fields, "the event")
-        except (ValueError, RecursionError, DecodeError, SealingError) as error:
-            raise WebhookError(f"the event cannot be read: {error}") from None
+        except SealingError as error:
+            raise WebhookError("sealed", f"the event cannot be opened: {error}") from None
+        except (ValueError, RecursionError, DecodeError) as error:
+            raise WebhookError("body", f"the event cannot be read: {error}") from None
 
 
 def _secret(text: str) -> bytes:

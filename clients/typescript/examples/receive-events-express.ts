@@ -20,7 +20,7 @@ const app = express();
 // The body as it came: JSON that was read and written again has another signature.
 app.post("/kopeck", express.raw({ type: "application/json" }), async (request, response) => {
   try {
-    const event = await verifier.verify(request.headers as Record<string, string>, request.body as Uint8Array);
+    const event = await verifier.verify(request.headers, request.body as Uint8Array);
     if (!seen.has(event.id)) {
       seen.add(event.id);
       console.log(event.type, JSON.stringify(event.data));

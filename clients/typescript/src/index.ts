@@ -34,4 +34,4 @@ export type { RetryPolicy } from "./retry.js";
 export { SealingKey } from "./sealing.js";
 export { Secret } from "./secret.js";
 export type { WaitOptions } from "./wait.js";
-export { WebhookError, type WebhookHeaders, WebhookVerifier, type WebhookVerifierOptions } from "./webhooks.js";
+export { WebhookError, type WebhookFault, type WebhookHeaders, WebhookVerifier, type WebhookVerifierOptions } from "./webhooks.js";

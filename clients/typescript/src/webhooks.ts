@@ -6,8 +6,21 @@ import { ConfigError, KopeckError } from "./errors.js";
 import type { Event } from "./models/events.js";
 import { open, type SealingKey, WINDOW_SECONDS } from "./sealing.js";
 
+/**
+ * What is wrong with a delivery: a header is missing or malformed; the timestamp is more than five minutes away (old, or your
+ * clock is wrong); no signature is right; the event cannot be opened; the body is no event.
+ */
+export type WebhookFault = "header" | "timestamp" | "signature" | "sealed" | "body";
+
 /** A delivery that did not come from the service, or not now. Answer 400. */
-export class WebhookError extends KopeckError {}
+export class WebhookError extends KopeckError {
+  readonly reason: WebhookFault;
+
+  constructor(reason: WebhookFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
 
 /** The headers of a request: those of `fetch`, or an object as Node has it. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -47,21 +60,21 @@ export class WebhookVerifier {
    */
   async verify(headers: WebhookHeaders, body: string | Uint8Array): Promise<Event> {
     const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(headers, `webhook-${name}`));
-    if (!id || !sent || signatures === undefined) throw new WebhookError("a header of webhooks is missing");
-    if (!/^\d{1,15}$/.test(sent)) throw new WebhookError("the timestamp is no number");
+    if (!id || !sent || signatures === undefined) throw new WebhookError("header", "a header of webhooks is missing");
+    if (!/^\d{1,15}$/.test(sent)) throw new WebhookError("header", "the timestamp is no number");
     const now = (this.#options.clock ?? Date.now)() / 1_000;
     if (Math.abs(now - Number(sent)) > WINDOW_SECONDS) {
-      throw new WebhookError("the timestamp is more than five minutes away");
+      throw new WebhookError("timestamp", "the timestamp is more than five minutes away");
     }
     const text = typeof body === "string" ? body : textOf(body);
-    if (text === undefined) throw new WebhookError("the body is not UTF-8");
+    if (text === undefined) throw new WebhookError("body", "the body is not UTF-8");
     const signed = utf8(`${id}.${sent}.${text}`);
     const given = signatures.split(" ").filter((one) => one.startsWith("v1,")).map((one) => base64(one.slice(3)));
     const keys = await this.#keys;
     const pairs = keys.flatMap((key) => given.map((one) => [key, one] as const));
     // WebCrypto compares in constant time.
     const checks = pairs.map(([key, one]) => (one ? crypto.subtle.verify("HMAC", key, one, signed) : false));
-    if (!(await Promise.all(checks)).includes(true)) throw new WebhookError("no signature is right");
+    if (!(await Promise.all(checks)).includes(true)) throw new WebhookError("signature", "no signature is right");
     return this.#event(id, text, Math.floor(now));
   }
 
@@ -71,17 +84,25 @@ export class WebhookVerifier {
       const fields: Record<string, unknown> = others;
       if (typeof sealed === "string") {
         const { sealingKey } = this.#options;
-        if (!sealingKey) throw new WebhookError("the event is sealed, and there is no sealing key");
-        fields.data = JSON.parse(await open(sealingKey, { direction: "evt", nonce: id }, now, sealed));
+        if (!sealingKey) throw new WebhookError("sealed", "the event is sealed, and there is no sealing key");
+        fields.data = JSON.parse(await opened(sealingKey, id, now, sealed));
       }
       const { id: named, seq, type, createdAt, data } = fields;
       const isEvent = typeof named === "string" && typeof type === "string" && typeof createdAt === "string";
-      if (!isEvent || typeof seq !== "number" || data === undefined) throw new WebhookError("the body is no event");
+      if (!isEvent || typeof seq !== "number" || data === undefined) throw new WebhookError("body", "the body is no event");
       return fields as unknown as Event;
     } catch (cause) {
       if (cause instanceof WebhookError) throw cause;
-      throw new WebhookError("the event cannot be read", { cause });
+      throw new WebhookError("body", "the event cannot be read", { cause });
     }
+  }
+}
+
+async function opened(key: SealingKey, id: string, now: number, sealed: string): Promise<string> {
+  try {
+    return await open(key, { direction: "evt", nonce: id }, now, sealed);
+  } catch (cause) {
+    throw new WebhookError("sealed", "the event cannot be opened", { cause });
   }
 }
 
