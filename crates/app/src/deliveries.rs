@@ -80,17 +80,20 @@ impl Deliverer {
 
     async fn deliver_all(&self, stop: &Stop, heartbeat: &Heartbeat) {
         let is_stopping = Arc::new(AtomicBool::new(false));
+        let is_full = Arc::new(AtomicBool::new(false));
         let mut tasks = JoinSet::new();
         let mut has_failed = false;
         while !stop.is_requested() {
             heartbeat.beat();
             while tasks.try_join_next().is_some() {}
+            is_full.store(tasks.len() >= MOST_WEBHOOKS, Ordering::Relaxed);
             match self.ready(MOST_WEBHOOKS - tasks.len()).await {
                 Ok(ready) => {
                     has_failed = false;
                     for (partner, id) in ready {
-                        let (deliverer, is_stopping) = (self.clone(), Arc::clone(&is_stopping));
-                        tasks.spawn(async move { deliverer.deliver(partner, id, &is_stopping).await });
+                        let (deliverer, signs) =
+                            (self.clone(), (Arc::clone(&is_stopping), Arc::clone(&is_full)));
+                        tasks.spawn(async move { deliverer.deliver(partner, id, &signs.0, &signs.1).await });
                     }
                 }
                 // An outage of the store is in the log already, by the workers; here its beginning is enough.
@@ -113,8 +116,14 @@ impl Deliverer {
         self.in_store(Access::Read, move |unit| unit.webhooks().ready(now, most)).await
     }
 
-    /// Delivers to one webhook until nothing is due.
-    async fn deliver(&self, partner: PartnerId, id: WebhookId, is_stopping: &AtomicBool) {
+    /// Delivers to one webhook until nothing is due, or others wait for their turn.
+    async fn deliver(
+        &self,
+        partner: PartnerId,
+        id: WebhookId,
+        is_stopping: &AtomicBool,
+        is_full: &AtomicBool,
+    ) {
         let process = self.process;
         loop {
             let env = Arc::clone(&self.env);
@@ -136,7 +145,7 @@ impl Deliverer {
                 }
             });
             attempts.await;
-            if is_stopping.load(Ordering::Relaxed) {
+            if is_stopping.load(Ordering::Relaxed) || is_full.load(Ordering::Relaxed) {
                 let release = move |unit: &mut dyn UnitOfWork| delivery::release(unit, partner, id, process);
                 if let Err(error) = self.in_store(Access::Write, release).await {
                     log::debug!(webhook:% = id, error:% = error; "the lease of a webhook ends by itself");

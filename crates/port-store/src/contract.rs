@@ -110,6 +110,7 @@ macro_rules! contract_tests {
             a_webhook_is_stored
             a_webhook_is_removed
             a_webhook_is_ready_when_it_has_something_to_do
+            webhooks_that_failed_come_last
             a_delivery_is_due_until_it_ends
             pending_deliveries_are_counted
             old_deliveries_are_forgotten

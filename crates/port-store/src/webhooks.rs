@@ -72,7 +72,8 @@ pub trait WebhookRepository {
     /// A page, in order of creation.
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<WebhookRecord>, StoreError>;
     /// Enabled webhooks of active partners, `limit` at most, that no process has a lease of at `now` and that have something
-    /// to do: a delivery that is due, or events behind their cursor.
+    /// to do: a delivery that is due, or events behind their cursor. First those that never failed, then those that did so the
+    /// longest ago.
     fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError>;
     /// Adds deliveries to a webhook, made at `at`.
     fn enqueue(

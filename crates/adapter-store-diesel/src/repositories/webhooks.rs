@@ -102,7 +102,12 @@ impl WebhookRepository for DieselTransaction {
             .filter(partners::status.eq(PartnerStatus::Active.as_str()))
             .filter(is_free)
             .filter(is_due.or(exists(behind)))
-            .order((webhooks::partner_id, webhooks::id))
+            .order((
+                webhooks::last_failure_at.is_not_null(),
+                webhooks::last_failure_at,
+                webhooks::partner_id,
+                webhooks::id,
+            ))
             .limit(i64::from(limit))
             .select((webhooks::partner_id, webhooks::id))
             .load(self.unlocked()?)

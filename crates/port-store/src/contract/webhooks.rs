@@ -143,6 +143,18 @@ pub fn a_webhook_is_ready_when_it_has_something_to_do(store: &dyn Store) {
     assert_eq!(ready(store, 20), []);
 }
 
+/// An endpoint that fails does not come before one that works, nor one that has just failed before another.
+pub fn webhooks_that_failed_come_last(store: &dyn Store) {
+    let partner = partner(store);
+    let webhooks = [(1, Some(at(9))), (2, None), (3, Some(at(8)))].map(|(number, failed_at)| {
+        let mut webhook = record(number);
+        (webhook.due_at, webhook.webhook.last_failure_at) = (Some(at(10)), failed_at);
+        insert(store, partner, &webhook);
+        webhook.webhook.id
+    });
+    assert_eq!(ready(store, 10), [webhooks[1], webhooks[2], webhooks[0]]);
+}
+
 /// Until it has ended.
 pub fn a_delivery_is_due_until_it_ends(store: &dyn Store) {
     let partner = partner(store);

@@ -33,11 +33,11 @@ impl Endpoint {
     /// A webhook of the partner, for all types of events.
     pub(crate) fn open(world: &World, partner: PartnerId) -> Result<Self, WebhookError> {
         let env = Arc::clone(&world.env);
-        let url = WebhookUrl::parse("https://example.com/").map_err(|invalid| {
-            WebhookError::Store(StoreError::Failed(invalid.detail().to_owned()))
-        })?;
+        let url = WebhookUrl::parse("https://example.com/")
+            .map_err(|invalid| WebhookError::Store(StoreError::Failed(invalid.detail().to_owned())))?;
         let (webhook, start) = transact(&*world.stored, Access::Write, move |unit| {
-            let new = NewWebhook { url: url.clone(), types: None, description: String::new(), sealed: Some(false) };
+            let new =
+                NewWebhook { url: url.clone(), types: None, description: String::new(), sealed: Some(false) };
             let (view, _) = webhooks::create(unit, &env, partner, new)?;
             Ok::<_, WebhookError>((view.webhook.id, unit.events().last(partner)?))
         })?;
@@ -64,7 +64,8 @@ impl Endpoint {
 
     /// Checks that it got every event of the feed since the webhook was created, and no other.
     fn check(&self, world: &World) -> Result<(), Violation> {
-        let wrong = |what: String| Violation { rule: "each event reaches an endpoint that is up in the end", what };
+        let wrong =
+            |what: String| Violation { rule: "each event reaches an endpoint that is up in the end", what };
         let (partner, start) = (self.partner, self.start);
         let feed = world.look(move |unit| unit.events().after(partner, start, &[], u32::MAX));
         let feed = feed.map_err(|error| wrong(error.to_string()))?;
@@ -151,8 +152,7 @@ impl Deliverer {
         for endpoint in &mut *endpoints {
             // A process that crashed may have left its lease behind.
             world.clock.advance(Duration::minutes(2));
-            let (env, partner, webhook) =
-                (Arc::clone(&world.env), endpoint.partner, endpoint.webhook);
+            let (env, partner, webhook) = (Arc::clone(&world.env), endpoint.partner, endpoint.webhook);
             let enable = WebhookChange { enabled: Some(true), ..WebhookChange::default() };
             transact(&*world.stored, Access::Write, move |unit| {
                 webhooks::update(unit, partner, webhook, enable.clone())?;

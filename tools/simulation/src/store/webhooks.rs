@@ -95,8 +95,9 @@ impl WebhookRepository for Unit {
                 && is_free
                 && (is_due || self.last_event(row.partner) > record.cursor)
         };
-        let ready = self.state.webhooks.iter().filter(is_ready);
-        Ok(ready.map(|row| (row.partner, row.record.webhook.id)).take(amount(limit)).collect())
+        let mut ready: Vec<&WebhookRow> = self.state.webhooks.iter().filter(is_ready).collect();
+        ready.sort_by_key(|row| row.record.webhook.last_failure_at);
+        Ok(ready.into_iter().map(|row| (row.partner, row.record.webhook.id)).take(amount(limit)).collect())
     }
 
     fn enqueue(
