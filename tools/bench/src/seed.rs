@@ -220,22 +220,27 @@ impl Seeding {
                     VALUES ({p}, {order}, 0, 'LIMIT_CHANGE', {card}, 1000000001, 'DONE', FALSE, FALSE);\n"
             ));
         }
+        self.sql.push_str(&sql);
+        self.counters(&p, employees, all, changes);
+        Ok(())
+    }
+
+    /// The numbers that were given out last.
+    fn counters(&mut self, p: &str, employees: u64, cards: u64, requests: u64) {
         for (list, last) in [
             ("categories", 0),
             ("employees", employees),
-            ("cards", all),
-            ("orders", changes),
-            ("replenishments", changes),
-            ("limit_changes", changes),
+            ("cards", cards),
+            ("orders", requests),
+            ("replenishments", requests),
+            ("limit_changes", requests),
             ("events", 0),
             ("expired_events", 0),
         ] {
-            sql.push_str(&format!(
-                "INSERT INTO counters (partner_id, list, last) VALUES ({p}, '{list}', {last});\n"
-            ));
+            let row =
+                format!("INSERT INTO counters (partner_id, list, last) VALUES ({p}, '{list}', {last});\n");
+            self.sql.push_str(&row);
         }
-        self.sql.push_str(&sql);
-        Ok(())
     }
 
     /// Employees with a phone, which is encrypted for each.

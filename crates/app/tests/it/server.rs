@@ -43,6 +43,9 @@ const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 /// The defaults of the binary.
 pub const SETTINGS: Settings = Settings::DEFAULT;
 
+/// Names followers of the bank's feed: not by the service's identifiers, which the pages and the fixtures know by their order.
+static PROCESSES: AtomicU64 = AtomicU64::new(1);
+
 /// A running service.
 pub struct TestServer {
     pub base_url: String,
@@ -128,8 +131,6 @@ impl TestServer {
         });
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
-        // Not one of the service's identifiers, which the pages and the fixtures know by their order.
-        static PROCESSES: AtomicU64 = AtomicU64::new(1);
         let process = uuid::Uuid::from_u128(PROCESSES.fetch_add(1, Ordering::Relaxed).into());
         let follower = application.bank_feed_follower(Arc::clone(&ports.bank), process);
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);

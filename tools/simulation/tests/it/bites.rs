@@ -22,7 +22,7 @@ fn silence_that_is_taken_for_a_refusal_is_found() {
 
 #[test]
 fn settling_the_job_of_another_worker_is_found() {
-    assert_eq!(found(Sabotage::NoAttemptCheck), Some("the store is never asked for what cannot be"));
+    assert_eq!(found(Sabotage::NoAttemptCheck), Some("the check of the books finds nothing"));
 }
 
 #[test]

@@ -126,7 +126,8 @@ impl Told {
             }
             EventData::EmployeeCreated(change) => self.employees.insert(change.employee.to_string()),
             // No actor of the simulation has a webhook.
-            EventData::WebhookDisabled(_) | EventData::Ping(_) => false,
+            EventData::WebhookDisabled(_) => true,
+            EventData::Ping(_) => false,
             EventData::EmployeeUpdated(change) => self.employees.contains(&change.employee.to_string()),
         }
     }
