@@ -96,23 +96,21 @@ impl WebhookRepository for DieselTransaction {
             .filter(counters::last.gt(webhooks::cursor));
         let is_free = webhooks::leased_until.is_null().or(webhooks::leased_until.le(now).assume_not_null());
         let is_due = webhooks::due_at.is_not_null().and(webhooks::due_at.le(now).assume_not_null());
-        let rows: Vec<(Id, Id)> = webhooks::table
+        let mut rows: Vec<(Option<UtcTimestamp>, Id, Id)> = webhooks::table
             .inner_join(partners::table.on(partners::id.eq(webhooks::partner_id)))
             .filter(webhooks::enabled)
             .filter(partners::status.eq(PartnerStatus::Active.as_str()))
             .filter(is_free)
             .filter(is_due.or(exists(behind)))
-            .order((
-                webhooks::last_failure_at.is_not_null(),
-                webhooks::last_failure_at,
-                webhooks::partner_id,
-                webhooks::id,
-            ))
-            .limit(i64::from(limit))
-            .select((webhooks::partner_id, webhooks::id))
+            // So SQLite walks the webhooks, and not all partners.
+            .order((webhooks::partner_id, webhooks::id))
+            .select((webhooks::last_failure_at, webhooks::partner_id, webhooks::id))
             .load(self.unlocked()?)
             .stored()?;
-        Ok(rows.into_iter().map(|(partner, id)| (partner.to(), id.to())).collect())
+        // Few at a time are ready, so that no index has to have them in this order.
+        rows.sort_by_key(|(failed_at, ..)| failed_at.map(|at| at.0));
+        let first = rows.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(first.map(|(_, partner, id)| (partner.to(), id.to())).collect())
     }
 
     fn enqueue(
