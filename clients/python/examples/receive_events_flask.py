@@ -26,8 +26,9 @@ def receive() -> tuple[str, int]:
     except kopeck.WebhookError as error:
         return str(error), 400
     if str(event.id) not in seen:
-        seen.add(str(event.id))
         print(f"{event.type} {event.data}", flush=True)
+        # Last: an event that could not be handled has to come again.
+        seen.add(str(event.id))
     return "", 204
 
 

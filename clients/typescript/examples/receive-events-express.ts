@@ -22,8 +22,9 @@ app.post("/kopeck", express.raw({ type: "application/json" }), async (request, r
   try {
     const event = await verifier.verify(request.headers, request.body as Uint8Array);
     if (!seen.has(event.id)) {
-      seen.add(event.id);
       console.log(event.type, JSON.stringify(event.data));
+      // Last: an event that could not be handled has to come again.
+      seen.add(event.id);
     }
     response.status(204).end();
   } catch (error) {

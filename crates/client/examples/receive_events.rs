@@ -23,8 +23,11 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
     // The body as it came: JSON that was read and written again has another signature.
     match headers.and_then(|headers| receiver.verifier.verify(headers, &body)) {
         Ok(event) => {
-            if receiver.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(event.id) {
+            let mut seen = receiver.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if !seen.contains(&event.id) {
                 println!("{} {:?}", event.data.event_type(), event.data);
+                // Last: an event that could not be handled has to come again.
+                seen.insert(event.id);
             }
             HttpResponse::NoContent().finish()
         }
