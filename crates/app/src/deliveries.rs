@@ -59,6 +59,15 @@ pub struct Deliverer {
     pub process: Uuid,
 }
 
+/// What all deliveries heed.
+#[derive(Default)]
+struct Signals {
+    /// No further attempt is begun.
+    is_stopping: AtomicBool,
+    /// Other webhooks wait for their turn.
+    is_full: AtomicBool,
+}
+
 /// Why an attempt is not made.
 #[derive(Debug, thiserror::Error)]
 enum NoAttempt {
@@ -79,21 +88,19 @@ impl Deliverer {
     }
 
     async fn deliver_all(&self, stop: &Stop, heartbeat: &Heartbeat) {
-        let is_stopping = Arc::new(AtomicBool::new(false));
-        let is_full = Arc::new(AtomicBool::new(false));
+        let signals = Arc::new(Signals::default());
         let mut tasks = JoinSet::new();
         let mut has_failed = false;
         while !stop.is_requested() {
             heartbeat.beat();
             while tasks.try_join_next().is_some() {}
-            is_full.store(tasks.len() >= MOST_WEBHOOKS, Ordering::Relaxed);
+            signals.is_full.store(tasks.len() >= MOST_WEBHOOKS, Ordering::Relaxed);
             match self.ready(MOST_WEBHOOKS - tasks.len()).await {
                 Ok(ready) => {
                     has_failed = false;
                     for (partner, id) in ready {
-                        let (deliverer, signs) =
-                            (self.clone(), (Arc::clone(&is_stopping), Arc::clone(&is_full)));
-                        tasks.spawn(async move { deliverer.deliver(partner, id, &signs.0, &signs.1).await });
+                        let (deliverer, signals) = (self.clone(), Arc::clone(&signals));
+                        tasks.spawn(async move { deliverer.deliver(partner, id, &signals).await });
                     }
                 }
                 // An outage of the store is in the log already, by the workers; here its beginning is enough.
@@ -105,7 +112,7 @@ impl Deliverer {
             }
             tokio::time::sleep(POLL).await;
         }
-        is_stopping.store(true, Ordering::Relaxed);
+        signals.is_stopping.store(true, Ordering::Relaxed);
         while tasks.join_next().await.is_some() {
             heartbeat.beat();
         }
@@ -117,13 +124,8 @@ impl Deliverer {
     }
 
     /// Delivers to one webhook until nothing is due, or others wait for their turn.
-    async fn deliver(
-        &self,
-        partner: PartnerId,
-        id: WebhookId,
-        is_stopping: &AtomicBool,
-        is_full: &AtomicBool,
-    ) {
+    async fn deliver(&self, partner: PartnerId, id: WebhookId, signals: &Signals) {
+        let Signals { is_stopping, is_full } = signals;
         let process = self.process;
         loop {
             let env = Arc::clone(&self.env);

@@ -46,8 +46,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for webhooks, the bank's feed, accounts, and the housekeeping. The latter calls
-    /// `check_clock` every second.
+    /// Starts `count` workers, and one thread each for webhooks, the bank's feed, accounts, and the housekeeping. The latter
+    /// calls `check_clock` every second.
     ///
     /// # Errors
     /// If the system gives no thread.

@@ -127,7 +127,8 @@ impl AccountRefresher {
                 return Ok(false);
             }
         };
-        match transactions::fetch(&*self.store, &*self.bank, &self.env, partner, card) {
+        let Some(copy) = transactions::stored(&*self.store, partner, card)? else { return Ok(true) };
+        match transactions::fetch(&*self.store, &*self.bank, &self.env, partner, copy) {
             Ok(()) => {}
             Err(FetchError::Store(error)) => return Err(error),
             Err(FetchError::Bank(error)) => {

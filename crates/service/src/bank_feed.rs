@@ -100,7 +100,8 @@ impl BankFeedFollower {
         Self { store, bank, env, process, place: None, resting: None }
     }
 
-    /// Tells of expiries that are due, and follows the feed by a page. Blocks during bank requests; checks `stopping` between them.
+    /// Appends the events of expiries that are due, and follows the feed by a page. Blocks during bank requests; checks `stopping`
+    /// before each.
     ///
     /// # Errors
     /// [`StoreError`]; what was stored by then stays, and the page is read again.
@@ -108,7 +109,7 @@ impl BankFeedFollower {
         if !self.hold()? {
             return Ok(FeedProgress::Idle);
         }
-        if self.tell_expiries()? == FeedProgress::More {
+        if self.append_expiry_events()? == FeedProgress::More {
             return Ok(FeedProgress::More);
         }
         if self.resting.is_some_and(|until| self.env.clock.steady() < until) {
@@ -190,8 +191,8 @@ impl BankFeedFollower {
         Ok(self.place.is_some())
     }
 
-    /// Tells of expiries that are due by now.
-    fn tell_expiries(&self) -> Result<FeedProgress, StoreError> {
+    /// Appends the events of expiries that are due by now.
+    fn append_expiry_events(&self) -> Result<FeedProgress, StoreError> {
         let today = self.env.today();
         let due =
             transact(&*self.store, Access::Read, move |unit| unit.cards().expiries_due(today, EXPIRIES))?;
@@ -204,7 +205,7 @@ impl BankFeedFollower {
             let env = Arc::clone(&self.env);
             transact(&*self.store, Access::Write, move |unit| -> Result<(), StoreError> {
                 for card in &cards {
-                    tell_expiry(unit, &env, partner, *card)?;
+                    append_expiry_event(unit, &env, partner, *card)?;
                 }
                 Ok(())
             })?;
@@ -232,7 +233,8 @@ impl BankFeedFollower {
                 }
                 let to_fetch = self.record(partner, entries.to_vec())?;
                 match self.fetch(partner, to_fetch, stopping) {
-                    Ok(()) => {}
+                    Ok(true) => {}
+                    Ok(false) => return Ok(FeedProgress::Idle),
                     Err(FetchError::Store(error)) => return Err(error),
                     Err(FetchError::Bank(error)) => {
                         log::warn!(error:% = error; "the bank's feed is read again");
@@ -285,50 +287,59 @@ impl BankFeedFollower {
         })
     }
 
-    /// Asks the bank for what entries did not say.
+    /// Asks the bank for what entries did not say; returns whether that is all known, or `stopping` came before.
     fn fetch(
         &self,
         partner: PartnerId,
         to_fetch: ToFetch,
         stopping: &dyn Fn() -> bool,
-    ) -> Result<(), FetchError> {
+    ) -> Result<bool, FetchError> {
         let (store, bank, env) = (&*self.store, &*self.bank, &*self.env);
         for id in to_fetch.transactions {
-            transactions::fetch(store, bank, env, partner, id)?;
+            if stopping() {
+                return Ok(false);
+            }
+            if let Some(copy) = transactions::stored(store, partner, id)? {
+                transactions::fetch(store, bank, env, partner, copy)?;
+            }
         }
         for id in to_fetch.views {
+            if stopping() {
+                return Ok(false);
+            }
             let record = transact(store, Access::Read, move |unit| unit.cards().get(partner, id))?;
-            if let Some(record) = record.filter(|_| !stopping()) {
+            if let Some(record) = record {
                 cards::fetch(store, bank, env, partner, record)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Stores that the feed was read up to `cursor`.
     fn advance(&mut self, cursor: i64, read: impl Iterator<Item = i64>) -> Result<(), StoreError> {
         let Some(place) = &mut self.place else { return Ok(()) };
         place.read.extend(read);
-        if cursor <= place.cursor {
-            return Ok(());
-        }
+        if cursor > place.cursor { self.move_to(cursor, None) } else { Ok(()) }
+    }
+
+    /// Stores another cursor, unless another process has the lease by now. `forgotten_at`: now, if entries before it are lost.
+    fn move_to(&mut self, cursor: i64, forgotten_at: Option<OffsetDateTime>) -> Result<(), StoreError> {
         let process = self.process;
         let is_own = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
             let mut state = unit.bank_feed().state()?;
             if state.lease.is_none_or(|(owner, _)| owner != process) {
                 return Ok(false);
             }
-            state.cursor = cursor;
+            (state.cursor, state.forgotten_at) = (cursor, forgotten_at.or(state.forgotten_at));
             unit.bank_feed().set_state(&state)?;
             unit.bank_feed().forget_declines(cursor - LATE_ENTRIES)?;
             Ok(true)
         })?;
-        if is_own {
-            place.cursor = cursor;
-            place.read = place.read.split_off(&(cursor - LATE_ENTRIES + 1));
-        } else {
-            self.place = None;
-        }
+        self.place = self.place.take().filter(|_| is_own).map(|mut place| Place {
+            cursor,
+            read: place.read.split_off(&(cursor - LATE_ENTRIES + 1)),
+            ..place
+        });
         Ok(())
     }
 
@@ -341,18 +352,12 @@ impl BankFeedFollower {
             return Ok(FeedProgress::More);
         }
         log::warn!(oldest = oldest, cursor = place.cursor; "the bank has forgotten a part of its feed: every card is read once");
-        let now = self.env.now();
-        transact(&*self.store, Access::Write, move |unit| -> Result<(), StoreError> {
-            let mut state = unit.bank_feed().state()?;
-            (state.cursor, state.forgotten_at) = (oldest - 1, Some(now));
-            unit.bank_feed().set_state(&state)
-        })?;
-        place.cursor = oldest - 1;
+        self.move_to(oldest - 1, Some(self.env.now()))?;
         Ok(FeedProgress::More)
     }
 }
 
-fn tell_expiry(
+fn append_expiry_event(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,

@@ -6,7 +6,7 @@ use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Access, Store, StoreError, TransactionFilter, UnitOfWork, transact};
+use kopeck_port_store::{Access, CardRecord, Store, StoreError, TransactionFilter, UnitOfWork, transact};
 use time::OffsetDateTime;
 
 use crate::cards::FetchError;
@@ -44,12 +44,11 @@ pub fn sync(
     partner: PartnerId,
     id: CardId,
 ) -> Result<(), TransactionsError> {
-    let record = transact(store, Access::Read, move |unit| unit.cards().get(partner, id))?;
-    let seen_at = record.ok_or(TransactionsError::NotFound)?.transactions_seen_at;
-    if seen_at.is_some_and(|seen_at| !env.is_stale(seen_at)) {
+    let copy = stored(store, partner, id)?.ok_or(TransactionsError::NotFound)?;
+    if copy.record.transactions_seen_at.is_some_and(|seen_at| !env.is_stale(seen_at)) {
         return Ok(());
     }
-    match fetch(store, bank, env, partner, id) {
+    match fetch(store, bank, env, partner, copy) {
         Ok(()) => Ok(()),
         Err(FetchError::Store(error)) => Err(error.into()),
         Err(FetchError::Bank(BankError::Unavailable(reason) | BankError::Unknown(reason))) => {
@@ -61,18 +60,34 @@ pub fn sync(
     }
 }
 
+/// A card, and how far its transactions are stored.
+pub(crate) struct StoredCopy {
+    record: CardRecord,
+    latest: i64,
+}
+
+/// The card with the end of its transactions, if the partner has it.
+pub(crate) fn stored(
+    store: &dyn Store,
+    partner: PartnerId,
+    id: CardId,
+) -> Result<Option<StoredCopy>, StoreError> {
+    transact(store, Access::Read, move |unit| {
+        let Some(record) = unit.cards().get(partner, id)? else { return Ok(None) };
+        Ok(Some(StoredCopy { record, latest: unit.transactions().latest_id(partner, id)? }))
+    })
+}
+
 /// Fetches the transactions of a card that are not stored yet. Blocks during bank requests.
 pub(crate) fn fetch(
     store: &dyn Store,
     bank: &dyn BankGateway,
     env: &Env,
     partner: PartnerId,
-    id: CardId,
+    copy: StoredCopy,
 ) -> Result<(), FetchError> {
-    let found = transact(store, Access::Read, move |unit| -> Result<_, StoreError> {
-        Ok((unit.cards().get(partner, id)?, unit.transactions().latest_id(partner, id)?))
-    })?;
-    let (Some(record), mut latest) = found else { return Ok(()) };
+    let StoredCopy { record, mut latest } = copy;
+    let id = record.card.id;
     loop {
         let asked_at = env.now();
         let fetched = bank.transactions(record.card.number, latest, FETCH)?;
@@ -139,7 +154,6 @@ mod tests {
     use crate::testing::*;
     use kopeck_domain::transaction::TransactionType;
     use kopeck_port_bank::MockBankGateway;
-    use kopeck_port_store::CardRecord;
     use kopeck_port_store::mock::{InPlaceStore, MockUnit};
     use time::Duration;
 
@@ -234,7 +248,7 @@ mod tests {
     #[test]
     fn what_was_fetched_before_the_bank_went_away_is_an_older_copy() {
         let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
-        unit.cards.expect_get().times(3).returning(|_, _| Ok(Some(card_record(1))));
+        unit.cards.expect_get().times(2).returning(|_, _| Ok(Some(card_record(1))));
         let copied = CardRecord { transactions_seen_at: Some(NOT_YET_WHOLE), ..card_record(1) };
         unit.cards.expect_get().returning(move |_, _| Ok(Some(copied.clone())));
         unit.transactions.expect_latest_id().returning(|_, _| Ok(0));

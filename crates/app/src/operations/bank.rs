@@ -33,12 +33,24 @@ fn of_error(error: &BankError) -> BankOutcome {
     }
 }
 
-/// Makes a read request and counts it.
-fn measured<T>(calls: &BankCalls, call: impl FnOnce() -> Result<T, BankError>) -> Result<T, BankError> {
+/// A bank without a feed, or with a later beginning, has responded.
+fn of_feed_error(error: &FeedError) -> BankOutcome {
+    match error {
+        FeedError::NotSupported | FeedError::Forgotten { .. } => BankOutcome::Done,
+        FeedError::Bank(error) => of_error(error),
+    }
+}
+
+/// Makes a read request and counts it. `failed` says what an error counts as.
+fn measured<T, E>(
+    calls: &BankCalls,
+    failed: impl FnOnce(&E) -> BankOutcome,
+    call: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let began = Instant::now();
     let answer = call();
     calls.took(began.elapsed());
-    calls.count(answer.as_ref().map_or_else(of_error, |_| BankOutcome::Done));
+    calls.count(answer.as_ref().map_or_else(failed, |_| BankOutcome::Done));
     answer
 }
 
@@ -62,15 +74,15 @@ impl BankGateway for InstrumentedBank {
     }
 
     fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
-        measured(&self.metrics.bank().query, || self.bank.query(keys))
+        measured(&self.metrics.bank().query, of_error, || self.bank.query(keys))
     }
 
     fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
-        measured(&self.metrics.bank().issued_cards, || self.bank.issued_cards(key, skip, limit))
+        measured(&self.metrics.bank().issued_cards, of_error, || self.bank.issued_cards(key, skip, limit))
     }
 
     fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
-        measured(&self.metrics.bank().card, || self.bank.card(number))
+        measured(&self.metrics.bank().card, of_error, || self.bank.card(number))
     }
 
     fn transactions(
@@ -79,17 +91,10 @@ impl BankGateway for InstrumentedBank {
         after: i64,
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
-        measured(&self.metrics.bank().transactions, || self.bank.transactions(number, after, limit))
+        measured(&self.metrics.bank().transactions, of_error, || self.bank.transactions(number, after, limit))
     }
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
-        let (calls, began) = (&self.metrics.bank().feed, Instant::now());
-        let answer = self.bank.feed(after, limit);
-        calls.took(began.elapsed());
-        calls.count(match &answer {
-            Ok(_) | Err(FeedError::NotSupported | FeedError::Forgotten { .. }) => BankOutcome::Done,
-            Err(FeedError::Bank(error)) => of_error(error),
-        });
-        answer
+        measured(&self.metrics.bank().feed, of_feed_error, || self.bank.feed(after, limit))
     }
 }

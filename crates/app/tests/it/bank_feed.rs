@@ -268,7 +268,22 @@ async fn one_process_follows_at_a_time() {
     assert_eq!(names(&asked), [1]);
 }
 
-/// A failure in the middle of a page: it is read again, and nothing of it is told twice.
+/// A stop between an entry and the look at its card: the entry is read again.
+#[tokio::test]
+async fn a_stop_loses_no_change_of_a_card() {
+    let (server, api) = start(100_000).await;
+    let (_, number, _) = loaded_card(&server, &api).await;
+    server.bank.block(number).unwrap();
+    let mut follower = follower(&server, |bank, after, limit| bank.feed(after, limit));
+    let checks = AtomicUsize::new(0);
+    // The first check is that of the page.
+    follower.run_once(&|| checks.fetch_add(1, Ordering::Relaxed) > 0).unwrap();
+    assert_eq!(types(&api).await, ["card.transaction"]);
+    settle(&mut follower);
+    assert_eq!(types(&api).await, ["card.transaction", "card.bank_status"]);
+}
+
+/// A stop in the middle of a page: it is read again, and nothing of it becomes two events.
 #[tokio::test]
 async fn a_page_that_was_not_finished_is_read_again() {
     let (server, api) = start(100_000).await;

@@ -79,7 +79,7 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
 
 /// Checks that a partner was told of everything that happened to its cards at the bank.
 pub(super) fn knows_the_bank(world: &World, has: &Holdings) -> Result<(), Violation> {
-    let wrong = |what: String| Violation { rule: "what happens at the bank is told", what };
+    let wrong = |what: String| Violation { rule: "each change at the bank has its event", what };
     for card in has.cards.iter().map(|record| &record.card) {
         let own = has.transactions.iter().filter(|(of, _)| *of == card.id).map(|(_, id)| *id);
         let (known, made) = (own.collect::<BTreeSet<_>>(), world.bank.transactions_of(card.number));
