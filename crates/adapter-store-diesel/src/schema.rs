@@ -224,6 +224,7 @@ tables! {
         spent -> BigInt,
         last_movement -> BigInt,
         updated_at -> UtcTimestamp,
+        threshold -> BigInt,
     }
 
     movements (partner_id, number) {

@@ -96,6 +96,7 @@ events! {
     CardTransaction(CardTransactionEvent) = "card.transaction", "Money moved on a card.";
     CardDeclined(CardDeclinedEvent) = "card.declined", "The bank declined a purchase.";
     BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
+    BalanceLow(BalanceLowEvent) = "balance.low", "What you can spend fell below your threshold.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
     WebhookDisabled(WebhookDisabledEvent) = "webhook.disabled", "The service disabled a webhook.";
@@ -294,6 +295,17 @@ body! {
         amount: i64,
         /// Under which reference; `null` in the sandbox, and for the deposit with which a partner begins.
         reference: Option<String>,
+    }
+}
+
+body! {
+    /// You can spend less than your threshold, which the operator sets on your request. There is one event until you can spend
+    /// as much again.
+    pub struct BalanceLowEvent as "BalanceLowEvent" {
+        /// What you can spend, kopecks.
+        available: i64,
+        /// The threshold, kopecks.
+        threshold: i64,
     }
 }
 

@@ -29,9 +29,10 @@ pub use category::{Category, CategoryWithCount};
 pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
-    BankCardEvent, BankStatus, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
-    DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription, EventType, Feed,
-    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
+    BalanceLowEvent, BankCardEvent, BankStatus, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent,
+    CardTransactionEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData,
+    EventDescription, EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent,
+    WebhookDisabledEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};

@@ -35,6 +35,7 @@ pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
     CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
+    ThresholdArgs,
 };
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 

@@ -62,14 +62,14 @@ pub use write::Write;
 
 #[doc(inline)]
 pub use kopeck_api::{
-    AccountBalance, AvailableCard, Balance, BankCardEvent, BankStatus, Card, CardBalance, CardDeclinedEvent,
-    CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType, Category,
-    CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent, EmployeeStatus,
-    EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated,
-    LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent, OrderKind, Page,
-    PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
-    Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, TimeWindow,
-    Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
+    AccountBalance, AvailableCard, Balance, BalanceLowEvent, BankCardEvent, BankStatus, Card, CardBalance,
+    CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType,
+    Category, CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
+    EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange,
+    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent,
+    OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery,
+    RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState,
+    TimeWindow, Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
     WebhookPinged, WebhookSecret, WebhookSecretRotated,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};

@@ -85,6 +85,8 @@ events! {
     CardDeclined(CardDeclined) = "card.declined",
     /// Money arrived on the partner's balance.
     BalanceDeposited(Deposited) = "balance.deposited",
+    /// What a partner can spend fell below its threshold.
+    BalanceLow(BalanceLow) = "balance.low",
     /// An employee was added.
     EmployeeCreated(EmployeeChange) = "employee.created",
     /// An employee's fields were changed.
@@ -197,6 +199,16 @@ pub struct Deposited {
     pub amount: Kopecks,
     /// The operator's reference; none for the first deposit of a partner, and for one of the sandbox.
     pub reference: Option<DepositReference>,
+}
+
+/// Less money than a partner wants to have left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BalanceLow {
+    /// What the partner can spend now, kopecks.
+    pub available: Kopecks,
+    /// The threshold that it fell below, kopecks.
+    pub threshold: Kopecks,
 }
 
 /// An employee who was added or changed.

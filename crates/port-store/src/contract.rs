@@ -195,6 +195,7 @@ macro_rules! contract_tests {
             a_reference_deposits_once
             what_does_not_add_up_is_refused
             a_movement_belongs_to_the_partners_own_request
+            a_threshold_is_kept
         }
         $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances

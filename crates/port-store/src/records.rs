@@ -203,6 +203,8 @@ pub struct BalanceSheet {
     pub balances: Balances,
     /// When something last moved; the partner's creation at first.
     pub updated_at: OffsetDateTime,
+    /// Below which amount the partner wants to hear of what it can spend; zero for never.
+    pub threshold: Kopecks,
 }
 
 /// What the ledger says of one reference.

@@ -283,6 +283,8 @@ pub trait LedgerRepository {
         after: Balances,
         at: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// Sets the amount below which the partner wants to hear of what it can spend; zero for never.
+    fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError>;
     /// The amount that a reference deposited.
     fn deposit(
         &mut self,

@@ -92,11 +92,12 @@ pub fn place(
     kind: OrderKind,
     lines: &[OrderLine],
 ) -> Result<Order, PlaceOrderError> {
-    let now = env.now();
-    let order = Order::place(OrderId::new(env.ids.next_id()), kind, lines, now)?;
+    let order = Order::place(OrderId::new(env.ids.next_id()), kind, lines, env.now())?;
     // The order first: the ledger refers to it. A refused hold undoes it with the whole unit of work.
     unit.orders().insert(partner, &order, lines)?;
-    let hold = money::book(unit, partner, MovementKind::Hold, Reference::Order(order.id), order.cost, now);
+    // Its event stands before that of a balance that falls below the threshold.
+    events::append(unit, env, partner, [status_event(&order)])?;
+    let hold = money::book(unit, env, partner, MovementKind::Hold, Reference::Order(order.id), order.cost);
     hold.map_err(|error| match error {
         MoveError::Ledger(LedgerError::Insufficient(_)) => PlaceOrderError::InsufficientBalance,
         MoveError::Ledger(LedgerError::NotPositive | LedgerError::Overflow(_)) | MoveError::Store(_) => {
@@ -104,7 +105,6 @@ pub fn place(
         }
     })?;
     unit.jobs().enqueue(partner, Subject::Order(order.id), env.settings.processing_delay)?;
-    events::append(unit, env, partner, [status_event(&order)])?;
     Ok(order)
 }
 
@@ -177,7 +177,7 @@ pub fn cancel(
 ) -> Result<Order, ChangeOrderError> {
     let (before, order) = change(unit, env, partner, id, Order::cancel)?;
     if before.holds_money() {
-        money::book(unit, partner, MovementKind::Release, Reference::Order(id), order.cost, env.now())
+        money::book(unit, env, partner, MovementKind::Release, Reference::Order(id), order.cost)
             .map_err(MoveError::unexpected)?;
     }
     unit.jobs().cancel(partner, Subject::Order(id))?;

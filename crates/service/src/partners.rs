@@ -385,6 +385,20 @@ pub fn end_sessions(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<u64, Par
     Ok(unit.sessions().revoke_all_but(id, 0)?)
 }
 
+/// Sets the amount in kopecks below which the partner wants to hear, by an event, of what it can spend; zero for never.
+///
+/// # Errors
+/// [`PartnerError`].
+pub fn set_threshold(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    id: PartnerId,
+    threshold: Kopecks,
+) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(money::set_threshold(unit, env, id, threshold)?)
+}
+
 /// Books money that arrived on the partner's balance. An operator's reference deposits once.
 ///
 /// # Errors
@@ -413,8 +427,7 @@ pub fn deposit(
         Some(before) => return Err(PartnerError::ReferenceUsed(before)),
         None => {}
     }
-    let booked =
-        money::book(unit, id, MovementKind::Deposit, Reference::Deposit(reference), amount, env.now());
+    let booked = money::book(unit, env, id, MovementKind::Deposit, Reference::Deposit(reference), amount);
     match booked {
         Ok(()) => {
             let deposited = EventData::BalanceDeposited(Deposited { amount, reference: named });

@@ -125,8 +125,7 @@ fn book(
     kind: MovementKind,
     amount: Kopecks,
 ) -> Result<(), StoreError> {
-    money::book(unit, partner, kind, Reference::Replenishment(id), amount, env.now())
-        .map_err(MoveError::unexpected)
+    money::book(unit, env, partner, kind, Reference::Replenishment(id), amount).map_err(MoveError::unexpected)
 }
 
 fn sum(items: &[&BatchItem<TopUps>]) -> Result<Kopecks, StoreError> {

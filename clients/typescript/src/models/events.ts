@@ -39,6 +39,7 @@ export interface EventData {
     readonly date: string;
   };
   readonly "balance.deposited": { readonly amount: number; readonly reference: string | null };
+  readonly "balance.low": { readonly available: number; readonly threshold: number };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
   readonly "webhook.disabled": { readonly idWebhook: Id; readonly reason: "gone" | "failing" | "operator" | (string & {}) };
@@ -97,6 +98,7 @@ const KNOWN = new Set<string>([
   "card.transaction",
   "card.declined",
   "balance.deposited",
+  "balance.low",
   "employee.created",
   "employee.updated",
   "webhook.disabled",

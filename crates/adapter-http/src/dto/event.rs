@@ -87,6 +87,10 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
             amount: deposited.amount.get(),
             reference: deposited.reference.as_ref().map(|reference| reference.as_str().to_owned()),
         }),
+        EventData::BalanceLow(low) => api::EventData::BalanceLow(api::BalanceLowEvent {
+            available: low.available.get(),
+            threshold: low.threshold.get(),
+        }),
         EventData::EmployeeCreated(change) => api::EventData::EmployeeCreated(employee(change)),
         EventData::EmployeeUpdated(change) => api::EventData::EmployeeUpdated(employee(change)),
         EventData::WebhookDisabled(disabled) => api::EventData::WebhookDisabled(api::WebhookDisabledEvent {

@@ -63,7 +63,7 @@ impl MovementRow {
 
 impl LedgerRepository for DieselTransaction {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
-        let found: Option<(i64, i64, i64, i64, UtcTimestamp)> = balances::table
+        let found: Option<(i64, i64, i64, i64, UtcTimestamp, i64)> = balances::table
             .find(partner.key())
             .select((
                 balances::deposited,
@@ -71,19 +71,22 @@ impl LedgerRepository for DieselTransaction {
                 balances::held,
                 balances::spent,
                 balances::updated_at,
+                balances::threshold,
             ))
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        let sheet = |(deposited, available, held, spent, updated_at): (_, _, _, _, UtcTimestamp)| {
-            let balances = Balances {
-                deposited: Kopecks::new(deposited),
-                available: Kopecks::new(available),
-                held: Kopecks::new(held),
-                spent: Kopecks::new(spent),
+        let sheet =
+            |(deposited, available, held, spent, updated_at, threshold): (_, _, _, _, UtcTimestamp, _)| {
+                let balances = Balances {
+                    deposited: Kopecks::new(deposited),
+                    available: Kopecks::new(available),
+                    held: Kopecks::new(held),
+                    spent: Kopecks::new(spent),
+                };
+                let updated_at = updated_at.time("balances.updated_at")?;
+                Ok(BalanceSheet { balances, updated_at, threshold: Kopecks::new(threshold) })
             };
-            Ok(BalanceSheet { balances, updated_at: updated_at.time("balances.updated_at")? })
-        };
         found.map(sheet).transpose()
     }
 
@@ -117,6 +120,11 @@ impl LedgerRepository for DieselTransaction {
             WHERE partner_id = ?";
         let at = UtcTimestamp::of(at);
         self.change(partner, text, binds![deposited, available, held, spent, number, at, key])
+    }
+
+    fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError> {
+        let text = "UPDATE balances SET threshold = ? WHERE partner_id = ?";
+        self.change(partner, text, binds![threshold.get(), partner.key()])
     }
 
     fn deposit(

@@ -25,6 +25,9 @@ pub enum PartnerCommand {
     /// Book money that arrived on a partner's balance; a reference deposits once.
     #[command(after_help = examples::PARTNER_DEPOSIT)]
     Deposit(DepositArgs),
+    /// Set the amount below which a partner gets an event of what it can spend.
+    #[command(after_help = examples::PARTNER_SET_THRESHOLD)]
+    SetThreshold(ThresholdArgs),
     /// Issue a new sealing key; the old one is accepted for another 14 days.
     RotateKeys(RotateKeyArgs),
     /// Issue a new API key; the old one is accepted for another 14 days.
@@ -129,4 +132,15 @@ pub struct DepositArgs {
     /// Names the deposit, such as the number of a bank transfer.
     #[arg(long, value_parser = DepositReference::parse)]
     pub reference: DepositReference,
+}
+
+/// A threshold.
+#[derive(Debug, Args)]
+pub struct ThresholdArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// The amount in kopecks; 0 for none.
+    #[arg(value_parser = clap::value_parser!(i64).range(0..))]
+    pub kopecks: i64,
 }

@@ -8,10 +8,11 @@ use kopeck_audit::Outcome;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Balances, DepositReference};
+use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::{Partner, PartnerStatus};
-use kopeck_port_store::{Access, transact};
+use kopeck_port_store::{Access, BalanceSheet, transact};
 use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::balance;
 use kopeck_service::partners::{
     self, DepositOrigin, DepositOutcome, FormerKey, KeyRotation, NewPartner, NewSealingKey, PartnerError,
     PartnerSecrets,
@@ -24,6 +25,7 @@ use super::audited::change;
 use super::{application, existing_application, password};
 use crate::cli::{
     CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
+    ThresholdArgs,
 };
 use crate::command_output::{aligned, note, print, say};
 use crate::compose::Application;
@@ -36,6 +38,7 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::Suspend(args) => suspend(&args),
         PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
         PartnerCommand::Deposit(args) => deposit(args),
+        PartnerCommand::SetThreshold(args) => set_threshold(&args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
         PartnerCommand::SetPassword(args) => set_password(&args),
@@ -97,21 +100,23 @@ fn list(args: &PartnerListArgs) -> anyhow::Result<()> {
     let rows = transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> {
         let mut rows = Vec::new();
         for partner in partners::list(unit)? {
-            let sheet = unit.ledger().sheet(partner.id)?;
-            rows.push((partner, sheet.map(|sheet| sheet.balances).unwrap_or_default()));
+            let sheet = balance::get(unit, partner.id)?;
+            rows.push((partner, sheet));
         }
         Ok(rows)
     })?;
     if args.json {
         let zone = args.store.utc_offset;
-        let shown: Vec<Value> =
-            rows.iter().map(|(partner, balances)| as_json(partner, balances, zone)).collect();
+        let shown: Vec<Value> = rows
+            .iter()
+            .map(|(partner, sheet)| as_json(partner, sheet, zone))
+            .collect::<anyhow::Result<_>>()?;
         return say!("{}", serde_json::to_string_pretty(&shown)?);
     }
     let head = ["partner", "status", "sealing", "login", "available", "on hold", "name"].map(str::to_owned);
     let row =
-        |(Partner { id, name, login, status, sealing, created_at: _ }, balances): (Partner, Balances)| {
-            let (available, held) = (balances.available.to_string(), balances.held.to_string());
+        |(Partner { id, name, login, status, sealing, created_at: _ }, sheet): (Partner, BalanceSheet)| {
+            let (available, held) = (sheet.balances.available.to_string(), sheet.balances.held.to_string());
             let (status, sealing) = (status.as_str().to_owned(), sealing.as_str().to_owned());
             [id.to_string(), status, sealing, login, available, held, name]
         };
@@ -120,18 +125,20 @@ fn list(args: &PartnerListArgs) -> anyhow::Result<()> {
 }
 
 /// Money is kopecks, as in the API.
-fn as_json(partner: &Partner, balances: &Balances, zone: Zone) -> Value {
+fn as_json(partner: &Partner, sheet: &BalanceSheet, zone: Zone) -> anyhow::Result<Value> {
     let Partner { id, name, login, status, sealing, created_at } = partner;
-    json!({
+    Ok(json!({
         "partnerId": id.to_string(),
         "name": name,
         "login": login,
         "status": status.as_str(),
         "sealing": sealing.as_str(),
         "createdAt": zone.moment_text(*created_at),
-        "available": balances.available.get(),
-        "hold": balances.held.get(),
-    })
+        "balance": sheet.balances.balance()?.get(),
+        "hold": sheet.balances.held.get(),
+        "available": sheet.balances.available.get(),
+        "threshold": sheet.threshold.get(),
+    }))
 }
 
 fn suspend(args: &SuspendArgs) -> anyhow::Result<()> {
@@ -187,6 +194,18 @@ fn book_deposit(
         }
         Ok(deposited)
     })
+}
+
+fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
+    let application = existing_application(&args.partner.store)?;
+    let (id, threshold, env) = (args.partner.id, Kopecks::new(args.kopecks), Arc::clone(&application.env));
+    change(&application, "partner.set_threshold", Some(id), move |unit, _| {
+        partners::set_threshold(unit, &env, id, threshold)
+    })?;
+    if threshold == Kopecks::ZERO {
+        return say!("partner {id} gets no event of a low balance");
+    }
+    say!("partner {id} gets an event when less than {threshold} can be spent")
 }
 
 fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {

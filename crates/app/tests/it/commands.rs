@@ -150,6 +150,12 @@ async fn partners_are_made_suspended_resumed_and_given_money_beside_a_running_se
         assert!(installation.succeed(&deposit).contains(said));
     }
     assert_eq!(client.balance().await.unwrap().available, 5_700);
+    let threshold = ["partner", "set-threshold", &partner.id, "500"];
+    assert!(installation.succeed(&threshold).contains("5.00"), "roubles");
+    let listed: serde_json::Value =
+        serde_json::from_str(&installation.succeed(&["partner", "list", "--json"])).unwrap();
+    assert_eq!(listed[0]["threshold"], 500);
+    assert_eq!(listed[0]["balance"], listed[0]["available"]);
     let other_amount = ["partner", "deposit", &partner.id, "701", "--reference", "wire-1"];
     assert!(!installation.run(&other_amount).status.success());
 

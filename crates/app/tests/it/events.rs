@@ -179,3 +179,37 @@ fn an_event_of_another_process_ends_the_wait() {
     assert!(good, "{}", installation.log());
     assert_eq!(types(&waiting.join().unwrap()), Vec::<&str>::new());
 }
+
+#[tokio::test]
+async fn a_low_balance_is_told_once_until_it_is_above_the_threshold_again() {
+    let (server, api) = start(100_000).await;
+    let low = |page: &Value| -> Vec<Value> {
+        told(page).into_iter().filter(|(of, _)| *of == "balance.low").map(|(_, data)| data.clone()).collect()
+    };
+    server.set_threshold(90_000);
+    let mut orders = Vec::new();
+    for _ in 0..3 {
+        orders.push(api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202));
+    }
+    let told_once = json!([{"available": 85_000, "threshold": 90_000}]);
+    let page = api.get("/v1/events").await.ok(200);
+    assert_eq!(json!(low(&page)), told_once);
+    // Its own order is told before.
+    let at = types(&page).iter().position(|of| *of == "balance.low").unwrap();
+    assert_eq!(
+        told(&page)[at - 1],
+        ("order.status", &json!({"orderId": orders[2]["orderId"], "status": "NEW"}))
+    );
+    for order in &orders[..2] {
+        api.post("/v1/order/cancel", &json!({"orderId": order["orderId"]})).await.ok(200);
+    }
+    api.post("/v1/order/virtualcards", &virtual_order(1, 6_000)).await.ok(202);
+    assert_eq!(low(&api.get("/v1/events").await.ok(200)).len(), 2);
+    // Set above the balance: at once. The same again, and zero, tell nothing.
+    for threshold in [200_000, 200_000, 0] {
+        server.set_threshold(threshold);
+    }
+    let page = api.get("/v1/events").await.ok(200);
+    assert_eq!(low(&page).len(), 3);
+    assert_eq!(low(&page)[2], json!({"available": 89_000, "threshold": 200_000}));
+}

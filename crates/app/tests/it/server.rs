@@ -176,6 +176,17 @@ impl TestServer {
         }
     }
 
+    /// Sets every partner's threshold, in kopecks.
+    pub fn set_threshold(&self, kopecks: i64) {
+        for id in self.ground.partners.lock().unwrap().iter().copied() {
+            let env = Arc::clone(&self.application.env);
+            transact(&*self.application.store, Access::Write, move |unit| {
+                partners::set_threshold(unit, &env, id, Kopecks::new(kopecks))
+            })
+            .unwrap();
+        }
+    }
+
     /// A client that seals, on the machine's clock, and tries everything once.
     pub fn client(&self, partner: &TestPartner) -> Client {
         self.client_on(partner, Arc::clone(&self.clock) as Arc<dyn Clock>)

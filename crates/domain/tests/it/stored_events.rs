@@ -5,8 +5,8 @@ use kopeck_domain::card::{CardStatus, CardType, Standing};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
-    CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase, Deposited,
-    EmployeeChange, EventData, EventType, Ping, RequestStatus, WebhookDisabled,
+    BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase,
+    Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, WebhookDisabled,
 };
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
 use kopeck_domain::ledger::DepositReference;
@@ -118,6 +118,13 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
+        (
+            EventData::BalanceLow(BalanceLow {
+                available: Kopecks::new(4_000),
+                threshold: Kopecks::new(5_000),
+            }),
+            json!({"available": 4_000, "threshold": 5_000}),
+        ),
         (EventData::EmployeeCreated(employee()), changed()),
         (EventData::EmployeeUpdated(employee()), changed()),
         (

@@ -34,10 +34,14 @@ fn balances(deposited: i64, available: i64, held: i64, spent: i64) -> Balances {
     }
 }
 
+fn balance_sheet(balances: Balances, seconds: i64) -> BalanceSheet {
+    BalanceSheet { balances, updated_at: at(seconds), threshold: Kopecks::ZERO }
+}
+
 /// Since its creation; an unknown partner has none.
 pub fn a_new_partner_has_empty_accounts(store: &dyn Store) {
     let partner = partner(store);
-    let empty = BalanceSheet { balances: Balances::default(), updated_at: at(0) };
+    let empty = balance_sheet(Balances::default(), 0);
     assert_eq!(sheet(store, partner), Some(empty));
     assert_eq!(sheet(store, id()), None);
 }
@@ -55,7 +59,7 @@ pub fn a_movement_changes_the_balances(store: &dyn Store) {
     ];
     for ((kind, reference, amount, (d, a, h, s)), seconds) in steps.into_iter().zip(10..) {
         booked(store, partner, (kind, reference, amount), seconds).unwrap();
-        let expected = BalanceSheet { balances: balances(d, a, h, s), updated_at: at(seconds) };
+        let expected = balance_sheet(balances(d, a, h, s), seconds);
         assert_eq!(sheet(store, partner), Some(expected), "{kind}");
     }
     assert_eq!(sheet(store, other).unwrap().balances, Balances::default());
@@ -98,7 +102,7 @@ pub fn what_does_not_add_up_is_refused(store: &dyn Store) {
         });
         assert!(matches!(refused, Err(StoreError::Failed(_))), "{after:?}");
     }
-    let empty = BalanceSheet { balances: Balances::default(), updated_at: at(0) };
+    let empty = balance_sheet(Balances::default(), 0);
     assert_eq!(sheet(store, partner), Some(empty));
 }
 
@@ -122,4 +126,19 @@ pub fn a_movement_belongs_to_the_partners_own_request(store: &dyn Store) {
     let refused =
         write(store, move |unit| unit.ledger().book(stranger, &movement, balances(-1, 1, 0, 0), at(3)));
     assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
+}
+
+/// Whatever moves; that of another stays as it is.
+pub fn a_threshold_is_kept(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let threshold = Kopecks::new(700);
+    write(store, move |unit| unit.ledger().set_threshold(partner, threshold)).unwrap();
+    let deposit = (MovementKind::Deposit, Reference::Deposit(deposit_reference("R-1")), 500);
+    booked(store, partner, deposit, 10).unwrap();
+    let expected = BalanceSheet { threshold, ..balance_sheet(balances(-500, 500, 0, 0), 10) };
+    assert_eq!(sheet(store, partner), Some(expected));
+    assert_eq!(sheet(store, other), Some(balance_sheet(Balances::default(), 0)));
+    let stranger: PartnerId = id();
+    write(store, move |unit| unit.ledger().set_threshold(stranger, threshold)).unwrap();
+    assert_eq!(sheet(store, stranger), None);
 }

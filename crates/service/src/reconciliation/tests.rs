@@ -106,7 +106,7 @@ fn discrepancies(books: Books) -> Vec<Discrepancy> {
     let mut unit = MockUnit::default();
     let Books { unbalanced, entries, stored, sums, orders, replenishments, limit_changes, two_main_cards } =
         books;
-    let sheet = BalanceSheet { balances: stored, updated_at: BEFORE };
+    let sheet = BalanceSheet { balances: stored, updated_at: BEFORE, threshold: Kopecks::ZERO };
     unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));
     unit.reconciliation.expect_unbalanced_movements().returning(move |_| Ok(unbalanced.clone()));
     unit.reconciliation.expect_entry_sums().returning(move |_| Ok(entries));

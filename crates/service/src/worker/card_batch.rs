@@ -75,9 +75,9 @@ pub(super) fn prepare<K: Kind>(
         return Ok(None);
     }
     if batch.state == BatchState::New {
-        K::start(unit, env, partner, &batch)?;
         batch = batch.start(env.now()).map_err(impossible)?;
         card_batches::set_state(unit, env, partner, &batch)?;
+        K::start(unit, env, partner, &batch)?;
     }
     let (strategy, items) = gather::<K>(unit, claim, id, policy)?;
     if items.is_empty() {

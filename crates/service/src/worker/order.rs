@@ -185,7 +185,7 @@ fn finish(
     step: Transition,
     money: MovementKind,
 ) -> Result<Next, StoreError> {
-    money::book(unit, claim.partner, money, Reference::Order(order.id), order.cost, env.now())
+    money::book(unit, env, claim.partner, money, Reference::Order(order.id), order.cost)
         .map_err(MoveError::unexpected)?;
     advance(unit, env, claim, order, step)?;
     Ok(Next::Finished)

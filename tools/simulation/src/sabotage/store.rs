@@ -235,6 +235,10 @@ impl LedgerRepository for SabotagedUnit<'_> {
         Ok(())
     }
 
+    fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError> {
+        self.unit.ledger().set_threshold(partner, threshold)
+    }
+
     fn deposit(
         &mut self,
         partner: PartnerId,

@@ -26,7 +26,8 @@ pub(super) struct MovementRow {
 impl AccountsRow {
     /// The accounts of a new partner.
     pub(super) fn empty(partner: PartnerId, at: OffsetDateTime) -> Self {
-        Self { partner, sheet: BalanceSheet { balances: Balances::default(), updated_at: at } }
+        let sheet = BalanceSheet { balances: Balances::default(), updated_at: at, threshold: Kopecks::ZERO };
+        Self { partner, sheet }
     }
 
     pub(super) fn held(&self) -> Kopecks {
@@ -96,7 +97,14 @@ impl LedgerRepository for Unit {
         let number = state.movements_of(partner).map(|row| row.number).max().unwrap_or(0) + 1;
         state.movements.push(MovementRow { partner, number, movement: movement.clone() });
         for row in state.accounts.iter_mut().filter(|row| row.partner == partner) {
-            row.sheet = BalanceSheet { balances: after, updated_at: at };
+            row.sheet = BalanceSheet { balances: after, updated_at: at, ..row.sheet };
+        }
+        Ok(())
+    }
+
+    fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError> {
+        for row in self.writing()?.accounts.iter_mut().filter(|row| row.partner == partner) {
+            row.sheet.threshold = threshold;
         }
         Ok(())
     }

@@ -124,6 +124,8 @@ impl Told {
                 self.deposited += deposited.amount.get();
                 deposited.amount.is_positive()
             }
+            // No partner of the simulation has a threshold.
+            EventData::BalanceLow(_) => false,
             EventData::EmployeeCreated(change) => self.employees.insert(change.employee.to_string()),
             // No actor of the simulation has a webhook.
             EventData::WebhookDisabled(_) => true,
