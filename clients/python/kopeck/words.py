@@ -59,7 +59,21 @@ class CardStatus(Word):
     """The card that top-ups go to; an employee has one at most."""
     ADDITIONAL = "ADDITIONAL"
     TEMPORARILY_BLOCKED = "TEMPORARILY_BLOCKED"
-    """Marked by the partner as out of use: it is not topped up. The bank is not told, so it can still pay."""
+    """Blocked by the partner, at the bank too: it neither pays nor is topped up."""
+
+
+class BankStatus(Word):
+    """Whether a card can pay, by the bank and by its partner."""
+
+    OPEN = "OPEN"
+    BLOCKING = "BLOCKING"
+    """Blocked by the partner; the bank has not confirmed yet."""
+    BLOCKED = "BLOCKED"
+    """Blocked by the partner."""
+    UNBLOCKING = "UNBLOCKING"
+    """Not blocked by the partner any more; the bank has not confirmed yet."""
+    BLOCKED_BY_BANK = "BLOCKED_BY_BANK"
+    CLOSED = "CLOSED"
 
 
 class TransactionType(Word):
@@ -141,6 +155,7 @@ class ErrorCode(Word):
     CARD_NOT_AVAILABLE = "card_not_available"
     CARD_EXPIRED = "card_expired"
     CARD_BLOCKED = "card_blocked"
+    CARD_CLOSED = "card_closed"
     CARD_NOT_MAIN = "card_not_main"
     CARD_IN_REQUEST = "card_in_request"
     INSUFFICIENT_BALANCE = "insufficient_balance"

@@ -24,7 +24,7 @@ OBJECT = {
     **dict.fromkeys(("replenishmentId", "setLimitsCardsId"), str(ID)),
     **{"customId": "T-1", "phone": 31234567, "status": "NEW", "createdAt": "01.02.2026"},
     **{"statusUpdatedAt": "01.02.2026", "nameCategory": "N", "statusCard": "MAIN", "customCardId": 4006381333931},
-    **{"type": "MP4", "dateUntil": "31.01.2029", "balance": 5, "canToUp": 6, "hold": 1, "available": 4},
+    **{"type": "MP4", "dateUntil": "31.01.2029", "bankStatus": "OPEN", "balance": 5, "canToUp": 6, "hold": 1, "available": 4},
     **{"balanceAccount": {"updateAt": "07.02.2026 03:00", "value": 4}, "updatedAt": "07.02.2026 09:05"},
     **{"limit": {"unlimited": True, "amount": None, "days": None}, "activated": True, "message": "SUCCESS"},
     **{"allowed": False, "reason": "limit", "remaining": 7, "resetsAt": "01.03.2026 00:00", "approved": True},

@@ -102,7 +102,7 @@ class Service:
         record: dict[str, Any] = {name: str(id) for name in names}
         record |= {"id": id.int, "status": "WORK", "kind": "VIRTUAL", "typeCard": "MLZ", "numberCards": 1, "amount": 1}
         record |= {"createdAt": "07.02.2026 09:05", "statusUpdatedAt": "07.02.2026 09:05", "nameCategory": "N"}
-        record |= {"customIdCard": "1", "dateUntil": "31.01.2029", "customId": "T", "type": "PAYMENT"}
+        record |= {"customIdCard": "1", "dateUntil": "31.01.2029", "bankStatus": "OPEN", "customId": "T", "type": "PAYMENT"}
         return {**record, "dateExecutionAt": "07.02.2026", "timeExecutionAt": "09:05"}
 
 

@@ -61,6 +61,8 @@ impl Database {
     ) -> Result<(Self, T), SimulatorError> {
         let mut connection = SqliteConnection::establish(path)?;
         configure(&mut connection)?;
+        // A migration may replace a table that others refer to.
+        connection.batch_execute("PRAGMA foreign_keys = OFF")?;
         let prepared = write(&mut connection, prepare)?;
         // A file opens at once, so both pools share one thread instead of three each.
         let opener = Arc::new(ScheduledThreadPool::new(1));

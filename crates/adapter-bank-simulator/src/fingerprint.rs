@@ -25,6 +25,12 @@ pub(crate) fn of(instruction: &Instruction) -> [u8; 32] {
             digest.number(card.get());
             digest.limit(limit);
         }
+        Instruction::SetBlock { card, blocked, change } => {
+            digest.number(3);
+            digest.number(card.get());
+            digest.number(u64::from(*blocked));
+            digest.number(u64::from(*change));
+        }
     }
     digest.0.finalize().into()
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod activation_codes;
+mod blocks;
 mod card_issuer;
 mod card_numbers;
 mod cards;

@@ -2,6 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::{BankStatus, BlockState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::DeclinedPurchase;
 use kopeck_domain::limit;
@@ -10,6 +11,7 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_port_bank::BankCard;
 use kopeck_port_bank::sandbox::{CommandKey, Purchase, PurchaseOutcome, Refund, SandboxError};
 
+use crate::blocks;
 use crate::cards::column;
 use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
@@ -70,8 +72,10 @@ impl Simulator {
             None => Kopecks::ZERO,
         };
         let limit = limit::decide(&limit, self.zone(), at.now, amount, spent);
+        let is_blocked = !blocks::blocked(connection, &[number])?.is_empty();
+        let block = if is_blocked { BlockState::Blocked } else { BlockState::Open };
         let payer = Payer {
-            standing: card.standing,
+            bank_status: BankStatus::of(card.standing, block),
             valid_until: card.valid_until,
             is_activated: card.activated_at.is_some(),
             balance: card.balance,

@@ -79,6 +79,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    blocks (card) {
+        card -> BigInt,
+        blocked -> Bool,
+        change -> BigInt,
+    }
+}
+
+diesel::table! {
     commands (key) {
         key -> Text,
         transaction_id -> BigInt,

@@ -1,12 +1,13 @@
 //! Carries out a batch of instructions: decides one after the other in memory, then writes all effects together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
-use kopeck_port_bank::{BankCard, BankError, Instruction, OrderedCards, Submission, Verdict};
+use kopeck_port_bank::{BankCard, BankError, DeclineReason, Instruction, OrderedCards, Submission, Verdict};
 
+use crate::blocks::{self, Block};
 use crate::card_issuer::{self, CardIssuer};
 use crate::cards;
 use crate::clock_reading::{ClockReading, to_micros};
@@ -33,6 +34,7 @@ pub(crate) fn carry_out(
         again,
         recorded: instructions::recorded(connection, &keys)?,
         cards: cards::cards(connection, &numbers)?,
+        blocked: blocks::blocked(connection, &numbers)?,
         next_id: instructions::next_id(connection)?,
         writes: PendingWrites::default(),
     };
@@ -43,7 +45,9 @@ pub(crate) fn carry_out(
 
 fn named(instruction: &Instruction) -> Option<CardNumber> {
     match instruction {
-        Instruction::TopUp { card, .. } | Instruction::SetLimit { card, .. } => Some(*card),
+        Instruction::TopUp { card, .. }
+        | Instruction::SetLimit { card, .. }
+        | Instruction::SetBlock { card, .. } => Some(*card),
         Instruction::IssueCards(_) => None,
     }
 }
@@ -54,6 +58,8 @@ struct BatchState<'a> {
     again: &'a dyn Fn() -> bool,
     recorded: HashMap<&'a str, InstructionRecord>,
     cards: HashMap<CardNumber, BankCard>,
+    /// Those with a block by instruction.
+    blocked: HashSet<CardNumber>,
     next_id: i64,
     writes: PendingWrites<'a>,
 }
@@ -66,6 +72,8 @@ struct PendingWrites<'a> {
     orders: Vec<(i64, &'a [OrderedCards])>,
     top_ups: Vec<NewTransaction<'static>>,
     limits: Vec<(CardNumber, &'a Limit)>,
+    /// The latest change of each card.
+    blocks: HashMap<CardNumber, Block>,
 }
 
 impl<'a> BatchState<'a> {
@@ -106,6 +114,9 @@ impl<'a> BatchState<'a> {
                 }
                 Err(reason) => Verdict::Declined(reason),
             },
+            Instruction::TopUp { card, .. } if self.blocked.contains(card) => {
+                Verdict::Declined(DeclineReason::BlockedByPartner)
+            }
             Instruction::TopUp { card: number, amount } => {
                 match top_up::decide(self.cards.get(number), *amount, self.moment.today) {
                     Ok(topped_up) => {
@@ -126,6 +137,17 @@ impl<'a> BatchState<'a> {
                     Err(reason) => Verdict::Declined(reason),
                 }
             }
+            Instruction::SetBlock { card, blocked, change } => match blocks::decide(self.cards.get(card)) {
+                Ok(()) => {
+                    let block = Block { blocked: *blocked, change: *change };
+                    let latest = self.writes.blocks.entry(*card).or_insert(block);
+                    if latest.change < *change {
+                        *latest = block;
+                    }
+                    Verdict::Done
+                }
+                Err(reason) => Verdict::Declined(reason),
+            },
         }
     }
 }
@@ -140,6 +162,7 @@ impl PendingWrites<'_> {
             issuer.issue(connection, order, lines)?;
         }
         limits::set(connection, &self.limits)?;
+        blocks::set(connection, &self.blocks)?;
         ledger::post(connection, &self.top_ups, to_micros(issuer.moment.now))
     }
 }

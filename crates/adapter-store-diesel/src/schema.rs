@@ -162,6 +162,8 @@ tables! {
         transactions_seen_at -> Nullable<UtcTimestamp>,
         spending_limit -> Text,
         expiry_due -> Nullable<Day>,
+        block_state -> Text,
+        block_change -> BigInt,
     }
 
     bank_feed (id) {

@@ -29,14 +29,34 @@ open_enum! {
 open_enum! {
     /// What a card is to its employee.
     pub enum CardStatus as "CardStatus",
-        "MAIN: the card that top-ups go to; an employee has one at most. ADDITIONAL: a further card. TEMPORARILY_BLOCKED: marked by you as out of use, it is not topped up; the bank is not told."
+        "MAIN: the card that top-ups go to; an employee has one at most. ADDITIONAL: a further card. TEMPORARILY_BLOCKED: blocked by you, at the bank too; it is not topped up."
     {
         /// The card that top-ups go to; an employee has one at most.
         Main = "MAIN",
         /// An additional card.
         Additional = "ADDITIONAL",
-        /// Marked by the partner as out of use: it takes no top-ups. The bank does not know, so it can still pay.
+        /// Blocked by the partner, at the bank too: it neither pays nor takes top-ups.
         TemporarilyBlocked = "TEMPORARILY_BLOCKED",
+    }
+}
+
+open_enum! {
+    /// Whether a card can pay, by the bank and by its partner.
+    pub enum BankStatus as "BankStatus",
+        "OPEN: it can pay. BLOCKING: blocked by you, the bank has not confirmed yet. BLOCKED: blocked by you. UNBLOCKING: not blocked by you any more, the bank has not confirmed yet. BLOCKED_BY_BANK: blocked by the bank. CLOSED: closed for good."
+    {
+        /// It can pay.
+        Open = "OPEN",
+        /// Blocked by the partner; the bank has not confirmed yet.
+        Blocking = "BLOCKING",
+        /// Blocked by the partner.
+        Blocked = "BLOCKED",
+        /// Not blocked by the partner any more; the bank has not confirmed yet.
+        Unblocking = "UNBLOCKING",
+        /// Blocked by the bank.
+        BlockedByBank = "BLOCKED_BY_BANK",
+        /// Closed for good.
+        Closed = "CLOSED",
     }
 }
 
@@ -71,6 +91,8 @@ body! {
         card_type: CardType = "type",
         /// Its status; `null` for an unassigned card.
         status_card: Option<CardStatus>,
+        /// Whether it can pay, by the bank and by you.
+        bank_status: BankStatus,
         /// Its last day.
         #[serde(with = "wire::text")]
         date_until: Date,
@@ -130,6 +152,8 @@ body! {
         /// Its last day.
         #[serde(with = "wire::text")]
         date_until: Date,
+        /// Whether it can pay.
+        bank_status: BankStatus,
     }
 }
 
@@ -200,7 +224,7 @@ mod tests {
         ] {
             let json = format!(
                 r#"{{"idCard":"0f8fad5b-d9cb-469f-a165-70867728950e","idEmployee":{employee},
-                    "customCardId":4006381333931,"type":"MP4","statusCard":{status},"dateUntil":"31.01.2029",
+                    "customCardId":4006381333931,"type":"MP4","statusCard":{status},"bankStatus":"OPEN","dateUntil":"31.01.2029",
                     "balanceAccount":{{"{spelling}":"07.02.2026 03:00","value":125000}},"balance":125000,
                     "canToUp":1375000,"limit":{{"unlimited":true,"amount":null,"period":null,"days":[],"times":[]}},
                     "activated":true,"activatedAt":null,"success":true}}"#

@@ -68,6 +68,7 @@ error_codes! {
     CardNotAvailable = "card_not_available", 409, "the card is blocked or closed at the bank";
     CardExpired = "card_expired", 409, "the card has expired";
     CardBlocked = "card_blocked", 409, "the card is blocked at the bank";
+    CardClosed = "card_closed", 409, "the card is closed";
     CardNotMain = "card_not_main", 409, "the card is not a main card; change its status and retry";
     CardInRequest = "card_in_request", 409, "the card is already in a request being processed; wait for it and retry";
     InsufficientBalance = "insufficient_balance", 402, "the partner's balance does not cover the order";

@@ -5,7 +5,7 @@ use serde_json::Value;
 use time::{Date, OffsetDateTime, PrimitiveDateTime};
 use uuid::Uuid;
 
-use crate::card::{CardStatus, CardType, Transaction};
+use crate::card::{BankStatus, CardStatus, CardType, Transaction};
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
 use crate::shape::{HasShape, Shape, body};
@@ -89,7 +89,7 @@ events! {
     CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
     CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
     CardStatus(CardLinkEvent) = "card.status", "The status of a linked card was switched.";
-    CardBankStatus(BankCardEvent) = "card.bank_status", "The bank blocked, unblocked or closed a card.";
+    CardBankStatus(BankCardEvent) = "card.bank_status", "A card was blocked, unblocked or closed at the bank.";
     CardActivated(BankCardEvent) = "card.activated", "A virtual card was activated.";
     CardExpiring(BankCardEvent) = "card.expiring", "A card expires within 30 days.";
     CardExpired(BankCardEvent) = "card.expired", "The last day of a card is over.";
@@ -212,6 +212,8 @@ body! {
         /// Its last day.
         #[serde(with = "wire::text")]
         date_until: Date,
+        /// Whether it can pay now.
+        bank_status: BankStatus,
     }
 }
 
@@ -224,18 +226,8 @@ body! {
         id_employee: Uuid,
         /// What the card is to the employee now.
         status_card: CardStatus,
-    }
-}
-
-open_enum! {
-    /// How a card stands at the bank.
-    pub enum BankStatus as "BankStatus", "How a card stands at the bank." {
-        /// In order.
-        Open = "OPEN",
-        /// Blocked by the bank.
-        BlockedByBank = "BLOCKED_BY_BANK",
-        /// Closed for good.
-        Closed = "CLOSED",
+        /// Whether it can pay now.
+        bank_status: BankStatus,
     }
 }
 
@@ -246,7 +238,7 @@ body! {
         id_card: Uuid,
         /// The employee who holds it, if any.
         id_employee: Option<Uuid>,
-        /// How it stands at the bank now.
+        /// Whether it can pay now.
         bank_status: BankStatus,
     }
 }

@@ -22,17 +22,16 @@ pub mod wire;
 
 pub use balance::Balance;
 pub use card::{
-    AccountBalance, AvailableCard, Card, CardBalance, CardStatus, CardType, LinkedCard, PaymentAnswer,
-    Transaction, TransactionType,
+    AccountBalance, AvailableCard, BankStatus, Card, CardBalance, CardStatus, CardType, LinkedCard,
+    PaymentAnswer, Transaction, TransactionType,
 };
 pub use category::{Category, CategoryWithCount};
 pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
-    BalanceLowEvent, BankCardEvent, BankStatus, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent,
-    CardTransactionEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData,
-    EventDescription, EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent,
-    WebhookDisabledEvent,
+    BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
+    DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription, EventType, Feed,
+    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};

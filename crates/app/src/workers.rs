@@ -8,6 +8,7 @@ use anyhow::Context;
 use kopeck_port_store::{Access, Store, StoreError, transact};
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
+use kopeck_service::card_blocks::{BlockProgress, BlockSender};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
@@ -21,6 +22,8 @@ const IDLE: Duration = Duration::from_millis(50);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// How often the refresher polls for a new day.
 const REFRESH_POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// How often the sender of blocks looks for one: a stolen card should not pay for long.
+const BLOCK_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often the bank's feed is read.
 const FEED_POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How often the clock that jobs are scheduled by is checked.
@@ -32,6 +35,8 @@ const CLOCK_CHECKS_PER_SWEEP: u32 = 60;
 pub struct BackgroundWork {
     /// Refreshes cards once a day.
     pub refresher: AccountRefresher,
+    /// Notifies the bank of blocks.
+    pub blocks: BlockSender,
     /// Follows the bank's feed.
     pub follower: BankFeedFollower,
     /// Delivers to webhooks.
@@ -46,7 +51,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for webhooks, the bank's feed, accounts, and the housekeeping. The latter
+    /// Starts `count` workers, and one thread each for blocks of cards, webhooks, the bank's feed, accounts, and the housekeeping. The latter
     /// calls `check_clock` every second.
     ///
     /// # Errors
@@ -66,7 +71,10 @@ impl Workers {
                 work(&*store, &worker, stop, heartbeat);
             })?;
         }
-        let BackgroundWork { mut refresher, mut follower, deliverer } = background;
+        let BackgroundWork { mut refresher, mut blocks, mut follower, deliverer } = background;
+        workers.spawn("card-blocks".to_owned(), move |stop, heartbeat| {
+            send_blocks(&mut blocks, stop, heartbeat);
+        })?;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
             follow_feed(&mut follower, stop, heartbeat);
@@ -190,6 +198,19 @@ fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heartbeat: &H
             Ok(RefreshProgress::More) => false,
             Ok(RefreshProgress::Idle) => stop.wait(REFRESH_POLL_INTERVAL),
             Err(_) => stop.wait(AFTER_FAILURE),
+        };
+    }
+}
+
+fn send_blocks(blocks: &mut BlockSender, stop: &Stop, heartbeat: &Heartbeat) {
+    let mut failures = Failures::default();
+    while !heartbeat_and_check_stop(stop, heartbeat) {
+        let round = blocks.run_once();
+        failures.follow("a look for blocks of cards", &round);
+        match round {
+            Ok(BlockProgress::More) => false,
+            Ok(BlockProgress::Idle) => stop.wait(BLOCK_POLL_INTERVAL),
+            Ok(BlockProgress::Away) | Err(_) => stop.wait(AFTER_FAILURE),
         };
     }
 }

@@ -49,6 +49,18 @@ pub enum InstructionDto {
         /// What it may be spent on.
         limit: LimitDto,
     },
+    /// Block a card, or lift that block.
+    SetBlock {
+        /// The key.
+        key: String,
+        /// The card.
+        #[serde(with = "number")]
+        card: CardNumber,
+        /// Whether to block it.
+        blocked: bool,
+        /// Which change of the card's block this is, from 1.
+        change: u32,
+    },
 }
 
 /// A line of an order of cards.
@@ -101,6 +113,9 @@ impl From<&Submission> for InstructionDto {
             }
             Instruction::TopUp { card, amount } => Self::TopUp { key, card: *card, amount: *amount },
             Instruction::SetLimit { card, limit } => Self::SetLimit { key, card: *card, limit: limit.into() },
+            Instruction::SetBlock { card, blocked, change } => {
+                Self::SetBlock { key, card: *card, blocked: *blocked, change: *change }
+            }
         }
     }
 }
@@ -133,6 +148,9 @@ impl TryFrom<InstructionDto> for Submission {
             }
             InstructionDto::SetLimit { key, card, limit } => {
                 (key, Instruction::SetLimit { card, limit: (&limit).try_into()? })
+            }
+            InstructionDto::SetBlock { key, card, blocked, change } => {
+                (key, Instruction::SetBlock { card, blocked, change })
             }
         };
         Ok(Self { key: check_key(&key)?, instruction })

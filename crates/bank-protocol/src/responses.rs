@@ -79,6 +79,8 @@ pub enum Reason {
     OverCardLimit,
     /// The card is blocked or closed.
     Blocked,
+    /// The card is blocked by `SET_BLOCK`.
+    BlockedByPartner,
     /// The card has expired.
     Expired,
     /// The card is not activated yet.
@@ -111,6 +113,7 @@ same_values! {
     Reason, DeclineReason;
     OverCardLimit = (DeclineReason::OverCardLimit),
     Blocked = (DeclineReason::Blocked),
+    BlockedByPartner = (DeclineReason::BlockedByPartner),
     Expired = (DeclineReason::Expired),
     NotActivated = (DeclineReason::NotActivated),
     Refused = (DeclineReason::Refused),
@@ -125,6 +128,7 @@ mod tests {
         let reasons = [
             DeclineReason::OverCardLimit,
             DeclineReason::Blocked,
+            DeclineReason::BlockedByPartner,
             DeclineReason::Expired,
             DeclineReason::NotActivated,
             DeclineReason::Refused,

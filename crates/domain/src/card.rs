@@ -9,6 +9,10 @@ use crate::event::{self, EventData};
 use crate::ids::{CardId, EmployeeId, OrderId};
 use crate::string_enum::serde_enum;
 
+mod block;
+
+pub use block::{BankStatus, BlockState, PartnerBlock};
+
 serde_enum! {
     /// The product a card is.
     CardType {
@@ -43,7 +47,7 @@ serde_enum! {
         Main = "MAIN",
         /// A further card.
         Additional = "ADDITIONAL",
-        /// Blocked for a while by the partner.
+        /// Blocked by the partner, at the bank too; see [`PartnerBlock`].
         TemporarilyBlocked = "TEMPORARILY_BLOCKED",
     }
 }
@@ -109,6 +113,8 @@ pub struct StoredCard {
     pub valid_until: Date,
     /// The employee who holds it, if any.
     pub link: Option<CardLink>,
+    /// The block that the partner sets, and whether the bank knows.
+    pub block: PartnerBlock,
 }
 
 /// The link of a card to an employee.
@@ -132,7 +138,7 @@ pub struct BankView {
     /// When the card was activated, if it was.
     #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339::option"))]
     pub activated_at: Option<OffsetDateTime>,
-    /// Whether the bank lets it pay.
+    /// Whether the bank itself lets it pay. A block of the partner's is no part of it.
     pub standing: Standing,
     /// The time of the bank's response.
     #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
@@ -177,10 +183,13 @@ pub enum LinkRefusal {
     /// Linked to this employee already, with another status.
     #[error("the card is already linked to this employee with another status")]
     AlreadyLinked,
+    /// Closed for good.
+    #[error("the card is closed")]
+    Closed,
     /// Linked to another employee.
     #[error("the card is already linked to another employee")]
     LinkedToAnother,
-    /// Blocked or closed at the bank.
+    /// Blocked by the bank.
     #[error("the card is not available")]
     NotAvailable,
     /// Past its last day.
@@ -194,10 +203,13 @@ pub enum LinkRefusal {
 /// Why the status of a card cannot be switched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SwitchRefusal {
+    /// Closed for good.
+    #[error("the status cannot change: the card is closed")]
+    Closed,
     /// Past its last day.
     #[error("the status cannot change: the card has expired")]
     Expired,
-    /// Blocked or closed at the bank.
+    /// Blocked by the bank.
     #[error("the status cannot change: the card is blocked at the bank")]
     Blocked,
     /// Another card of the employee is MAIN.
@@ -246,8 +258,39 @@ impl Card {
         events
     }
 
+    /// Whether it can pay, where it stands so at the bank.
+    #[must_use]
+    pub fn bank_status(&self, standing: Standing) -> BankStatus {
+        BankStatus::of(standing, self.block.state)
+    }
+
+    /// The card after the bank confirmed its block or unblock, and the event of it, which a card without another word from the
+    /// bank has. `None` if the bank knew before.
+    #[must_use]
+    pub fn confirm_block(self, standing: Standing) -> Option<(Self, Option<EventData>)> {
+        self.block.unconfirmed()?;
+        let before = self.bank_status(standing);
+        let card = Self(StoredCard { block: self.block.confirmed(), ..self.0 });
+        let is_shown = card.bank_status(standing) != before;
+        let event = is_shown.then(|| EventData::CardBankStatus(card.at_bank(standing)));
+        Some((card, event))
+    }
+
+    /// Its link to `employee` as events tell it.
+    #[must_use]
+    pub fn holder(&self, link: CardLink, standing: Standing) -> event::CardHolder {
+        let bank_status = self.bank_status(standing);
+        event::CardHolder { card: self.id, employee: link.employee, status: link.status, bank_status }
+    }
+
     fn at_bank(&self, standing: Standing) -> event::CardAtBank {
-        event::CardAtBank { card: self.id, employee: self.link.map(|link| link.employee), standing }
+        let bank_status = self.bank_status(standing);
+        event::CardAtBank { card: self.id, employee: self.link.map(|link| link.employee), bank_status }
+    }
+
+    fn with_link(self, link: CardLink) -> Self {
+        let block = self.block.follow(link.status);
+        Self(StoredCard { link: Some(link), block, ..self.0 })
     }
 
     /// The card with the last day that the bank gives it.
@@ -259,7 +302,7 @@ impl Card {
     /// Links the card to `employee`. `main_card` is the employee's MAIN card at present.
     ///
     /// # Errors
-    /// The first [`LinkRefusal`] that applies, in the order: linked already, expired, not available, main card.
+    /// The first [`LinkRefusal`] that applies, in the order: closed, linked already, expired, not available, main card.
     pub fn link(
         self,
         employee: EmployeeId,
@@ -268,6 +311,9 @@ impl Card {
         standing: Standing,
         today: Date,
     ) -> Result<LinkOutcome, LinkRefusal> {
+        if standing == Standing::Closed {
+            return Err(LinkRefusal::Closed);
+        }
         match self.link {
             Some(link) if link.employee != employee => return Err(LinkRefusal::LinkedToAnother),
             Some(link) if link.status == status => return Ok(LinkOutcome::Unchanged(self)),
@@ -277,14 +323,13 @@ impl Card {
         if self.is_expired(today) {
             return Err(LinkRefusal::Expired);
         }
-        match standing {
-            Standing::Blocked | Standing::Closed => return Err(LinkRefusal::NotAvailable),
-            Standing::Open => {}
+        if standing == Standing::Blocked {
+            return Err(LinkRefusal::NotAvailable);
         }
         if status == CardStatus::Main && main_card.is_some() {
             return Err(LinkRefusal::HasMainCard);
         }
-        Ok(LinkOutcome::Changed(Self(StoredCard { link: Some(CardLink { employee, status }), ..self.0 })))
+        Ok(LinkOutcome::Changed(self.with_link(CardLink { employee, status })))
     }
 
     /// Switches the status of a card that is linked to the employee.
@@ -299,12 +344,14 @@ impl Card {
         standing: Standing,
         today: Date,
     ) -> Result<LinkOutcome, SwitchRefusal> {
+        if standing == Standing::Closed {
+            return Err(SwitchRefusal::Closed);
+        }
         if self.is_expired(today) {
             return Err(SwitchRefusal::Expired);
         }
-        match standing {
-            Standing::Blocked | Standing::Closed => return Err(SwitchRefusal::Blocked),
-            Standing::Open => {}
+        if standing == Standing::Blocked {
+            return Err(SwitchRefusal::Blocked);
         }
         if link.status == status {
             return Ok(LinkOutcome::Unchanged(self));
@@ -312,145 +359,9 @@ impl Card {
         if status == CardStatus::Main && main_card.is_some_and(|main| main != self.id) {
             return Err(SwitchRefusal::HasMainCard);
         }
-        Ok(LinkOutcome::Changed(Self(StoredCard { link: Some(CardLink { status, ..link }), ..self.0 })))
+        Ok(LinkOutcome::Changed(self.with_link(CardLink { status, ..link })))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use time::macros::date;
-    use uuid::Uuid;
-
-    fn employee(id: u128) -> EmployeeId {
-        EmployeeId::new(Uuid::from_u128(id))
-    }
-
-    fn card(link: Option<(u128, CardStatus)>) -> Card {
-        Card::from_stored(StoredCard {
-            id: CardId::new(Uuid::from_u128(9)),
-            number: CardNumber::parse("4006381333931").unwrap(),
-            kind: CardType::Mp4,
-            order: OrderId::new(Uuid::nil()),
-            valid_until: date!(2029 - 11 - 30),
-            link: link.map(|(id, status)| CardLink { employee: employee(id), status }),
-        })
-    }
-
-    const LAST_DAY: Date = date!(2029 - 11 - 30);
-    const DAY_AFTER: Date = date!(2029 - 12 - 01);
-
-    #[test]
-    fn a_card_expires_on_the_day_after_its_last() {
-        assert!(!card(None).is_expired(LAST_DAY));
-        assert!(card(None).is_expired(DAY_AFTER));
-    }
-
-    #[test]
-    fn only_one_type_is_virtual() {
-        let of_a_number = CardType::ALL.iter().filter(|kind| kind.is_virtual());
-        assert_eq!(of_a_number.collect::<Vec<_>>(), [&CardType::Mlz]);
-    }
-
-    #[test]
-    fn the_expiry_of_a_card_is_told_twice() {
-        let holder = card(Some((1, CardStatus::Main)));
-        let told = |standing| event::CardAtBank { card: holder.id, employee: Some(employee(1)), standing };
-        assert_eq!(expiry_notice_due(LAST_DAY), date!(2029 - 10 - 31));
-        let expiring = Some(EventData::CardExpiring(told(Standing::Blocked)));
-        assert_eq!(holder.expiry_event(Standing::Blocked, LAST_DAY), (expiring, Some(DAY_AFTER)));
-        assert_eq!(holder.expiry_event(Standing::Closed, LAST_DAY), (None, Some(DAY_AFTER)));
-        for &standing in Standing::ALL {
-            let expired = Some(EventData::CardExpired(told(standing)));
-            assert_eq!(holder.expiry_event(standing, DAY_AFTER), (expired, None));
-        }
-    }
-
-    #[test]
-    fn what_changes_at_the_bank_is_told() {
-        let now = OffsetDateTime::UNIX_EPOCH;
-        let view = |activated_at, standing| BankView {
-            balance: Kopecks::ZERO,
-            remaining_top_up: Kopecks::ZERO,
-            activated_at,
-            standing,
-            seen_at: now,
-        };
-        let told = |standing| event::CardAtBank { card: card(None).id, employee: None, standing };
-        let asleep = view(None, Standing::Open);
-        for &before in Standing::ALL {
-            for &after in Standing::ALL {
-                let events = card(None).bank_events(&view(Some(now), before), &view(Some(now), after));
-                let expected = (before != after).then_some(EventData::CardBankStatus(told(after)));
-                assert_eq!(events, expected.into_iter().collect::<Vec<_>>());
-            }
-            let events = card(None).bank_events(&asleep, &view(Some(now), before));
-            assert_eq!(events[0], EventData::CardActivated(told(before)));
-        }
-        let richer = BankView { balance: Kopecks::new(1), ..asleep };
-        assert_eq!(card(None).bank_events(&asleep, &richer), []);
-    }
-
-    /// Every way a card can be linked × every status asked for × every standing × main card or none × the day.
-    #[test]
-    fn the_whole_table_of_linking() {
-        let links = [None].into_iter().chain(
-            [1, 2].into_iter().flat_map(|id| CardStatus::ALL.iter().map(move |status| Some((id, *status)))),
-        );
-        for link in links {
-            for &asked in CardStatus::ALL {
-                for &standing in Standing::ALL {
-                    for main in [None, Some(CardId::new(Uuid::from_u128(5)))] {
-                        for today in [LAST_DAY, DAY_AFTER] {
-                            let result = card(link).link(employee(1), asked, main, standing, today);
-                            let expected = match link {
-                                Some((2, _)) => Err(LinkRefusal::LinkedToAnother),
-                                Some((_, status)) if status == asked => {
-                                    Ok(LinkOutcome::Unchanged(card(link)))
-                                }
-                                Some(_) => Err(LinkRefusal::AlreadyLinked),
-                                None if today > LAST_DAY => Err(LinkRefusal::Expired),
-                                None if standing != Standing::Open => Err(LinkRefusal::NotAvailable),
-                                None if asked == CardStatus::Main && main.is_some() => {
-                                    Err(LinkRefusal::HasMainCard)
-                                }
-                                None => Ok(LinkOutcome::Changed(card(Some((1, asked))))),
-                            };
-                            assert_eq!(result, expected, "{link:?} {asked} {standing} {main:?} {today}");
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_whole_table_of_switching() {
-        let (own, other) = (CardId::new(Uuid::from_u128(9)), CardId::new(Uuid::from_u128(5)));
-        for &present in CardStatus::ALL {
-            for &asked in CardStatus::ALL {
-                for &standing in Standing::ALL {
-                    for main in [None, Some(own), Some(other)] {
-                        for today in [LAST_DAY, DAY_AFTER] {
-                            let before = card(Some((1, present)));
-                            let link = before.link.unwrap();
-                            let result = before.clone().switch(link, asked, main, standing, today);
-                            let expected = if today > LAST_DAY {
-                                Err(SwitchRefusal::Expired)
-                            } else if standing != Standing::Open {
-                                Err(SwitchRefusal::Blocked)
-                            } else if present == asked {
-                                Ok(LinkOutcome::Unchanged(before))
-                            } else if asked == CardStatus::Main && main == Some(other) {
-                                Err(SwitchRefusal::HasMainCard)
-                            } else {
-                                Ok(LinkOutcome::Changed(card(Some((1, asked)))))
-                            };
-                            assert_eq!(result, expected, "{present} {asked} {standing} {main:?} {today}");
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@
 use time::{Date, OffsetDateTime};
 
 use crate::Kopecks;
-use crate::card::{CardStatus, CardType, Standing};
+use crate::card::{BankStatus, CardStatus, CardType};
 use crate::card_batch::BatchState;
 use crate::card_number::CardNumber;
 use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
@@ -71,7 +71,7 @@ events! {
     CardLinked(CardHolder) = "card.linked",
     /// The status of a linked card was switched.
     CardStatus(CardHolder) = "card.status",
-    /// The bank blocked, unblocked or closed a card.
+    /// A card was blocked, unblocked or closed at the bank: by the bank, or by the partner, whose block the bank confirmed.
     CardBankStatus(CardAtBank) = "card.bank_status",
     /// A virtual card was activated.
     CardActivated(CardAtBank) = "card.activated",
@@ -122,6 +122,8 @@ pub struct CardIssued {
     /// The last day on which it is valid.
     #[cfg_attr(feature = "serde", serde(with = "iso_date"))]
     pub valid_until: Date,
+    /// Whether it can pay now.
+    pub bank_status: BankStatus,
 }
 
 /// A card and the employee who holds it.
@@ -134,6 +136,8 @@ pub struct CardHolder {
     pub employee: EmployeeId,
     /// Its role.
     pub status: CardStatus,
+    /// Whether it can pay now.
+    pub bank_status: BankStatus,
 }
 
 /// A card as the bank has it.
@@ -144,8 +148,8 @@ pub struct CardAtBank {
     pub card: CardId,
     /// Its holder, if any.
     pub employee: Option<EmployeeId>,
-    /// How it stands at the bank now.
-    pub standing: Standing,
+    /// Whether it can pay now.
+    pub bank_status: BankStatus,
 }
 
 /// Money that moved on a card.

@@ -3,14 +3,14 @@
 use time::Date;
 
 use crate::Kopecks;
-use crate::card::Standing;
+use crate::card::BankStatus;
 use crate::limit::{self, Decision};
 
 /// The state of a paying card, without its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Payer {
-    /// Whether the bank lets it pay.
-    pub standing: Standing,
+    /// Whether it can pay, by the bank and by the partner.
+    pub bank_status: BankStatus,
     /// The last day on which it is valid.
     pub valid_until: Date,
     /// Whether it was activated.
@@ -25,8 +25,8 @@ pub enum PaymentRefusal {
     /// Closed for good.
     #[error("the card is closed")]
     Closed,
-    /// Blocked.
-    #[error("the card is blocked by the bank")]
+    /// Blocked, by the bank or by the partner.
+    #[error("the card is blocked")]
     Blocked,
     /// Past its last day.
     #[error("the card has expired")]
@@ -91,10 +91,12 @@ impl Payer {
     /// The first [`PaymentRefusal`] that applies, in the order in which they are declared: what concerns the card as
     /// a whole comes before what concerns this payment.
     pub fn pays(self, amount: Kopecks, today: Date, limit: &Decision) -> Result<(), PaymentRefusal> {
-        match self.standing {
-            Standing::Closed => return Err(PaymentRefusal::Closed),
-            Standing::Blocked => return Err(PaymentRefusal::Blocked),
-            Standing::Open => {}
+        match self.bank_status {
+            BankStatus::Closed => return Err(PaymentRefusal::Closed),
+            BankStatus::BlockedByBank | BankStatus::Blocking | BankStatus::Blocked => {
+                return Err(PaymentRefusal::Blocked);
+            }
+            BankStatus::Open | BankStatus::Unblocking => {}
         }
         if today > self.valid_until {
             return Err(PaymentRefusal::Expired);
@@ -119,7 +121,7 @@ mod tests {
 
     fn payer() -> Payer {
         Payer {
-            standing: Standing::Open,
+            bank_status: BankStatus::Open,
             valid_until: TODAY,
             is_activated: true,
             balance: Kopecks::new(1_000),
@@ -150,10 +152,14 @@ mod tests {
         assert_eq!(refusal(asleep, &limit), PaymentRefusal::NotActivated);
         let expired = Payer { valid_until: date!(2026 - 03 - 15), ..asleep };
         assert_eq!(refusal(expired, &limit), PaymentRefusal::Expired);
-        for (standing, why) in
-            [(Standing::Blocked, PaymentRefusal::Blocked), (Standing::Closed, PaymentRefusal::Closed)]
-        {
-            assert_eq!(refusal(Payer { standing, ..expired }, &limit), why);
+        for (bank_status, why) in [
+            (BankStatus::BlockedByBank, PaymentRefusal::Blocked),
+            (BankStatus::Blocking, PaymentRefusal::Blocked),
+            (BankStatus::Blocked, PaymentRefusal::Blocked),
+            (BankStatus::Unblocking, PaymentRefusal::Expired),
+            (BankStatus::Closed, PaymentRefusal::Closed),
+        ] {
+            assert_eq!(refusal(Payer { bank_status, ..expired }, &limit), why, "{bank_status}");
         }
     }
 

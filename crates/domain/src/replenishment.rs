@@ -31,6 +31,8 @@ serde_enum! {
         OverCardLimit = "OVER_CARD_LIMIT",
         /// The bank blocks the card.
         Blocked = "BLOCKED",
+        /// The partner blocks the card.
+        BlockedByPartner = "BLOCKED_BY_PARTNER",
         /// The card has expired.
         Expired = "EXPIRED",
         /// The card is not activated.
@@ -48,6 +50,7 @@ impl TopUpRefusal {
             Self::NotEnoughBalance => "not enough partner balance",
             Self::OverCardLimit => "over the amount by which the card can be topped up",
             Self::Blocked => "the card is blocked by the bank",
+            Self::BlockedByPartner => "the card is blocked by the partner",
             Self::Expired => "the card has expired",
             Self::NotActivated => "the card is not activated",
             Self::RefusedByBank => "refused by the bank",

@@ -55,6 +55,7 @@ macro_rules! contract_tests {
             a_card_takes_no_more_than_it_has_room_for
             transactions_are_read_from_an_id_on
             every_form_of_limit_is_taken
+            a_blocked_card_takes_no_money_until_the_block_is_lifted
         }
         $crate::contract_tests! { @module $make, feed:
             a_feed_begins_empty

@@ -82,6 +82,16 @@ pub enum Instruction {
         /// What it may be spent on.
         limit: Limit,
     },
+    /// Block a card, or lift that block. It is apart from a block of the bank's own, which it neither sets nor lifts. A closed
+    /// card refuses it.
+    SetBlock {
+        /// The card.
+        card: CardNumber,
+        /// Whether to block it.
+        blocked: bool,
+        /// Which change of the card's block this is. A bank that has done a later one answers that it is done, and changes nothing.
+        change: u32,
+    },
 }
 
 /// An instruction with its key.
@@ -107,8 +117,10 @@ pub enum Verdict {
 pub enum DeclineReason {
     /// Over the amount by which the card can be topped up.
     OverCardLimit,
-    /// The card is blocked or closed.
+    /// The card is closed, or the bank blocks it.
     Blocked,
+    /// The card is blocked by [`Instruction::SetBlock`].
+    BlockedByPartner,
     /// The card has expired.
     Expired,
     /// The card is not activated yet.
@@ -162,7 +174,7 @@ pub struct BankCard {
     pub account: Kopecks,
     /// When it was activated, if it was.
     pub activated_at: Option<OffsetDateTime>,
-    /// Whether the bank lets it pay.
+    /// Whether the bank itself lets it pay. [`Instruction::SetBlock`] does not show in it.
     pub standing: Standing,
     /// The last day on which it is valid.
     pub valid_until: Date,

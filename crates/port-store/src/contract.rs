@@ -152,6 +152,7 @@ macro_rules! contract_tests {
             free_cards_come_in_pages
             one_limit_is_set_for_many_cards
             a_number_is_issued_once
+            a_block_is_stored_and_found_until_it_is_confirmed
         }
         $crate::contract_tests! { @aggregate $make, transactions:
             what_is_stored_already_is_passed_over

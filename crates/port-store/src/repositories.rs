@@ -150,8 +150,10 @@ pub trait CardRepository {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError>;
-    /// Stores the card's link. `Rule::OneMainCard`, `Rule::Reference` (employee).
+    /// Stores the card's link and block. `Rule::OneMainCard`, `Rule::Reference` (employee).
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
+    /// Cards of any partner with a block or unblock that the bank has not confirmed, `limit` at most.
+    fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError>;
     /// Stores the bank's word of a card, unless a newer one is stored already; returns whether it did. One that lies more than `CLOCK_SKEW` in
     /// its future is none: it was stored by a clock that was set back since. Removes the activation code of a card that is
     /// activated.

@@ -4,7 +4,7 @@ use kopeck_domain::card::{
     BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, SwitchRefusal,
 };
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::event::{CardHolder, EventData};
+use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_bank::{BankCard, BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
@@ -245,7 +245,7 @@ pub fn link(
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
             unit.cards().set_link(partner, &card)?;
-            let holder = CardHolder { card: card.id, employee, status };
+            let holder = card.holder(CardLink { employee, status }, record.bank.standing);
             events::append(unit, env, partner, [EventData::CardLinked(holder)])
                 .map_err(LinkCardError::Store)?;
             Ok(card)
@@ -274,7 +274,7 @@ pub fn switch(
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
             unit.cards().set_link(partner, &card)?;
-            let holder = CardHolder { card: card.id, employee, status };
+            let holder = card.holder(CardLink { employee, status }, record.bank.standing);
             events::append(unit, env, partner, [EventData::CardStatus(holder)])
                 .map_err(SwitchCardError::Store)?;
             Ok(card)

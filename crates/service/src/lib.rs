@@ -5,6 +5,7 @@ pub mod audit;
 pub mod balance;
 pub mod bank_feed;
 pub mod card_batches;
+pub mod card_blocks;
 pub mod cards;
 pub mod categories;
 pub mod employees;

@@ -50,7 +50,7 @@ impl Kind for LimitChanges {
 
     fn refusal(reason: DeclineReason) -> LimitChangeRefusal {
         match reason {
-            DeclineReason::Blocked => LimitChangeRefusal::Blocked,
+            DeclineReason::Blocked | DeclineReason::BlockedByPartner => LimitChangeRefusal::Blocked,
             DeclineReason::Expired => LimitChangeRefusal::Expired,
             DeclineReason::NotActivated => LimitChangeRefusal::NotActivated,
             // A limit change puts no money on the card, so this reason must mean something else.

@@ -64,7 +64,7 @@ pub fn can_pay(
     };
     let decision = limit::decide(&record.limit, zone, at, amount, spent);
     let payer = Payer {
-        standing: record.bank.standing,
+        bank_status: record.card.bank_status(record.bank.standing),
         valid_until: record.card.valid_until,
         is_activated: record.bank.activated_at.is_some(),
         balance: record.bank.balance,

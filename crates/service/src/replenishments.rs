@@ -62,6 +62,7 @@ impl Kind for TopUps {
         match reason {
             DeclineReason::OverCardLimit => TopUpRefusal::OverCardLimit,
             DeclineReason::Blocked => TopUpRefusal::Blocked,
+            DeclineReason::BlockedByPartner => TopUpRefusal::BlockedByPartner,
             DeclineReason::Expired => TopUpRefusal::Expired,
             DeclineReason::NotActivated => TopUpRefusal::NotActivated,
             DeclineReason::Refused => TopUpRefusal::RefusedByBank,

@@ -166,6 +166,7 @@ pub(crate) fn card_record(n: u64) -> CardRecord {
             order: order_id(1),
             valid_until: LAST_DAY,
             link: None,
+            block: kopeck_domain::card::PartnerBlock::default(),
         }),
         bank: BankView {
             balance: kopecks(5_000),

@@ -92,7 +92,9 @@ async fn submit(bank: Data<Bank>, request: Json<SubmitRequest>) -> HttpResponse 
                 bank.issue(key, lines);
                 key
             }
-            InstructionDto::TopUp { key, .. } | InstructionDto::SetLimit { key, .. } => key,
+            InstructionDto::TopUp { key, .. }
+            | InstructionDto::SetLimit { key, .. }
+            | InstructionDto::SetBlock { key, .. } => key,
         };
         InstructionResult { key: key.clone(), outcome: SubmitOutcome::Done }
     };

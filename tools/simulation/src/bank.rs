@@ -50,6 +50,9 @@ pub(crate) struct CardAtBank {
     pub(crate) balance: Kopecks,
     pub(crate) limit: Limit,
     pub(crate) standing: Standing,
+    pub(crate) blocked: bool,
+    /// The latest change of the block.
+    block_change: u32,
     activated_at: Option<OffsetDateTime>,
     valid_until: time::Date,
 }
@@ -202,6 +205,11 @@ impl Bank {
     /// Carries an instruction out, once a key if retries are safe.
     fn carry_out(&self, state: &mut Ledger, submission: &Submission) -> Verdict {
         let Submission { key, instruction } = submission;
+        // Blocks are checked by the cards: one that is done twice does no harm.
+        if matches!(instruction, Instruction::SetBlock { .. }) {
+            self.book(state, key, instruction);
+            return Verdict::Done;
+        }
         if self.manners.repeat_is_safe
             && let Some(verdict) = state.verdicts.get(key)
         {
@@ -223,6 +231,9 @@ impl Bank {
         }
         match instruction {
             Instruction::IssueCards(_) => Verdict::Done,
+            Instruction::TopUp { card, .. } if state.cards.get(card).is_some_and(|card| card.blocked) => {
+                Verdict::Declined(DeclineReason::BlockedByPartner)
+            }
             Instruction::TopUp { card, .. } | Instruction::SetLimit { card, .. } => {
                 match state.cards.get(card).map(|card| card.standing) {
                     Some(Standing::Open) => Verdict::Done,
@@ -231,6 +242,7 @@ impl Bank {
                     }
                 }
             }
+            Instruction::SetBlock { .. } => Verdict::Done,
         }
     }
 
@@ -255,6 +267,13 @@ impl Bank {
             Instruction::SetLimit { card, limit } => {
                 if let Some(card) = state.cards.get_mut(card) {
                     card.limit = limit.clone();
+                }
+            }
+            Instruction::SetBlock { card, blocked, change } => {
+                if let Some(card) = state.cards.get_mut(card)
+                    && card.block_change < *change
+                {
+                    (card.blocked, card.block_change) = (*blocked, *change);
                 }
             }
         }
@@ -285,6 +304,8 @@ impl Bank {
             balance: line.first_top_up.unwrap_or(Kopecks::ZERO),
             limit: Limit::Unlimited,
             standing: Standing::Open,
+            blocked: false,
+            block_change: 0,
             activated_at: issued.activated_at,
             valid_until: issued.valid_until,
         };

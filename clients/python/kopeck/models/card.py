@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from uuid import UUID
 
 from kopeck.wire import named
-from kopeck.words import CardStatus, CardType, LimitPeriod, TransactionType
+from kopeck.words import BankStatus, CardStatus, CardType, LimitPeriod, TransactionType
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ class Card(CardBalance):
     limit: CardLimit
     activated: bool
     """Whether the card can be used; a plastic one can from its issue on."""
+    bank_status: BankStatus
+    """Whether the card can pay, by the bank and by the partner."""
     card_type: CardType = named("type")
     id_employee: UUID | None = None
     """The employee; `None` for an unassigned card."""
@@ -89,6 +91,8 @@ class AvailableCard:
     type_card: CardType
     date_until: date
     """The last day on which the card is valid."""
+    bank_status: BankStatus
+    """Whether the card can pay."""
 
 
 @dataclass(frozen=True, slots=True)

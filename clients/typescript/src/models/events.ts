@@ -1,7 +1,7 @@
 /** Events: what has happened to the partner's data. */
 
 import type { Day, Id, Transaction } from "./values.js";
-import type { CardStatus, CardType, RequestState } from "./words.js";
+import type { BankStatus, CardStatus, CardType, RequestState } from "./words.js";
 
 /** What an event tells, by its type. Identifiers are those of the reference; money is in kopecks. */
 export interface EventData {
@@ -14,6 +14,7 @@ export interface EventData {
     readonly typeCard: CardType;
     readonly orderId: Id;
     readonly dateUntil: Day;
+    readonly bankStatus: BankStatus;
   };
   readonly "card.linked": CardLinkEvent;
   readonly "card.status": CardLinkEvent;
@@ -51,13 +52,14 @@ export interface CardLinkEvent {
   readonly idCard: Id;
   readonly idEmployee: Id;
   readonly statusCard: CardStatus;
+  readonly bankStatus: BankStatus;
 }
 
 /** A card as the bank has it. */
 export interface BankCardEvent {
   readonly idCard: Id;
   readonly idEmployee: Id | null;
-  readonly bankStatus: "OPEN" | "BLOCKED_BY_BANK" | "CLOSED" | (string & {});
+  readonly bankStatus: BankStatus;
 }
 
 /** An employee who was added or changed. */

@@ -2,6 +2,7 @@
 
 import type { Secret } from "../secret.js";
 import type {
+  BankStatus,
   CardStatus,
   CardType,
   EmployeeStatus,
@@ -131,6 +132,8 @@ export interface Card extends CardBalance {
   readonly type: CardType;
   /** `null` for an unassigned card. */
   readonly statusCard: CardStatus | null;
+  /** Whether the card can pay, by the bank and by you. */
+  readonly bankStatus: BankStatus;
   /** The last day on which the card is valid. */
   readonly dateUntil: Day;
   readonly limit: CardLimit;
@@ -147,6 +150,8 @@ export interface AvailableCard {
   readonly typeCard: CardType;
   /** The last day on which the card is valid. */
   readonly dateUntil: Day;
+  /** Whether the card can pay. */
+  readonly bankStatus: BankStatus;
 }
 
 export interface LinkedCard {

@@ -12,10 +12,16 @@ export type EmployeeStatus = "WORK" | "VACATION" | "MEDICAL" | "DONT_WORK" | Oth
 export type CardType = "MLZ" | "MP4" | "KKL" | "P04" | "CP4" | Other;
 
 /**
- * What a card is to its employee. Top-ups go to the `MAIN` one, of which there is one at most. `TEMPORARILY_BLOCKED` marks
- * a card that is not topped up; the bank is not told, so it can still pay.
+ * What a card is to its employee. Top-ups go to the `MAIN` one, of which there is one at most. `TEMPORARILY_BLOCKED` is
+ * blocked by you, at the bank too.
  */
 export type CardStatus = "MAIN" | "ADDITIONAL" | "TEMPORARILY_BLOCKED" | Other;
+
+/**
+ * Whether a card can pay. `BLOCKING` and `UNBLOCKING` are your own block and unblock that the bank has not confirmed yet;
+ * `BLOCKED_BY_BANK` is a block of the bank's own.
+ */
+export type BankStatus = "OPEN" | "BLOCKING" | "BLOCKED" | "UNBLOCKING" | "BLOCKED_BY_BANK" | "CLOSED" | Other;
 
 /** The kind of a transaction, which tells the direction of its money. */
 export type TransactionType = "REPLENISHMENT" | "PAYMENT" | "REFUND" | "REVERSAL" | "CORRECTION" | Other;
@@ -61,6 +67,7 @@ export type ErrorCode =
   | "card_not_available"
   | "card_expired"
   | "card_blocked"
+  | "card_closed"
   | "card_not_main"
   | "card_in_request"
   | "insufficient_balance"

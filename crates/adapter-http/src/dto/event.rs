@@ -2,7 +2,6 @@
 
 use kopeck_api as api;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::card::Standing;
 use kopeck_domain::event::{CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData};
 use kopeck_domain::ids::EmployeeId;
 use kopeck_domain::request::RequestState;
@@ -70,6 +69,7 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
             type_card: issued.kind.as_str().into(),
             order_id: issued.order.uuid(),
             date_until: issued.valid_until,
+            bank_status: issued.bank_status.as_str().into(),
         }),
         EventData::CardLinked(holder) => api::EventData::CardLinked(link(holder)),
         EventData::CardStatus(holder) => api::EventData::CardStatus(link(holder)),
@@ -110,6 +110,7 @@ fn link(holder: &CardHolder) -> api::CardLinkEvent {
         id_card: holder.card.uuid(),
         id_employee: holder.employee.uuid(),
         status_card: holder.status.as_str().into(),
+        bank_status: holder.bank_status.as_str().into(),
     }
 }
 
@@ -117,11 +118,7 @@ fn at_bank(card: &CardAtBank) -> api::BankCardEvent {
     api::BankCardEvent {
         id_card: card.card.uuid(),
         id_employee: card.employee.map(EmployeeId::uuid),
-        bank_status: match card.standing {
-            Standing::Open => api::BankStatus::Open,
-            Standing::Blocked => api::BankStatus::BlockedByBank,
-            Standing::Closed => api::BankStatus::Closed,
-        },
+        bank_status: card.bank_status.as_str().into(),
     }
 }
 

@@ -34,6 +34,7 @@ fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
             order: OrderId::new(Uuid::nil()),
             valid_until: NOW.date().replace_year(2029).unwrap(),
             link: link.map(|status| CardLink { employee: EmployeeId::new(EMPLOYEE), status }),
+            block: kopeck_domain::card::PartnerBlock::default(),
         }),
         bank: BankView {
             balance: Kopecks::new(1),

@@ -2,7 +2,9 @@
 
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, StoredCard, expiry_notice_due};
+use kopeck_domain::card::{
+    AccountBalance, BankView, Card, CardLink, PartnerBlock, StoredCard, expiry_notice_due,
+};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Activation, CardRecord, ColumnCipher, NewCard, OrderResultItem, StoreError};
 
@@ -47,6 +49,8 @@ pub(super) struct PlainRow {
     valid_until: Day,
     employee_id: Option<Id>,
     link_status: Option<String>,
+    block_state: String,
+    block_change: i64,
 }
 
 /// What activates a virtual card: all of it, or nothing if the card is plastic, or the code is used or over.
@@ -131,7 +135,7 @@ impl CardRow {
 row!(CardRow, cards:
     partner_id, seq, ordinal, balance, remaining_top_up, activated_at, standing, seen_at, account_value,
     account_updated_at, transactions_seen_at, spending_limit, expiry_due;
-    card: id, number, kind, order_id, valid_until, employee_id, link_status;
+    card: id, number, kind, order_id, valid_until, employee_id, link_status, block_state, block_change;
     activation: activation_code, activation_valid_until, first_top_up);
 
 impl PlainRow {
@@ -144,6 +148,8 @@ impl PlainRow {
             valid_until: Day::of(card.valid_until),
             employee_id: card.link.map(|link| link.employee.key()),
             link_status: card.link.map(|link| link.status.as_str().to_owned()),
+            block_state: card.block.state.as_str().to_owned(),
+            block_change: card.block.change.into(),
         }
     }
 
@@ -162,6 +168,10 @@ impl PlainRow {
             order: self.order_id.to(),
             valid_until: self.valid_until.date("cards.valid_until")?,
             link,
+            block: PartnerBlock {
+                state: word(&self.block_state, "cards.block_state")?,
+                change: natural(self.block_change, "cards.block_change")?,
+            },
         }))
     }
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing, expiry_notice_due};
 use kopeck_domain::card_number::CardNumber;
@@ -51,6 +53,9 @@ macro_rules! set_view {
         )
     };
 }
+
+/// The first condition is that of the index.
+const UNCONFIRMED: &str = "block_state <> 'OPEN' AND block_state IN ('BLOCKING', 'UNBLOCKING')";
 
 const SET_LIMIT: &str = "UPDATE cards SET spending_limit = ? WHERE partner_id = ? AND id ?";
 
@@ -116,8 +121,20 @@ impl CardRepository for DieselTransaction {
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
         let (employee, status) = card.link.map(|link| (link.employee.key(), link.status.as_str())).unzip();
-        let text = "UPDATE cards SET employee_id = ?, link_status = ? WHERE partner_id = ? AND id = ?";
-        self.try_change(partner, text, binds![employee, status, partner.key(), card.id.key()])
+        let text = "UPDATE cards SET employee_id = ?, link_status = ?, block_state = ?, block_change = ?
+            WHERE partner_id = ? AND id = ?";
+        let (state, change) = (card.block.state.as_str(), i64::from(card.block.change));
+        self.try_change(partner, text, binds![employee, status, state, change, partner.key(), card.id.key()])
+    }
+
+    fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError> {
+        let rows: Vec<(Id, PlainRow)> = cards::table
+            .filter(sql::<Bool>(UNCONFIRMED))
+            .limit(i64::from(limit))
+            .select((cards::partner_id, PlainRow::as_select()))
+            .load(self.unlocked()?)
+            .stored()?;
+        rows.into_iter().map(|(partner, row)| Ok((partner.to(), row.card()?))).collect()
     }
 
     fn set_bank_view(

@@ -247,6 +247,7 @@ pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLin
                 order: order.id,
                 valid_until,
                 link: None,
+                block: kopeck_domain::card::PartnerBlock::default(),
             }),
             bank: BankView {
                 balance: Kopecks::new(5_000),

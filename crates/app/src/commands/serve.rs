@@ -252,6 +252,7 @@ impl Process {
         let worker = self.application.worker(bank());
         let background = BackgroundWork {
             refresher: self.application.account_refresher(bank()),
+            blocks: self.application.block_sender(bank()),
             follower: self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
             deliverer: self.deliverer(),
         };

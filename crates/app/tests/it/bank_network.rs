@@ -101,7 +101,7 @@ async fn an_order_a_top_up_and_a_purchase_across_the_network() {
     client.sandbox().refund(card, bought.transaction_id.unwrap(), 500).await.unwrap();
     client.sandbox().block(card).await.unwrap();
     let refused = client.sandbox().purchase(card, &purchase(1)).await.unwrap();
-    assert_eq!(refused.reason.as_deref(), Some("the card is blocked by the bank"));
+    assert_eq!(refused.reason.as_deref(), Some("the card is blocked"));
 
     assert_eq!(client.cards().balance(card).await.unwrap().balance, 6_000);
     let seen = client.cards().transactions(card, &TransactionFilter::default(), Default::default()).await;

@@ -179,7 +179,7 @@ async fn the_card_itself_may_stand_in_the_way() {
     let card = filled_card(&server, &client, 1_000).await;
     client.sandbox().block(card).await.unwrap();
     let answer = ask_and_buy(&client, card, 1, None).await;
-    assert_eq!(answer.reason.as_deref(), Some("the card is blocked by the bank"));
+    assert_eq!(answer.reason.as_deref(), Some("the card is blocked"));
     client.sandbox().unblock(card).await.unwrap();
     assert!(ask_and_buy(&client, card, 1, Some(datetime!(2029-03-31 23:59))).await.allowed);
     let answer = ask_and_buy(&client, card, 1, Some(datetime!(2029-04-01 00:00))).await;

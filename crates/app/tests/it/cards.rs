@@ -24,7 +24,7 @@ const UNKNOWN_NUMBER: &str = "4006381333931";
 fn fresh(id: &str, number: &str) -> Value {
     json!({
         "idCard": id, "idEmployee": null, "customCardId": number.parse::<u64>().unwrap(), "type": "MP4",
-        "statusCard": null, "dateUntil": "31.03.2029",
+        "statusCard": null, "bankStatus": "OPEN", "dateUntil": "31.03.2029",
         "balanceAccount": {"updateAt": "02.03.2026 12:00", "value": 0}, "balance": 0, "canToUp": 1_500_000,
         "limit": {"unlimited": true, "amount": null, "period": null, "days": [], "times": []},
         "activated": true, "activatedAt": "02.03.2026", "success": true,
@@ -280,7 +280,8 @@ async fn available_cards_are_free_open_and_not_expired() {
     let list = api.get("/v1/cards/available?typeCard=MP4&per_page=1").await.ok(200);
     assert_eq!(list["meta"]["total"], 3);
     let first = &cards[0];
-    let shown = json!({"idCard": first.id, "customIdCard": first.number, "typeCard": "MP4", "dateUntil": "31.03.2029"});
+    let shown = json!({"idCard": first.id, "customIdCard": first.number, "typeCard": "MP4",
+        "dateUntil": "31.03.2029", "bankStatus": "OPEN"});
     assert_eq!(list["data"], json!([shown]));
     assert_eq!(api.column("/v1/cards/available?typeCard=MLZ", "typeCard").await, ["MLZ"]);
     assert_eq!(api.column("/v1/cards/available?typeCard=KKL", "typeCard").await, Vec::<Value>::new());

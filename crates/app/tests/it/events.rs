@@ -48,7 +48,8 @@ async fn each_change_is_told_once_in_its_order() {
     }
     assert_eq!(types(&page)[5..], ["card.issued", "card.linked"]);
     assert_eq!((&told[5].1["idCard"], &told[5].1["orderId"]), (&card["idCard"], &order["orderId"]));
-    let link = json!({"idCard": card["idCard"], "idEmployee": employee, "statusCard": "MAIN"});
+    let link =
+        json!({"idCard": card["idCard"], "idEmployee": employee, "statusCard": "MAIN", "bankStatus": "OPEN"});
     assert_eq!(told[6].1, &link);
     assert_eq!((&page["next"], &page["oldest"]), (&json!(7), &json!(1)));
     assert_eq!(page["data"][0]["createdAt"], "2026-03-02T09:00:00Z");
@@ -212,4 +213,5 @@ async fn a_low_balance_is_told_once_until_it_is_above_the_threshold_again() {
     let page = api.get("/v1/events").await.ok(200);
     assert_eq!(low(&page).len(), 3);
     assert_eq!(low(&page)[2], json!({"available": 89_000, "threshold": 200_000}));
+    server.run_jobs();
 }

@@ -23,6 +23,7 @@ mod bare;
 mod book;
 mod calls;
 mod can_pay;
+mod card_blocks;
 mod cards;
 mod categories;
 // Certificates are made the same way for a bank.

@@ -144,8 +144,10 @@ fn partners_are_listed_with_their_balances() {
         "status": "ACTIVE",
         "sealing": "required",
         "createdAt": null,
-        "available": 150_001,
+        "balance": 150_001,
         "hold": 0,
+        "available": 150_001,
+        "threshold": 0,
     }]);
     assert_eq!(shown, expected);
     let text = installation.succeed(&["partner", "list"]);

@@ -101,7 +101,7 @@ async fn each_reason_against_a_purchase_is_told_and_books_nothing() {
     expect_declined(&api, &card, &purchase_of(1_001), "not enough money on the card").await;
     expect_declined(&api, &card, &purchase_of(i64::MAX), "not enough money on the card").await;
     api.sandbox(&card, "block").await;
-    expect_declined(&api, &card, &purchase_of(1), "the card is blocked by the bank").await;
+    expect_declined(&api, &card, &purchase_of(1), "the card is blocked").await;
     api.sandbox(&card, "unblock").await;
     let mut later = purchase_of(1);
     later["at"] = json!("01.04.2029 00:00");
@@ -325,7 +325,7 @@ async fn the_client_has_every_call() {
     sandbox.block(card).await.unwrap();
     let declined = sandbox.purchase(card, &purchase).await.unwrap();
     assert_eq!((declined.approved, declined.transaction_id), (false, None));
-    assert_eq!(declined.reason.as_deref(), Some("the card is blocked by the bank"));
+    assert_eq!(declined.reason.as_deref(), Some("the card is blocked"));
     sandbox.unblock(card).await.unwrap();
     sandbox.expire(card).await.unwrap();
     let shown = client.cards().transactions(card, &Default::default(), Default::default()).await.unwrap();

@@ -25,6 +25,7 @@ use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
+use kopeck_service::card_blocks::{BlockProgress, BlockSender};
 use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
@@ -55,6 +56,7 @@ pub struct TestServer {
     pub application: Application,
     worker: Worker,
     refresher: Mutex<AccountRefresher>,
+    blocks: Mutex<BlockSender>,
     follower: Mutex<BankFeedFollower>,
     watch: Mutex<ClockWatch>,
     handle: ServerHandle,
@@ -133,6 +135,7 @@ impl TestServer {
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let process = uuid::Uuid::from_u128(PROCESSES.fetch_add(1, Ordering::Relaxed).into());
         let follower = application.bank_feed_follower(Arc::clone(&ports.bank), process);
+        let blocks = BlockSender::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
@@ -142,6 +145,7 @@ impl TestServer {
             application,
             worker,
             refresher: refresher.into(),
+            blocks: blocks.into(),
             follower: follower.into(),
             watch: watch.into(),
             handle: receiver.recv().unwrap(),
@@ -230,6 +234,11 @@ impl TestServer {
     pub fn try_work_now(&self) -> Result<(), StoreError> {
         while self.worker.run_once(&|| false)? > 0 {}
         Ok(())
+    }
+
+    /// Notifies the bank of blocks.
+    pub fn send_blocks(&self) -> BlockProgress {
+        self.blocks.lock().unwrap().run_once().unwrap()
     }
 
     /// Refreshes the accounts that are due.

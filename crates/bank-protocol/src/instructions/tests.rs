@@ -30,6 +30,9 @@ fn every_instruction_survives_the_wire() {
     survives(Instruction::IssueCards(vec![plastic, virtual_card]));
     survives(Instruction::TopUp { card: card(), amount: Kopecks::new(i64::MAX) });
     survives(Instruction::SetLimit { card: card(), limit: Limit::Unlimited });
+    for blocked in [true, false] {
+        survives(Instruction::SetBlock { card: card(), blocked, change: 3 });
+    }
     for limit in [
         r#"{"unlimited":false,"amount":1,"period":"CQUARTET"}"#,
         r#"{"unlimited":false,"days":[1,7],"times":[{"from":"22:00","to":"06:00"},{"from":"09:00","to":"12:00"}]}"#,

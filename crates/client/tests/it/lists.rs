@@ -39,7 +39,7 @@ fn record(id: u128) -> serde_json::Value {
         "orderId": uuid, "idCategory": uuid, "replenishmentId": uuid, "setLimitsCardsId": uuid, "idCard": uuid,
         "id": id, "status": "NEW", "kind": "VIRTUAL", "typeCard": "MLZ", "numberCards": 1, "amount": 1,
         "createdAt": "07.02.2026 09:05", "statusUpdatedAt": "07.02.2026 09:05", "nameCategory": "N", "employees": 0,
-        "customIdCard": "4006381333931", "dateUntil": "31.01.2029", "type": "PAYMENT",
+        "customIdCard": "4006381333931", "dateUntil": "31.01.2029", "bankStatus": "OPEN", "type": "PAYMENT",
         "dateExecutionAt": "07.02.2026", "timeExecutionAt": "09:05",
     })
 }

@@ -18,7 +18,7 @@ const OBJECT: &str = r#"{
     "idEmployee":"0f8fad5b-d9cb-469f-a165-70867728950e","idCard":"0f8fad5b-d9cb-469f-a165-70867728950e",
     "idCategory":"0f8fad5b-d9cb-469f-a165-70867728950e","customId":"T-1","phone":9031234567,"status":"WORK",
     "createdAt":"01.02.2026","statusUpdatedAt":"01.02.2026","nameCategory":"N","statusCard":"MAIN",
-    "customCardId":4006381333931,"type":"MP4","dateUntil":"31.01.2029","balance":5,"canToUp":6,"hold":1,
+    "customCardId":4006381333931,"type":"MP4","dateUntil":"31.01.2029","bankStatus":"OPEN","balance":5,"canToUp":6,"hold":1,
     "balanceAccount":{"updateAt":"07.02.2026 03:00","value":4},"limit":{"unlimited":true},"activated":true,
     "available":4,"updatedAt":"07.02.2026 09:05","allowed":false,"reason":"limit","remaining":7,
     "resetsAt":"01.03.2026 00:00","approved":true,"transactionId":9"#;
@@ -39,7 +39,7 @@ fn special(path: &str) -> Option<String> {
         "/v1/replenishments" => page(format!(r#"{{"replenishmentId":"{ID}",{REQUEST}}}"#)),
         "/v1/limits" => page(format!(r#"{{"setLimitsCardsId":"{ID}",{REQUEST}}}"#)),
         "/v1/cards/available" => page(format!(
-            r#"{{"idCard":"{ID}","customIdCard":"1234567890","typeCard":"MLZ","dateUntil":"31.01.2029"}}"#
+            r#"{{"idCard":"{ID}","customIdCard":"1234567890","typeCard":"MLZ","dateUntil":"31.01.2029","bankStatus":"OPEN"}}"#
         )),
         _ if path.ends_with("/transactions") => page(
             r#"{"id":1,"dateExecutionAt":"07.02.2026","timeExecutionAt":"09:05","type":"PAYMENT","amount":5,

@@ -78,6 +78,7 @@ fn a_card_has_a_number_of_its_type() {
         order: OrderId::new(Uuid::nil()),
         valid_until: date!(2029 - 11 - 30),
         link: Some(CardLink { employee: Uuid::nil().into(), status: CardStatus::Main }),
+        block: kopeck_domain::card::PartnerBlock::default(),
     }));
     assert_eq!(json["valid_until"], "2029-11-30");
     assert!(error_with::<Card>(&json, "kind", json!("MLZ")).contains("form of its type"));

@@ -1,7 +1,7 @@
 //! The stored form of events: a store keeps it for weeks, so it changes by a migration alone.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{CardStatus, CardType, Standing};
+use kopeck_domain::card::{BankStatus, CardStatus, CardType};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
@@ -34,9 +34,9 @@ fn bank_samples() -> Vec<(EventData, Value)> {
     let at_bank = || CardAtBank {
         card: CardId::new(ID),
         employee: Some(EmployeeId::new(ID)),
-        standing: Standing::Blocked,
+        bank_status: BankStatus::BlockedByBank,
     };
-    let stood = || json!({"card": ID, "employee": ID, "standing": "BLOCKED"});
+    let stood = || json!({"card": ID, "employee": ID, "bank_status": "BLOCKED_BY_BANK"});
     let at = datetime!(2026-01-31 09:30 UTC);
     let transaction = Transaction {
         id: 7,
@@ -76,9 +76,13 @@ fn bank_samples() -> Vec<(EventData, Value)> {
 
 /// Events of what the partner or the service does.
 fn partners_samples() -> Vec<(EventData, Value)> {
-    let holder =
-        || CardHolder { card: CardId::new(ID), employee: EmployeeId::new(ID), status: CardStatus::Main };
-    let held = || json!({"card": ID, "employee": ID, "status": "MAIN"});
+    let holder = || CardHolder {
+        card: CardId::new(ID),
+        employee: EmployeeId::new(ID),
+        status: CardStatus::Main,
+        bank_status: BankStatus::Blocking,
+    };
+    let held = || json!({"card": ID, "employee": ID, "status": "MAIN", "bank_status": "BLOCKING"});
     let employee =
         || EmployeeChange { employee: EmployeeId::new(ID), custom_id: CustomId::parse("E-1").unwrap() };
     let changed = || json!({"employee": ID, "custom_id": "E-1"});
@@ -88,6 +92,7 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         kind: CardType::Mlz,
         order: OrderId::new(ID),
         valid_until: date!(2029 - 01 - 31),
+        bank_status: BankStatus::Open,
     };
     let deposited =
         Deposited { amount: Kopecks::new(5_000), reference: Some(DepositReference::parse("R-1").unwrap()) };
@@ -113,7 +118,7 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         (
             EventData::CardIssued(issued),
             json!({"card": ID, "number": "4006381333931", "kind": "MLZ", "order": ID,
-                "valid_until": "2029-01-31"}),
+                "valid_until": "2029-01-31", "bank_status": "OPEN"}),
         ),
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),

@@ -1,6 +1,7 @@
 //! Money on cards, and limits.
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::Standing;
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::transaction::TransactionType;
 use time::Weekday;
@@ -85,4 +86,24 @@ pub fn every_form_of_limit_is_taken(bank: &dyn BankGateway) {
             assert_eq!(submit_one(bank, &submission), Ok(Verdict::Done), "{submission:?}");
         }
     }
+}
+
+/// A block by instruction is apart from the card's standing. The latest change counts, whichever arrives last.
+pub fn a_blocked_card_takes_no_money_until_the_block_is_lifted(bank: &dyn BankGateway) {
+    let card = a_card(bank);
+    let block = |change, blocked| {
+        let instruction = Instruction::SetBlock { card, blocked, change };
+        submit_one(bank, &Submission { key: key(&format!("b{change}")), instruction })
+    };
+    let refused = Ok(Verdict::Declined(DeclineReason::BlockedByPartner));
+    assert_eq!(block(2, true), Ok(Verdict::Done));
+    assert_eq!(submit_one(bank, &top_up("1", card, 100)), refused);
+    assert_eq!(bank.card(card).unwrap().unwrap().standing, Standing::Open);
+    assert_eq!(block(1, false), Ok(Verdict::Done), "an earlier one that was late");
+    assert_eq!(submit_one(bank, &top_up("2", card, 100)), refused);
+    assert_eq!(block(3, false), Ok(Verdict::Done));
+    assert_eq!(submit_one(bank, &top_up("3", card, 100)), Ok(Verdict::Done));
+    let instruction = Instruction::SetBlock { card: unknown_card(), blocked: true, change: 1 };
+    let unknown = submit_one(bank, &Submission { key: key("unknown"), instruction });
+    assert_eq!(unknown, Ok(Verdict::Declined(DeclineReason::Refused)));
 }

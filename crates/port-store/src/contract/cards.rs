@@ -4,7 +4,9 @@ use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::StoredCard;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card::{
+    AccountBalance, BankView, BlockState, Card, CardLink, CardStatus, CardType, PartnerBlock, Standing,
+};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
@@ -353,4 +355,29 @@ pub fn a_number_is_issued_once(store: &dyn Store) {
         assert_eq!(available(store, partner, None, last_day(), page(1, 10)).total, 1);
     }
     insert_cards(store, partner, &[new_virtual_card(order.id, 1)]).unwrap();
+}
+
+/// With the link, and found until it is confirmed.
+pub fn a_block_is_stored_and_found_until_it_is_confirmed(store: &dyn Store) {
+    let partner = partner(store);
+    let employee = some_employee(store, partner);
+    let cards = some_cards(store, partner, 2);
+    let blocks = || {
+        let all = read(store, |unit| unit.cards().unconfirmed_blocks(u32::MAX));
+        all.into_iter().filter(|(of, _)| *of == partner).map(|(_, card)| card).collect::<Vec<_>>()
+    };
+    assert_eq!(blocks(), []);
+    let link = Some(CardLink { employee, status: CardStatus::TemporarilyBlocked });
+    let blocking = PartnerBlock { state: BlockState::Blocking, change: 7 };
+    let blocked = Card::from_stored(StoredCard { link, block: blocking, ..cards[0].clone().into_stored() });
+    let stored = blocked.clone();
+    write(store, move |unit| unit.cards().set_link(partner, &stored)).unwrap();
+    assert_eq!(blocks(), std::slice::from_ref(&blocked));
+    assert_eq!(get_card(store, partner, blocked.id).unwrap().card, blocked);
+    assert_eq!(read(store, |unit| unit.cards().unconfirmed_blocks(0)), []);
+    let (confirmed, _) = blocked.confirm_block(Standing::Open).unwrap();
+    let stored = confirmed.clone();
+    write(store, move |unit| unit.cards().set_link(partner, &stored)).unwrap();
+    assert_eq!(blocks(), []);
+    assert_eq!(get_card(store, partner, confirmed.id).unwrap().card, confirmed);
 }

@@ -176,6 +176,7 @@ pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
                 order,
                 valid_until: last_day(),
                 link: None,
+                block: kopeck_domain::card::PartnerBlock::default(),
             }),
             bank: BankView {
                 balance: Kopecks::ZERO,

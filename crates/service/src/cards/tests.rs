@@ -148,8 +148,10 @@ fn switch_to_main(unit: &mut MockUnit, bench: &Bench) -> Result<Card, SwitchCard
     switch(unit, bench, PARTNER, employee_id(1), card_id(1), CardStatus::Main)
 }
 
-fn main_holder() -> CardHolder {
-    CardHolder { card: card_id(1), employee: employee_id(1), status: CardStatus::Main }
+fn main_holder() -> kopeck_domain::event::CardHolder {
+    linked(1, employee_id(1), CardStatus::Main)
+        .card
+        .holder(CardLink { employee: employee_id(1), status: CardStatus::Main }, Standing::Open)
 }
 
 #[test]
@@ -272,8 +274,10 @@ fn a_card_that_is_not_the_employees_is_not_found() {
 fn switching_goes_by_the_bank_the_day_and_the_main_card() {
     let own = linked(1, employee_id(1), CardStatus::Additional);
     let closed = BankView { standing: Standing::Closed, ..own.bank };
+    let blocked = BankView { standing: Standing::Blocked, ..own.bank };
     let cases = [
-        (0, CardRecord { bank: closed, ..own.clone() }, None, SwitchRefusal::Blocked),
+        (0, CardRecord { bank: closed, ..own.clone() }, None, SwitchRefusal::Closed),
+        (0, CardRecord { bank: blocked, ..own.clone() }, None, SwitchRefusal::Blocked),
         (22, own.clone(), None, SwitchRefusal::Expired),
         (0, own, Some(card_id(5)), SwitchRefusal::HasMainCard),
     ];

@@ -72,6 +72,7 @@ fn each_reason_of_the_bank_has_its_own_refusal() {
     for (reason, refusal) in [
         (DeclineReason::OverCardLimit, TopUpRefusal::OverCardLimit),
         (DeclineReason::Blocked, TopUpRefusal::Blocked),
+        (DeclineReason::BlockedByPartner, TopUpRefusal::BlockedByPartner),
         (DeclineReason::Expired, TopUpRefusal::Expired),
         (DeclineReason::NotActivated, TopUpRefusal::NotActivated),
         (DeclineReason::Refused, TopUpRefusal::RefusedByBank),

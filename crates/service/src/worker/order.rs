@@ -2,7 +2,7 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::StoredCard;
-use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
+use kopeck_domain::card::{AccountBalance, BankView, Card, PartnerBlock, Standing};
 use kopeck_domain::event::{CardIssued, EventData};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
@@ -235,6 +235,7 @@ fn issued_event(new: &NewCard) -> EventData {
         kind: card.kind,
         order: card.order,
         valid_until: card.valid_until,
+        bank_status: card.bank_status(new.record.bank.standing),
     })
 }
 
@@ -256,6 +257,7 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
                 order,
                 valid_until: issued.valid_until,
                 link: None,
+                block: PartnerBlock::default(),
             }),
             bank: BankView {
                 balance,

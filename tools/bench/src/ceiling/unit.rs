@@ -245,6 +245,7 @@ impl CardRepository for Unit {
         accounts_due(Range<OffsetDateTime>, u32) -> Vec<AccountDue>;
         forget_activation_codes(Date, u32) -> u64;
         owners(&[CardNumber]) -> Vec<(CardNumber, PartnerId, CardId)>;
+        unconfirmed_blocks(u32) -> Vec<(PartnerId, kopeck_domain::card::Card)>;
         expiries_due(Date, u32) -> Vec<(PartnerId, CardId)>;
         take_expiry(PartnerId, CardId, Date, Option<Date>) -> bool;
         set_account(PartnerId, CardId, &AccountBalance) -> ();

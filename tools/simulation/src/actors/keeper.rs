@@ -1,10 +1,11 @@
-//! What a process does beside its requests and its work: it follows the bank's feed, refreshes accounts and sweeps away what has served its time.
+//! What a process does beside its requests and its work: it follows the bank's feed, notifies the bank of blocks, refreshes accounts and sweeps away what has served its time.
 
 use std::sync::Arc;
 
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
+use kopeck_service::card_blocks::{BlockProgress, BlockSender};
 use kopeck_service::housekeeping;
 use time::Duration;
 
@@ -13,15 +14,16 @@ use crate::Violation;
 use crate::chaos::survive;
 use crate::world::World;
 
-/// The follower, the refresher and the sweeper.
+/// The follower, the sender of blocks, the refresher and the sweeper.
 pub(crate) struct Keeper {
     refresher: AccountRefresher,
     follower: BankFeedFollower,
+    blocks: BlockSender,
 }
 
 impl Keeper {
     pub(crate) fn new(world: &World) -> Self {
-        Self { refresher: refresher(world), follower: follower(world) }
+        Self { refresher: refresher(world), follower: follower(world), blocks: blocks(world) }
     }
 
     pub(crate) fn step(&mut self, world: &World) -> Result<(), Violation> {
@@ -29,6 +31,8 @@ impl Keeper {
         let kept = survive(|| {
             if world.dice.chance(200) {
                 transact(&*world.store, Access::Write, move |unit| housekeeping::sweep(unit, &env)).map(drop)
+            } else if world.dice.chance(300) {
+                self.blocks.run_once().map(drop)
             } else if world.dice.chance(500) {
                 self.follower.run_once(&|| false).map(drop)
             } else {
@@ -45,7 +49,7 @@ impl Keeper {
         }
     }
 
-    /// Follows the feed to its end, and refreshes until nothing is due.
+    /// Notifies the bank of all blocks, follows the feed to its end, and refreshes until nothing is due.
     ///
     /// # Errors
     /// [`StoreError`]: no store fails any more.
@@ -53,10 +57,15 @@ impl Keeper {
         *self = Self::new(world);
         // A process that crashed may have left its lease behind.
         world.clock.advance(Duration::minutes(1));
+        while self.blocks.run_once()? != BlockProgress::Idle {}
         while self.follower.run_once(&|| false)? == FeedProgress::More {}
         while self.refresher.run_once(&|| false)? == RefreshProgress::More {}
         Ok(())
     }
+}
+
+fn blocks(world: &World) -> BlockSender {
+    BlockSender::new(Arc::clone(&world.store), Arc::clone(&world.gateway), Arc::clone(&world.env))
 }
 
 fn follower(world: &World) -> BankFeedFollower {

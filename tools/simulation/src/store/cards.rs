@@ -153,9 +153,14 @@ impl CardRepository for Unit {
         }
         if let Some(row) = state.card_mut(partner, card.id) {
             let stored = row.record.card.clone().into_stored();
-            row.record.card = Card::from_stored(StoredCard { link: card.link, ..stored });
+            row.record.card = Card::from_stored(StoredCard { link: card.link, block: card.block, ..stored });
         }
         Ok(())
+    }
+
+    fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError> {
+        let due = self.state.cards.iter().filter(|row| row.record.card.block.unconfirmed().is_some());
+        Ok(due.take(amount(limit)).map(|row| (row.partner, row.record.card.clone())).collect())
     }
 
     fn set_bank_view(

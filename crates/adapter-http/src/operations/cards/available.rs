@@ -1,6 +1,6 @@
 //! Lists the cards that are not linked to an employee.
 
-use kopeck_domain::card::{Card, CardType};
+use kopeck_domain::card::{Card, CardType, Standing};
 use kopeck_port_store::page::Page;
 use kopeck_service::cards;
 
@@ -31,5 +31,7 @@ fn body(card: &Card) -> api::AvailableCard {
         custom_id_card: card.number.to_string(),
         type_card: card.kind.as_str().into(),
         date_until: card.valid_until,
+        // The list has no card that the bank blocks.
+        bank_status: card.bank_status(Standing::Open).as_str().into(),
     }
 }

@@ -25,6 +25,7 @@ fn body(record: &CardRecord, zone: Zone) -> api::Card {
         custom_card_id: card.number.get(),
         card_type: card.kind.as_str().into(),
         status_card: card.link.map(|link| link.status.as_str().into()),
+        bank_status: card.bank_status(bank.standing).as_str().into(),
         date_until: card.valid_until,
         balance_account: super::account(account, zone),
         balance: bank.balance.get(),
@@ -62,6 +63,7 @@ mod tests {
             order: OrderId::new(Uuid::nil()),
             valid_until: date!(2029 - 01 - 31),
             link,
+            block: kopeck_domain::card::PartnerBlock::default(),
         });
         let bank = BankView {
             balance: Kopecks::new(125_000),
@@ -80,7 +82,7 @@ mod tests {
         let link = CardLink { employee: EmployeeId::new(Uuid::max()), status: CardStatus::Main };
         let mut expected = json!({
             "idCard": Uuid::nil(), "idEmployee": Uuid::max(), "customCardId": 4_006_381_333_931_u64, "type": "MP4",
-            "statusCard": "MAIN", "dateUntil": "31.01.2029",
+            "statusCard": "MAIN", "bankStatus": "OPEN", "dateUntil": "31.01.2029",
             "balanceAccount": {"updateAt": "01.02.2026 01:30", "value": 7},
             "balance": 125_000, "canToUp": 1_375_000,
             "limit": {"unlimited": true, "amount": null, "period": null, "days": [], "times": []},

@@ -17,6 +17,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LINK, h
         Code::EmployeeNotFound,
         Code::CardNotFound,
         Code::CardLinkedToAnother,
+        Code::CardClosed,
         Code::CardAlreadyLinked,
         Code::CardExpired,
         Code::CardNotAvailable,
@@ -56,6 +57,7 @@ impl From<LinkCardError> for ApiError {
             LinkCardError::CardNotFound => Code::CardNotFound.into(),
             LinkCardError::Refused(refusal) => {
                 let code = match refusal {
+                    LinkRefusal::Closed => Code::CardClosed,
                     LinkRefusal::AlreadyLinked => Code::CardAlreadyLinked,
                     LinkRefusal::LinkedToAnother => Code::CardLinkedToAnother,
                     LinkRefusal::NotAvailable => Code::CardNotAvailable,

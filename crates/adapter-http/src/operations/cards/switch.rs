@@ -17,6 +17,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_SWITCH,
         Code::CardNotFound,
         Code::CardExpired,
         Code::CardBlocked,
+        Code::CardClosed,
         Code::EmployeeHasMainCard,
     ]);
 
@@ -51,6 +52,7 @@ impl From<SwitchCardError> for ApiError {
             SwitchCardError::CardNotFound => Code::CardNotFound.into(),
             SwitchCardError::Refused(refusal) => {
                 let code = match refusal {
+                    SwitchRefusal::Closed => Code::CardClosed,
                     SwitchRefusal::Expired => Code::CardExpired,
                     SwitchRefusal::Blocked => Code::CardBlocked,
                     SwitchRefusal::HasMainCard => Code::EmployeeHasMainCard,

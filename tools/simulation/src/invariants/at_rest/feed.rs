@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kopeck_domain::card::Standing;
+use kopeck_domain::card::{BankStatus, BlockState};
 use kopeck_domain::event::{CardHolder, EventData};
 use kopeck_domain::ids::CardId;
 use kopeck_domain::request::RequestState;
@@ -21,8 +21,8 @@ struct Told {
     states: BTreeSet<(String, RequestState)>,
     issued: BTreeSet<CardId>,
     holders: BTreeMap<CardId, CardHolder>,
-    /// How each card stands at the bank, if that was told.
-    standings: BTreeMap<CardId, Standing>,
+    /// Whether each card can pay, if that was told.
+    statuses: BTreeMap<CardId, BankStatus>,
     activated: BTreeSet<CardId>,
     expiring: BTreeSet<CardId>,
     expired: BTreeSet<CardId>,
@@ -58,9 +58,10 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
         }
     }
     for record in &has.cards {
-        let standing = told.standings.get(&record.card.id).copied().unwrap_or(Standing::Open);
-        if standing != record.bank.standing {
-            let what = format!("card {}: told {standing}, stored {}", record.card.id, record.bank.standing);
+        let told = told.statuses.get(&record.card.id).copied().unwrap_or(BankStatus::Open);
+        let stored = record.card.bank_status(record.bank.standing);
+        if told != stored {
+            let what = format!("card {}: told {told}, stored {stored}", record.card.id);
             return Err(wrong(what));
         }
     }
@@ -81,6 +82,11 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
 pub(super) fn knows_the_bank(world: &World, has: &Holdings) -> Result<(), Violation> {
     let wrong = |what: String| Violation { rule: "each change at the bank has its event", what };
     for card in has.cards.iter().map(|record| &record.card) {
+        let at_bank = world.bank.card_at_bank(card.number).is_some_and(|card| card.blocked);
+        let expected = if at_bank { BlockState::Blocked } else { BlockState::Open };
+        if card.block.state != expected {
+            return Err(wrong(format!("card {}: {}, at the bank {expected}", card.number, card.block.state)));
+        }
         let own = has.transactions.iter().filter(|(of, _)| *of == card.id).map(|(_, id)| *id);
         let (known, made) = (own.collect::<BTreeSet<_>>(), world.bank.transactions_of(card.number));
         if known != made {
@@ -107,13 +113,18 @@ impl Told {
             }
             EventData::LimitsStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::CardIssued(issued) => self.issued.insert(issued.card),
-            EventData::CardLinked(holder) => self.holders.insert(holder.card, holder.clone()).is_none(),
+            EventData::CardLinked(holder) => {
+                self.statuses.insert(holder.card, holder.bank_status);
+                self.holders.insert(holder.card, holder.clone()).is_none()
+            }
             EventData::CardStatus(holder) => {
+                self.statuses.insert(holder.card, holder.bank_status);
                 let before = self.holders.insert(holder.card, holder.clone());
                 before.is_some_and(|before| before != *holder)
             }
             EventData::CardBankStatus(card) => {
-                self.standings.insert(card.card, card.standing).unwrap_or(Standing::Open) != card.standing
+                let before = self.statuses.insert(card.card, card.bank_status);
+                before.unwrap_or(BankStatus::Open) != card.bank_status
             }
             EventData::CardActivated(card) => self.activated.insert(card.card),
             EventData::CardExpiring(card) => self.expiring.insert(card.card),

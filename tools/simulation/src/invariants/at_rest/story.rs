@@ -43,7 +43,9 @@ impl Story {
             let is_done = matches!(order.state, OrderState::Success | OrderState::Confirmed);
             let is_it = |instruction: &Instruction| match instruction {
                 Instruction::IssueCards(ordered) => ordered.iter().map(mark).eq(lines.iter().map(own_mark)),
-                Instruction::TopUp { .. } | Instruction::SetLimit { .. } => false,
+                Instruction::TopUp { .. } | Instruction::SetLimit { .. } | Instruction::SetBlock { .. } => {
+                    false
+                }
             };
             bank.agrees(&order.id, is_done, is_it)?;
             self.count(is_done, order.cost.get());
@@ -57,7 +59,9 @@ impl Story {
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
                     Instruction::TopUp { card, amount } => *card == item.number && *amount == item.amount(),
-                    Instruction::IssueCards(_) | Instruction::SetLimit { .. } => false,
+                    Instruction::IssueCards(_)
+                    | Instruction::SetLimit { .. }
+                    | Instruction::SetBlock { .. } => false,
                 };
                 // The cards of a cancelled request stay open.
                 let is_done = item.state == ItemState::Done;
@@ -74,7 +78,9 @@ impl Story {
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
                     Instruction::SetLimit { card, limit } => *card == item.number && limit == request.limit(),
-                    Instruction::IssueCards(_) | Instruction::TopUp { .. } => false,
+                    Instruction::IssueCards(_) | Instruction::TopUp { .. } | Instruction::SetBlock { .. } => {
+                        false
+                    }
                 };
                 let is_done = item.state == ItemState::Done;
                 bank.agrees(&request.id, is_done, is_it)?;

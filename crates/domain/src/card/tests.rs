@@ -1,0 +1,183 @@
+use super::*;
+use time::macros::date;
+use uuid::Uuid;
+
+fn employee(id: u128) -> EmployeeId {
+    EmployeeId::new(Uuid::from_u128(id))
+}
+
+fn card(link: Option<(u128, CardStatus)>) -> Card {
+    Card::from_stored(StoredCard {
+        id: CardId::new(Uuid::from_u128(9)),
+        number: CardNumber::parse("4006381333931").unwrap(),
+        kind: CardType::Mp4,
+        order: OrderId::new(Uuid::nil()),
+        valid_until: date!(2029 - 11 - 30),
+        link: link.map(|(id, status)| CardLink { employee: employee(id), status }),
+        block: PartnerBlock::default(),
+    })
+}
+
+const LAST_DAY: Date = date!(2029 - 11 - 30);
+const DAY_AFTER: Date = date!(2029 - 12 - 01);
+
+#[test]
+fn a_card_expires_on_the_day_after_its_last() {
+    assert!(!card(None).is_expired(LAST_DAY));
+    assert!(card(None).is_expired(DAY_AFTER));
+}
+
+#[test]
+fn only_one_type_is_virtual() {
+    let of_a_number = CardType::ALL.iter().filter(|kind| kind.is_virtual());
+    assert_eq!(of_a_number.collect::<Vec<_>>(), [&CardType::Mlz]);
+}
+
+#[test]
+fn the_expiry_of_a_card_is_told_twice() {
+    let holder = card(Some((1, CardStatus::Main)));
+    let told = |standing| event::CardAtBank {
+        card: holder.id,
+        employee: Some(employee(1)),
+        bank_status: BankStatus::of(standing, BlockState::Open),
+    };
+    assert_eq!(expiry_notice_due(LAST_DAY), date!(2029 - 10 - 31));
+    let expiring = Some(EventData::CardExpiring(told(Standing::Blocked)));
+    assert_eq!(holder.expiry_event(Standing::Blocked, LAST_DAY), (expiring, Some(DAY_AFTER)));
+    assert_eq!(holder.expiry_event(Standing::Closed, LAST_DAY), (None, Some(DAY_AFTER)));
+    for &standing in Standing::ALL {
+        let expired = Some(EventData::CardExpired(told(standing)));
+        assert_eq!(holder.expiry_event(standing, DAY_AFTER), (expired, None));
+    }
+}
+
+#[test]
+fn what_changes_at_the_bank_is_told() {
+    let now = OffsetDateTime::UNIX_EPOCH;
+    let view = |activated_at, standing| BankView {
+        balance: Kopecks::ZERO,
+        remaining_top_up: Kopecks::ZERO,
+        activated_at,
+        standing,
+        seen_at: now,
+    };
+    let told = |standing| event::CardAtBank {
+        card: card(None).id,
+        employee: None,
+        bank_status: BankStatus::of(standing, BlockState::Open),
+    };
+    let asleep = view(None, Standing::Open);
+    for &before in Standing::ALL {
+        for &after in Standing::ALL {
+            let events = card(None).bank_events(&view(Some(now), before), &view(Some(now), after));
+            let expected = (before != after).then_some(EventData::CardBankStatus(told(after)));
+            assert_eq!(events, expected.into_iter().collect::<Vec<_>>());
+        }
+        let events = card(None).bank_events(&asleep, &view(Some(now), before));
+        assert_eq!(events[0], EventData::CardActivated(told(before)));
+    }
+    let richer = BankView { balance: Kopecks::new(1), ..asleep };
+    assert_eq!(card(None).bank_events(&asleep, &richer), []);
+}
+
+/// Every way a card can be linked × every status asked for × every standing × main card or none × the day.
+/// The card with the block that its first status of this kind brings.
+fn blocked_by(status: CardStatus, card: Card) -> Card {
+    let block = match status {
+        CardStatus::TemporarilyBlocked => PartnerBlock { state: BlockState::Blocking, change: 1 },
+        CardStatus::Main | CardStatus::Additional => PartnerBlock::default(),
+    };
+    Card::from_stored(StoredCard { block, ..card.into_stored() })
+}
+
+#[test]
+fn the_whole_table_of_linking() {
+    let links = [None].into_iter().chain(
+        [1, 2].into_iter().flat_map(|id| CardStatus::ALL.iter().map(move |status| Some((id, *status)))),
+    );
+    for link in links {
+        for &asked in CardStatus::ALL {
+            for &standing in Standing::ALL {
+                for main in [None, Some(CardId::new(Uuid::from_u128(5)))] {
+                    for today in [LAST_DAY, DAY_AFTER] {
+                        let result = card(link).link(employee(1), asked, main, standing, today);
+                        let expected = match link {
+                            _ if standing == Standing::Closed => Err(LinkRefusal::Closed),
+                            Some((2, _)) => Err(LinkRefusal::LinkedToAnother),
+                            Some((_, status)) if status == asked => Ok(LinkOutcome::Unchanged(card(link))),
+                            Some(_) => Err(LinkRefusal::AlreadyLinked),
+                            None if today > LAST_DAY => Err(LinkRefusal::Expired),
+                            None if standing != Standing::Open => Err(LinkRefusal::NotAvailable),
+                            None if asked == CardStatus::Main && main.is_some() => {
+                                Err(LinkRefusal::HasMainCard)
+                            }
+                            None => Ok(LinkOutcome::Changed(blocked_by(asked, card(Some((1, asked)))))),
+                        };
+                        assert_eq!(result, expected, "{link:?} {asked} {standing} {main:?} {today}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_whole_table_of_switching() {
+    let (own, other) = (CardId::new(Uuid::from_u128(9)), CardId::new(Uuid::from_u128(5)));
+    for &present in CardStatus::ALL {
+        for &asked in CardStatus::ALL {
+            for &standing in Standing::ALL {
+                for main in [None, Some(own), Some(other)] {
+                    for today in [LAST_DAY, DAY_AFTER] {
+                        let before = card(Some((1, present)));
+                        let link = before.link.unwrap();
+                        let result = before.clone().switch(link, asked, main, standing, today);
+                        let expected = if standing == Standing::Closed {
+                            Err(SwitchRefusal::Closed)
+                        } else if today > LAST_DAY {
+                            Err(SwitchRefusal::Expired)
+                        } else if standing != Standing::Open {
+                            Err(SwitchRefusal::Blocked)
+                        } else if present == asked {
+                            Ok(LinkOutcome::Unchanged(before))
+                        } else if asked == CardStatus::Main && main == Some(other) {
+                            Err(SwitchRefusal::HasMainCard)
+                        } else {
+                            Ok(LinkOutcome::Changed(blocked_by(asked, card(Some((1, asked))))))
+                        };
+                        assert_eq!(result, expected, "{present} {asked} {standing} {main:?} {today}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn linking_and_switching_to_blocked_blocks_the_card() {
+    let linked = card(None).link(employee(1), CardStatus::TemporarilyBlocked, None, Standing::Open, LAST_DAY);
+    let Ok(LinkOutcome::Changed(linked)) = linked else { panic!("{linked:?}") };
+    assert_eq!(linked.block, PartnerBlock { state: BlockState::Blocking, change: 1 });
+    let link = linked.link.unwrap();
+    let (blocked, told) = linked.clone().confirm_block(Standing::Open).unwrap();
+    assert!(matches!(told, Some(EventData::CardBankStatus(card)) if card.bank_status == BankStatus::Blocked));
+    assert_eq!(blocked.clone().confirm_block(Standing::Open), None);
+    // While the bank itself blocks it, nothing changes for the partner.
+    assert_eq!(linked.confirm_block(Standing::Blocked).unwrap().1, None);
+    let freed = blocked.switch(link, CardStatus::Main, None, Standing::Open, LAST_DAY);
+    let Ok(LinkOutcome::Changed(freed)) = freed else { panic!("{freed:?}") };
+    assert_eq!(freed.block, PartnerBlock { state: BlockState::Unblocking, change: 2 });
+}
+
+#[test]
+fn a_closed_card_never_changes() {
+    let (expired, main) = (date!(2100 - 01 - 01), CardStatus::Main);
+    for today in [LAST_DAY, expired] {
+        let linked = card(None).link(employee(1), main, None, Standing::Closed, today);
+        assert_eq!(linked, Err(LinkRefusal::Closed));
+        let held = card(Some((1, main)));
+        let link = held.link.unwrap();
+        let switched = held.switch(link, CardStatus::Additional, None, Standing::Closed, today);
+        assert_eq!(switched, Err(SwitchRefusal::Closed));
+    }
+}
