@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{
-    CardId, CategoryId, DeliveryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
-    SessionId, TokenPairId, WebhookId,
+    CardId, CategoryId, ClosingId, DeliveryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId,
+    ReplenishmentId, SessionId, TokenPairId, WebhookId, WithdrawalId,
 };
 use kopeck_port_store::StoreError;
 
@@ -36,6 +36,8 @@ keys!(
     OrderId,
     ReplenishmentId,
     LimitChangeId,
+    ClosingId,
+    WithdrawalId,
     SessionId,
     TokenPairId,
     WebhookId,

@@ -185,8 +185,8 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
         | "card_batch_items.partner_id, card_batch_items.card_id, card_batch_items.kind" => {
             Some(Rule::CardInOneBatch)
         }
-        "movements_deposit" | "movements.partner_id, movements.deposit_reference" => {
-            Some(Rule::DepositReference)
+        "movements_transfer" | "movements.partner_id, movements.kind, movements.transfer_reference" => {
+            Some(Rule::TransferReference)
         }
         "sealed_nonces_pkey" | "sealed_nonces.partner_id, sealed_nonces.nonce" => Some(Rule::SealedNonce),
         _ => None,

@@ -233,9 +233,11 @@ tables! {
         partner_id -> Id,
         number -> BigInt,
         kind -> Text,
-        deposit_reference -> Nullable<Text>,
+        transfer_reference -> Nullable<Text>,
         order_id -> Nullable<Id>,
         replenishment_id -> Nullable<Id>,
+        closing_id -> Nullable<Id>,
+        withdrawal_id -> Nullable<Id>,
         created_at -> UtcTimestamp,
     }
 

@@ -5,12 +5,13 @@
 //! cargo run -p kopeck-domain --example ledger_replay -- journal.csv
 //! ```
 //!
-//! The file has the columns `kind` (`DEPOSIT`, `HOLD`, `CAPTURE`, `RELEASE`), `kopecks` and `reference`.
+//! The file has the columns `kind` (`DEPOSIT`, `HOLD`, `CAPTURE`, `RELEASE`, `RETURN`, `WITHDRAWAL`, `CORRECTION`), `kopecks`
+//! and `reference`: the identifier of an order, of a withdrawal for `RETURN`, else the reference of a transfer.
 
 use std::error::Error;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, TransferReference};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args().nth(1).ok_or("ledger_replay FILE")?;
@@ -26,7 +27,10 @@ pub(crate) fn replay(csv: &str) -> Result<String, Box<dyn Error>> {
         let (kind, kopecks, reference): (String, i64, String) = row?;
         let kind: MovementKind = kind.parse()?;
         let origin = match kind {
-            MovementKind::Deposit => Reference::Deposit(DepositReference::parse(&reference)?),
+            MovementKind::Deposit | MovementKind::Withdrawal | MovementKind::Correction => {
+                Reference::Transfer(TransferReference::parse(&reference)?)
+            }
+            MovementKind::Return => Reference::Withdrawal(reference.parse()?),
             MovementKind::Hold | MovementKind::Capture | MovementKind::Release => {
                 Reference::Order(reference.parse()?)
             }
@@ -42,7 +46,7 @@ pub(crate) fn replay(csv: &str) -> Result<String, Box<dyn Error>> {
         };
         let Balances { available, held, spent, .. } = balances;
         let kind = kind.as_str();
-        lines.push_str(&format!("{kind:<8} available {available}, held {held}, spent {spent}: {outcome}\n"));
+        lines.push_str(&format!("{kind:<10} available {available}, held {held}, spent {spent}: {outcome}\n"));
     }
     Ok(lines)
 }

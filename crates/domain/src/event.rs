@@ -9,7 +9,7 @@ use crate::card::{BankStatus, CardStatus, CardType};
 use crate::card_batch::BatchState;
 use crate::card_number::CardNumber;
 use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
-use crate::ledger::DepositReference;
+use crate::ledger::TransferReference;
 use crate::order::OrderState;
 use crate::payment::PaymentRefusal;
 use crate::person::CustomId;
@@ -202,7 +202,7 @@ pub struct Deposited {
     /// Kopecks.
     pub amount: Kopecks,
     /// The operator's reference; none for the first deposit of a partner, and for one of the sandbox.
-    pub reference: Option<DepositReference>,
+    pub reference: Option<TransferReference>,
 }
 
 /// Less money than a partner wants to have left.

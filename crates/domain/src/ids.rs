@@ -60,6 +60,10 @@ identifiers! {
     ReplenishmentId;
     /// A request to change the limits of cards.
     LimitChangeId;
+    /// A request to close cards.
+    ClosingId;
+    /// A request to take money from cards.
+    WithdrawalId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
     /// An event of a partner's feed.

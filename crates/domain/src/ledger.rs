@@ -5,7 +5,7 @@
 //!
 //! | account | what lies on it |
 //! |---|---|
-//! | DEPOSITED | the other side of every deposit; never above zero |
+//! | DEPOSITED | the other side of what the partner paid in and got back; never above zero |
 //! | AVAILABLE | what the partner can spend |
 //! | HELD | what is reserved for undecided requests |
 //! | SPENT | what went to the bank for good |
@@ -16,14 +16,14 @@
 mod serde_form;
 
 use crate::draft::{Invalid, from_text};
-use crate::ids::{OrderId, ReplenishmentId};
+use crate::ids::{ClosingId, OrderId, ReplenishmentId, WithdrawalId};
 use crate::money::{AmountOverflow, Kopecks};
 use crate::string_enum::serde_enum;
 
 serde_enum! {
     /// An account of a partner.
     Account {
-        /// The other side of every deposit.
+        /// The other side of what the partner paid in and got back.
         Deposited = "DEPOSITED",
         /// What the partner can spend.
         Available = "AVAILABLE",
@@ -45,6 +45,12 @@ serde_enum! {
         Capture = "CAPTURE",
         /// A hold is released: HELD to AVAILABLE.
         Release = "RELEASE",
+        /// Money comes back from a card: SPENT to AVAILABLE.
+        Return = "RETURN",
+        /// Money is paid out to the partner: AVAILABLE to DEPOSITED.
+        Withdrawal = "WITHDRAWAL",
+        /// A deposit is reversed: AVAILABLE to DEPOSITED.
+        Correction = "CORRECTION",
     }
 }
 
@@ -57,6 +63,8 @@ impl MovementKind {
             Self::Hold => (Account::Available, Account::Held),
             Self::Capture => (Account::Held, Account::Spent),
             Self::Release => (Account::Held, Account::Available),
+            Self::Return => (Account::Spent, Account::Available),
+            Self::Withdrawal | Self::Correction => (Account::Available, Account::Deposited),
         }
     }
 }
@@ -66,19 +74,24 @@ impl MovementKind {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Reference {
-    /// A deposit, by the reference it was made under.
-    Deposit(DepositReference),
+    /// A deposit, its reversal or a payment to the partner, by the reference it was made under.
+    Transfer(TransferReference),
     /// A virtual order.
     Order(OrderId),
     /// A replenishment.
     Replenishment(ReplenishmentId),
+    /// A request to close cards.
+    Closing(ClosingId),
+    /// A request to take money from cards.
+    Withdrawal(WithdrawalId),
 }
 
-/// The reference of a deposit, which deposits once: 1..=64 visible ASCII characters.
+/// The reference of money that a partner pays in or gets back: 1..=64 visible ASCII characters. It counts once for each
+/// kind of movement.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct DepositReference(String);
+pub struct TransferReference(String);
 
-impl DepositReference {
+impl TransferReference {
     /// Reads a reference.
     ///
     /// # Errors
@@ -97,7 +110,7 @@ impl DepositReference {
     }
 }
 
-from_text!(as_str: DepositReference);
+from_text!(as_str: TransferReference);
 
 /// One side of a movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,13 +274,31 @@ mod tests {
     }
 
     #[test]
+    fn no_more_comes_back_than_was_spent_and_no_more_is_paid_out_than_is_available() {
+        let steps = [(MovementKind::Deposit, 100), (MovementKind::Hold, 60), (MovementKind::Capture, 60)];
+        let balances = steps
+            .into_iter()
+            .fold(Balances::default(), |sheet, (kind, amount)| sheet.after(&movement(kind, amount)).unwrap());
+        let refused = balances.after(&movement(MovementKind::Return, 61));
+        assert_eq!(refused, Err(LedgerError::Insufficient(Account::Spent)));
+        let returned = balances.after(&movement(MovementKind::Return, 60)).unwrap();
+        assert_eq!((returned.available, returned.spent), (Kopecks::new(100), Kopecks::ZERO));
+        for kind in [MovementKind::Withdrawal, MovementKind::Correction] {
+            let refused = balances.after(&movement(kind, 41));
+            assert_eq!(refused, Err(LedgerError::Insufficient(Account::Available)));
+            let paid = balances.after(&movement(kind, 40)).unwrap();
+            assert_eq!((paid.deposited, paid.available), (Kopecks::new(-60), Kopecks::ZERO));
+        }
+    }
+
+    #[test]
     fn a_reference_has_1_to_64_visible_ascii_characters() {
         let longest = "r".repeat(64);
         for text in ["7", "~!", &longest] {
-            assert_eq!(DepositReference::parse(text).unwrap().as_str(), text);
+            assert_eq!(TransferReference::parse(text).unwrap().as_str(), text);
         }
         for text in ["", " ", "a b", "a\n", "\u{7f}", "é", &"r".repeat(65)] {
-            assert!(DepositReference::parse(text).is_err(), "{text:?}");
+            assert!(TransferReference::parse(text).is_err(), "{text:?}");
         }
     }
 
@@ -303,7 +334,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn accounts_always_add_up_to_zero(steps in prop::collection::vec((0_usize..4, 1_i64..1_000), 0..200)) {
+        fn accounts_always_add_up_to_zero(steps in prop::collection::vec((0..MovementKind::ALL.len(), 1_i64..1_000), 0..200)) {
             let mut balances = Balances::default();
             for (kind, amount) in steps {
                 let movement = movement(MovementKind::ALL[kind], amount);

@@ -193,7 +193,7 @@ macro_rules! contract_tests {
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
             a_movement_changes_the_balances
-            a_reference_deposits_once
+            a_reference_counts_once
             what_does_not_add_up_is_refused
             a_movement_belongs_to_the_partners_own_request
             a_threshold_is_kept

@@ -16,8 +16,8 @@ pub enum Rule {
     OneMainCard,
     /// A card is in one open batch of each kind at most.
     CardInOneBatch,
-    /// A deposit's reference deposits once.
-    DepositReference,
+    /// The reference of a transfer counts once for each kind of movement.
+    TransferReference,
     /// An idempotency key has one answer.
     IdempotencyKey,
     /// A nonce of a sealed request is spent once.

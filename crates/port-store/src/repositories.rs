@@ -17,7 +17,7 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId};
-use kopeck_domain::ledger::{Balances, DepositReference, Movement};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, TransferReference};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::person::CustomId;
@@ -277,7 +277,7 @@ pub trait LedgerRepository {
     /// What lies on the partner's accounts. Within a writing unit of work it stays as read until the end.
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError>;
     /// Writes `movement` with its entries and the balances after it.
-    /// `Rule::DepositReference` if it is a deposit under a reference that deposited before.
+    /// `Rule::TransferReference` if this kind of movement has been booked under its reference before.
     fn book(
         &mut self,
         partner: PartnerId,
@@ -287,11 +287,12 @@ pub trait LedgerRepository {
     ) -> Result<(), StoreError>;
     /// Sets the amount below which the partner wants to hear of what it can spend; zero for never.
     fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError>;
-    /// The amount that a reference deposited.
-    fn deposit(
+    /// The amount of the transfer of this kind under `reference`.
+    fn transferred(
         &mut self,
         partner: PartnerId,
-        reference: &DepositReference,
+        kind: MovementKind,
+        reference: &TransferReference,
     ) -> Result<Option<Kopecks>, StoreError>;
 }
 

@@ -214,7 +214,7 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
             | Rule::CardNumber
             | Rule::OneMainCard
             | Rule::CardInOneBatch
-            | Rule::DepositReference
+            | Rule::TransferReference
             | Rule::IdempotencyKey
             | Rule::SealedNonce,
         )

@@ -8,7 +8,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::event::{Deposited, EventData};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{DepositReference, LedgerError, MovementKind, Reference};
+use kopeck_domain::ledger::{LedgerError, MovementKind, Reference, TransferReference};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::password::check_password;
 use kopeck_port_security::{PasswordHasher, SecretBinding, SecretBox, SecurityError};
@@ -120,7 +120,7 @@ impl From<StoreError> for PartnerError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DepositOrigin {
     /// An operator, under a reference.
-    Operator(DepositReference),
+    Operator(TransferReference),
     /// The creation of the partner.
     Opening,
     /// The sandbox.
@@ -415,19 +415,19 @@ pub fn deposit(
         return Err(PartnerError::NotPositive);
     }
     let own = |text: &str| {
-        DepositReference::parse(text).map_err(|error| StoreError::Failed(format!("reference: {error}")))
+        TransferReference::parse(text).map_err(|error| StoreError::Failed(format!("reference: {error}")))
     };
     let (reference, named) = match origin {
         DepositOrigin::Operator(reference) => (reference.clone(), Some(reference.clone())),
         DepositOrigin::Opening => (own("opening")?, None),
         DepositOrigin::Sandbox => (own(&format!("sandbox-{}", env.ids.next_id()))?, None),
     };
-    match unit.ledger().deposit(id, &reference)? {
+    match unit.ledger().transferred(id, MovementKind::Deposit, &reference)? {
         Some(before) if before == amount => return Ok(DepositOutcome::AlreadyBooked),
         Some(before) => return Err(PartnerError::ReferenceUsed(before)),
         None => {}
     }
-    let booked = money::book(unit, env, id, MovementKind::Deposit, Reference::Deposit(reference), amount);
+    let booked = money::book(unit, env, id, MovementKind::Deposit, Reference::Transfer(reference), amount);
     match booked {
         Ok(()) => {
             let deposited = EventData::BalanceDeposited(Deposited { amount, reference: named });

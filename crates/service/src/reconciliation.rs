@@ -80,9 +80,11 @@ struct ReferenceName<'a>(&'a Reference);
 impl fmt::Display for ReferenceName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Reference::Deposit(reference) => write!(f, "deposit {}", reference.as_str()),
+            Reference::Transfer(reference) => write!(f, "transfer {}", reference.as_str()),
             Reference::Order(id) => write!(f, "order {id}"),
             Reference::Replenishment(id) => write!(f, "replenishment {id}"),
+            Reference::Closing(id) => write!(f, "closing {id}"),
+            Reference::Withdrawal(id) => write!(f, "withdrawal {id}"),
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) const RULES: [Rule; 10] = [
     Rule::CardNumber,
     Rule::OneMainCard,
     Rule::CardInOneBatch,
-    Rule::DepositReference,
+    Rule::TransferReference,
     Rule::IdempotencyKey,
     Rule::SealedNonce,
     Rule::Reference,

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, TransferReference};
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
@@ -31,14 +31,16 @@ struct MovementRow {
     partner_id: Id,
     number: i64,
     kind: &'static str,
-    deposit_reference: Option<String>,
+    transfer_reference: Option<String>,
     order_id: Option<Id>,
     replenishment_id: Option<Id>,
+    closing_id: Option<Id>,
+    withdrawal_id: Option<Id>,
     created_at: UtcTimestamp,
 }
 
 row!(MovementRow, movements:
-    partner_id, number, kind, deposit_reference, order_id, replenishment_id, created_at);
+    partner_id, number, kind, transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, created_at);
 
 impl MovementRow {
     fn new(partner: Id, number: i64, movement: &Movement, at: OffsetDateTime) -> Self {
@@ -46,17 +48,21 @@ impl MovementRow {
             partner_id: partner,
             number,
             kind: movement.kind().as_str(),
-            deposit_reference: None,
+            transfer_reference: None,
             order_id: None,
             replenishment_id: None,
+            closing_id: None,
+            withdrawal_id: None,
             created_at: UtcTimestamp::of(at),
         };
         match movement.reference() {
-            Reference::Deposit(reference) => {
-                Self { deposit_reference: Some(reference.as_str().to_owned()), ..row }
+            Reference::Transfer(reference) => {
+                Self { transfer_reference: Some(reference.as_str().to_owned()), ..row }
             }
             Reference::Order(order) => Self { order_id: Some(order.key()), ..row },
             Reference::Replenishment(request) => Self { replenishment_id: Some(request.key()), ..row },
+            Reference::Closing(request) => Self { closing_id: Some(request.key()), ..row },
+            Reference::Withdrawal(request) => Self { withdrawal_id: Some(request.key()), ..row },
         }
     }
 }
@@ -127,19 +133,20 @@ impl LedgerRepository for DieselTransaction {
         self.change(partner, text, binds![threshold.get(), partner.key()])
     }
 
-    fn deposit(
+    fn transferred(
         &mut self,
         partner: PartnerId,
-        reference: &DepositReference,
+        kind: MovementKind,
+        reference: &TransferReference,
     ) -> Result<Option<Kopecks>, StoreError> {
-        let (_, reached) = MovementKind::Deposit.route();
+        let (_, reached) = kind.route();
         let of_movement =
             entries::partner_id.eq(movements::partner_id).and(entries::movement.eq(movements::number));
         let amount: Option<i64> = movements::table
             .inner_join(entries::table.on(of_movement))
             .filter(movements::partner_id.eq(partner.key()))
-            .filter(movements::deposit_reference.eq(reference.as_str()))
-            .filter(movements::kind.eq(MovementKind::Deposit.as_str()))
+            .filter(movements::transfer_reference.eq(reference.as_str()))
+            .filter(movements::kind.eq(kind.as_str()))
             .filter(entries::account.eq(reached.as_str()))
             .select(entries::amount)
             .get_result(self.of(partner)?)

@@ -14,14 +14,20 @@ use crate::error::Stored;
 use crate::sql_types::{Id, sql};
 use crate::transaction::DieselTransaction;
 
-type ReferenceRow = (Option<String>, Option<Id>, Option<Id>, i64, i64);
+type RequestId = Nullable<sql::Id>;
+type ReferenceRow = (Option<String>, Option<Id>, Option<Id>, Option<Id>, Option<Id>, i64, i64);
 
-fn reference_sums((deposit, order, request, held, spent): ReferenceRow) -> Result<ReferenceSums, StoreError> {
-    let reference = match (deposit, order, request) {
-        (Some(text), None, None) => Reference::Deposit(word(&text, "movements.deposit_reference")?),
-        (None, Some(bytes), None) => Reference::Order(bytes.to()),
-        (None, None, Some(bytes)) => Reference::Replenishment(bytes.to()),
-        _ => return Err(corrupt("movements.deposit_reference")),
+fn reference_sums(row: ReferenceRow) -> Result<ReferenceSums, StoreError> {
+    let (transfer, order, replenishment, closing, withdrawal, held, spent) = row;
+    let reference = match (transfer, order, replenishment, closing, withdrawal) {
+        (Some(text), None, None, None, None) => {
+            Reference::Transfer(word(&text, "movements.transfer_reference")?)
+        }
+        (None, Some(id), None, None, None) => Reference::Order(id.to()),
+        (None, None, Some(id), None, None) => Reference::Replenishment(id.to()),
+        (None, None, None, Some(id), None) => Reference::Closing(id.to()),
+        (None, None, None, None, Some(id)) => Reference::Withdrawal(id.to()),
+        _ => return Err(corrupt("movements.transfer_reference")),
     };
     Ok(ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) })
 }
@@ -62,9 +68,9 @@ impl ReconciliationRepository for DieselTransaction {
 
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
         let rows: Vec<ReferenceRow> =
-            sql::<(Nullable<Text>, Nullable<sql::Id>, Nullable<sql::Id>, BigInt, BigInt)>(
-                "SELECT deposit_reference, order_id, replenishment_id, held, spent FROM (\
-                 SELECT m.deposit_reference, m.order_id, m.replenishment_id, \
+            sql::<(Nullable<Text>, RequestId, RequestId, RequestId, RequestId, BigInt, BigInt)>(
+                "SELECT transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, held, spent FROM (\
+                 SELECT m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id, \
                  CAST(SUM(CASE e.account WHEN 'HELD' THEN e.amount ELSE 0 END) AS BIGINT) AS held, \
                  CAST(SUM(CASE e.account WHEN 'SPENT' THEN e.amount ELSE 0 END) AS BIGINT) AS spent \
                  FROM movements m JOIN entries e \
@@ -73,7 +79,7 @@ impl ReconciliationRepository for DieselTransaction {
             )
             .bind::<sql::Id, _>(partner.key())
             .sql(
-                " GROUP BY m.deposit_reference, m.order_id, m.replenishment_id) sums \
+                " GROUP BY m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id) sums \
                  WHERE held <> 0 OR spent <> 0",
             )
             .load(self.of(partner)?)

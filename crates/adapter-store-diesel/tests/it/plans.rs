@@ -14,7 +14,7 @@ use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{DeliveryId, EventId, WebhookId};
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::{MovementKind, TransferReference};
 use kopeck_domain::order::OrderState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
@@ -246,7 +246,7 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.limit_changes().list(PARTNER, BatchFilter::default(), page())?;
     unit.limit_changes().list(PARTNER, BatchFilter { state: Some(BatchState::New) }, page())?;
     unit.ledger().sheet(PARTNER)?;
-    unit.ledger().deposit(PARTNER, &DepositReference::parse("R").unwrap())?;
+    unit.ledger().transferred(PARTNER, MovementKind::Deposit, &TransferReference::parse("R").unwrap())?;
     unit.jobs().enqueue(PARTNER, Subject::Replenishment(id), Duration::ZERO)?;
     let claim = unit.jobs().claim(Duration::ZERO, 10)?.remove(0);
     unit.jobs().is_current(&claim)?;

@@ -1,7 +1,7 @@
 //! The check of the books finds what the constraints would have kept out.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::ledger::{DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Movement, MovementKind, Reference, TransferReference};
 use kopeck_port_store::Store;
 
 use crate::support::{
@@ -10,7 +10,7 @@ use crate::support::{
 
 fn deposit(store: &dyn Store, reference: &'static str) {
     write(store, move |unit| {
-        let reference = Reference::Deposit(DepositReference::parse(reference).unwrap());
+        let reference = Reference::Transfer(TransferReference::parse(reference).unwrap());
         let movement = Movement::new(MovementKind::Deposit, reference, Kopecks::new(100)).unwrap();
         let sheet = unit.ledger().sheet(PARTNER)?.unwrap();
         unit.ledger().book(PARTNER, &movement, sheet.balances.after(&movement).unwrap(), NOW)

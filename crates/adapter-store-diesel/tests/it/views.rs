@@ -60,7 +60,7 @@ fn filled_store(kind: Kind) -> TestStore {
     tamper(
         &store,
         &format!(
-            "INSERT INTO movements (partner_id, number, kind, deposit_reference, created_at)
+            "INSERT INTO movements (partner_id, number, kind, transfer_reference, created_at)
                 VALUES ({partner}, 1, 'DEPOSIT', 'invoice 7', {yesterday});
              INSERT INTO entries (partner_id, movement, account, amount)
                 VALUES ({partner}, 1, 'DEPOSITED', -150005), ({partner}, 1, 'AVAILABLE', 150005);

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::partner::{self, SealingPolicy};
 use secrecy::SecretString;
 
@@ -130,8 +130,8 @@ pub struct DepositArgs {
     #[arg(value_parser = clap::value_parser!(i64).range(1..))]
     pub kopecks: i64,
     /// Names the deposit, such as the number of a bank transfer.
-    #[arg(long, value_parser = DepositReference::parse)]
-    pub reference: DepositReference,
+    #[arg(long, value_parser = TransferReference::parse)]
+    pub reference: TransferReference,
 }
 
 /// A threshold.

@@ -8,7 +8,7 @@ use kopeck_audit::Outcome;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Access, BalanceSheet, transact};
 use kopeck_sealing::{KeyId, SealingKey};
@@ -183,7 +183,7 @@ fn book_deposit(
     application: &Application,
     id: PartnerId,
     amount: Kopecks,
-    reference: DepositReference,
+    reference: TransferReference,
 ) -> Result<DepositOutcome, PartnerError> {
     let env = Arc::clone(&application.env);
     let origin = DepositOrigin::Operator(reference);

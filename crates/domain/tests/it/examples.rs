@@ -57,11 +57,12 @@ fn the_faults_of_the_documented_staff_file_are_found() {
 fn the_ledger_replay_shows_what_cannot_have_happened() {
     let order = "00000000-0000-0000-0000-000000000007";
     let journal = format!(
-        "kind,kopecks,reference\nDEPOSIT,100000,invoice-17\nHOLD,30000,{order}\nHOLD,70001,{order}\nCAPTURE,30000,{order}\n"
+        "kind,kopecks,reference\nDEPOSIT,100000,invoice-17\nHOLD,30000,{order}\nHOLD,70001,{order}\nCAPTURE,30000,{order}\nRETURN,5000,{order}\nWITHDRAWAL,75000,payout-1\n"
     );
     let lines = ledger_replay::replay(&journal).unwrap();
     let lines: Vec<&str> = lines.lines().collect();
-    assert_eq!(lines[1], "HOLD     available 700.00, held 300.00, spent 0.00: ok");
+    assert_eq!(lines[1], "HOLD       available 700.00, held 300.00, spent 0.00: ok");
     assert!(lines[2].ends_with("IMPOSSIBLE: the account AVAILABLE does not cover the amount"), "{lines:?}");
-    assert_eq!(lines[3], "CAPTURE  available 700.00, held 0.00, spent 300.00: ok");
+    assert_eq!(lines[3], "CAPTURE    available 700.00, held 0.00, spent 300.00: ok");
+    assert_eq!(lines[5], "WITHDRAWAL available 0.00, held 0.00, spent 250.00: ok");
 }

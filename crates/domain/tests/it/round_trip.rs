@@ -7,7 +7,7 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
-use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, TransferReference};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
@@ -145,7 +145,7 @@ fn a_card_batch_has_at_least_one_card() {
 
 #[test]
 fn money_that_moves_is_above_zero() {
-    let deposit = Reference::Deposit(DepositReference::parse("invoice-17").unwrap());
+    let deposit = Reference::Transfer(TransferReference::parse("invoice-17").unwrap());
     let movement = Movement::new(MovementKind::Deposit, deposit, Kopecks::new(100)).unwrap();
     let json = round_trip(&movement);
     assert_eq!(json, json!({"kind": "DEPOSIT", "reference": {"deposit": "invoice-17"}, "amount": 100}));
@@ -166,7 +166,7 @@ fn money_that_moves_is_above_zero() {
 
 #[test]
 fn balances_add_up_to_zero() {
-    let deposit = Reference::Deposit(DepositReference::parse("invoice-17").unwrap());
+    let deposit = Reference::Transfer(TransferReference::parse("invoice-17").unwrap());
     let movement = Movement::new(MovementKind::Deposit, deposit, Kopecks::new(100)).unwrap();
     let json = round_trip(&Balances::default().after(&movement).unwrap());
     assert_eq!(json, json!({"deposited": -100, "available": 100, "held": 0, "spent": 0}));

@@ -9,7 +9,7 @@ use kopeck_domain::event::{
     Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, WebhookDisabled,
 };
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::person::CustomId;
@@ -95,7 +95,7 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         bank_status: BankStatus::Open,
     };
     let deposited =
-        Deposited { amount: Kopecks::new(5_000), reference: Some(DepositReference::parse("R-1").unwrap()) };
+        Deposited { amount: Kopecks::new(5_000), reference: Some(TransferReference::parse("R-1").unwrap()) };
     vec![
         (
             EventData::OrderStatus(RequestStatus { id: OrderId::new(ID), state: OrderState::InProcess }),

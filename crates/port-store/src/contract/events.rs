@@ -3,14 +3,14 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::event::{Deposited, EmployeeChange, Event, EventData, EventType};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::person::CustomId;
 
 use super::support::{at, id, partner, read, write};
 use crate::{FeedEvent, Rule, Store, StoreError};
 
 fn deposited(amount: i64) -> Event {
-    let reference = DepositReference::parse("R-1").unwrap();
+    let reference = TransferReference::parse("R-1").unwrap();
     let data =
         EventData::BalanceDeposited(Deposited { amount: Kopecks::new(amount), reference: Some(reference) });
     Event { id: id(), created_at: at(amount), data }

@@ -2,14 +2,14 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, TransferReference};
 
 use super::card_batches::some_replenishment;
 use super::support::{at, book, id, partner, read, some_order, write};
 use crate::{BalanceSheet, Rule, Store, StoreError};
 
-fn deposit_reference(text: &str) -> DepositReference {
-    DepositReference::parse(text).unwrap()
+fn transfer_reference(text: &str) -> TransferReference {
+    TransferReference::parse(text).unwrap()
 }
 
 fn booked(
@@ -51,7 +51,7 @@ pub fn a_movement_changes_the_balances(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let (first, second) = (some_order(store, partner), some_order(store, partner));
     let steps = [
-        (MovementKind::Deposit, Reference::Deposit(deposit_reference("R-1")), 1_000, (-1_000, 1_000, 0, 0)),
+        (MovementKind::Deposit, Reference::Transfer(transfer_reference("R-1")), 1_000, (-1_000, 1_000, 0, 0)),
         (MovementKind::Hold, Reference::Order(first), 400, (-1_000, 600, 400, 0)),
         (MovementKind::Hold, Reference::Order(second), 600, (-1_000, 0, 1_000, 0)),
         (MovementKind::Capture, Reference::Order(first), 400, (-1_000, 0, 600, 400)),
@@ -65,23 +65,39 @@ pub fn a_movement_changes_the_balances(store: &dyn Store) {
     assert_eq!(sheet(store, other).unwrap().balances, Balances::default());
 }
 
-/// For each partner; a refused deposit moves nothing.
-pub fn a_reference_deposits_once(store: &dyn Store) {
+/// For each partner and kind of movement; a refused deposit moves nothing.
+pub fn a_reference_counts_once(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
-    let reference = deposit_reference("R-1");
+    let reference = transfer_reference("R-1");
     let deposited = |partner| {
         let reference = reference.clone();
-        read(store, move |unit| unit.ledger().deposit(partner, &reference))
+        read(store, move |unit| unit.ledger().transferred(partner, MovementKind::Deposit, &reference))
     };
-    let deposit = |amount| (MovementKind::Deposit, Reference::Deposit(reference.clone()), amount);
+    let deposit = |amount| (MovementKind::Deposit, Reference::Transfer(reference.clone()), amount);
     assert_eq!(deposited(first), None);
     booked(store, first, deposit(500), 10).unwrap();
     let refused = booked(store, first, deposit(700), 20);
-    assert_eq!(refused, Err(StoreError::Conflict(Rule::DepositReference)));
+    assert_eq!(refused, Err(StoreError::Conflict(Rule::TransferReference)));
     assert_eq!(sheet(store, first).unwrap().balances, balances(-500, 500, 0, 0));
     assert_eq!((deposited(first), deposited(second)), (Some(Kopecks::new(500)), None));
     booked(store, second, deposit(700), 20).unwrap();
     assert_eq!((deposited(first), deposited(second)), (Some(Kopecks::new(500)), Some(Kopecks::new(700))));
+    for kind in [MovementKind::Withdrawal, MovementKind::Correction] {
+        let transfer = |amount| (kind, Reference::Transfer(reference.clone()), amount);
+        let transferred = {
+            let reference = reference.clone();
+            move || {
+                let reference = reference.clone();
+                read(store, move |unit| unit.ledger().transferred(first, kind, &reference))
+            }
+        };
+        assert_eq!(transferred(), None);
+        booked(store, first, transfer(10), 30).unwrap();
+        assert_eq!(transferred(), Some(Kopecks::new(10)));
+        let refused = booked(store, first, transfer(20), 40);
+        assert_eq!(refused, Err(StoreError::Conflict(Rule::TransferReference)));
+    }
+    assert_eq!(sheet(store, first).unwrap().balances, balances(-480, 480, 0, 0));
 }
 
 /// Whatever a use case believes the balances to be.
@@ -109,7 +125,8 @@ pub fn what_does_not_add_up_is_refused(store: &dyn Store) {
 /// An order or replenishment of another does not exist.
 pub fn a_movement_belongs_to_the_partners_own_request(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
-    booked(store, first, (MovementKind::Deposit, Reference::Deposit(deposit_reference("R")), 9), 1).unwrap();
+    booked(store, first, (MovementKind::Deposit, Reference::Transfer(transfer_reference("R")), 9), 1)
+        .unwrap();
     let request = some_replenishment(store, second);
     for reference in [
         Reference::Order(some_order(store, second)),
@@ -121,7 +138,7 @@ pub fn a_movement_belongs_to_the_partners_own_request(store: &dyn Store) {
     }
     let stranger: PartnerId = id();
     let movement =
-        Movement::new(MovementKind::Deposit, Reference::Deposit(deposit_reference("R")), Kopecks::new(1))
+        Movement::new(MovementKind::Deposit, Reference::Transfer(transfer_reference("R")), Kopecks::new(1))
             .unwrap();
     let refused =
         write(store, move |unit| unit.ledger().book(stranger, &movement, balances(-1, 1, 0, 0), at(3)));
@@ -133,7 +150,7 @@ pub fn a_threshold_is_kept(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let threshold = Kopecks::new(700);
     write(store, move |unit| unit.ledger().set_threshold(partner, threshold)).unwrap();
-    let deposit = (MovementKind::Deposit, Reference::Deposit(deposit_reference("R-1")), 500);
+    let deposit = (MovementKind::Deposit, Reference::Transfer(transfer_reference("R-1")), 500);
     booked(store, partner, deposit, 10).unwrap();
     let expected = BalanceSheet { threshold, ..balance_sheet(balances(-500, 500, 0, 0), 10) };
     assert_eq!(sheet(store, partner), Some(expected));

@@ -3,7 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Balances, DepositReference, MovementKind, Reference};
+use kopeck_domain::ledger::{Balances, MovementKind, Reference, TransferReference};
 use kopeck_domain::order::{Order, OrderState, StoredOrder};
 use time::Duration;
 
@@ -23,7 +23,7 @@ fn booked(store: &dyn Store, partner: PartnerId, movements: &[(MovementKind, Ref
 }
 
 fn deposit(text: &str) -> Reference {
-    Reference::Deposit(DepositReference::parse(text).unwrap())
+    Reference::Transfer(TransferReference::parse(text).unwrap())
 }
 
 fn enqueue(store: &dyn Store, partner: PartnerId, subject: Subject) {

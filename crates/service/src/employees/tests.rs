@@ -103,7 +103,7 @@ fn field_of(rule: Rule) -> Option<&'static str> {
         | Rule::CardNumber
         | Rule::OneMainCard
         | Rule::CardInOneBatch
-        | Rule::DepositReference
+        | Rule::TransferReference
         | Rule::IdempotencyKey
         | Rule::SealedNonce => None,
     }

@@ -194,7 +194,7 @@ fn a_rotation_at_once_ends_every_former_key() {
 fn an_unknown_partner_is_not_found() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.partners.expect_get().times(4).returning(|_| Ok(None));
-    let reference = DepositReference::parse("r-1").unwrap();
+    let reference = TransferReference::parse("r-1").unwrap();
     let rotated = desk(&bench).rotate_keys(&mut unit, PARTNER, FormerKey::Overlaps);
     assert!(matches!(rotated, Err(PartnerError::NotFound)));
     assert!(matches!(end_sessions(&mut unit, PARTNER), Err(PartnerError::NotFound)));
@@ -244,13 +244,15 @@ fn deposit_after(
     prepare: impl FnOnce(&mut MockUnit),
 ) -> Result<DepositOutcome, PartnerError> {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let reference = DepositReference::parse("r-1").unwrap();
+    let reference = TransferReference::parse("r-1").unwrap();
     let expected = reference.clone();
     known(&mut unit, PartnerStatus::Suspended);
     unit.ledger
-        .expect_deposit()
-        .withf(move |partner, reference| *partner == PARTNER && *reference == expected)
-        .returning(move |_, _| Ok(before.map(kopecks)));
+        .expect_transferred()
+        .withf(move |partner, kind, reference| {
+            *partner == PARTNER && *kind == MovementKind::Deposit && *reference == expected
+        })
+        .returning(move |_, _, _| Ok(before.map(kopecks)));
     prepare(&mut unit);
     let outcome = deposit(&mut unit, &bench, PARTNER, kopecks(amount), &DepositOrigin::Operator(reference));
     let booked = matches!(outcome, Ok(DepositOutcome::Booked));
@@ -260,7 +262,7 @@ fn deposit_after(
 
 #[test]
 fn money_arrives_under_its_reference() {
-    let reference = Reference::Deposit(DepositReference::parse("r-1").unwrap());
+    let reference = Reference::Transfer(TransferReference::parse("r-1").unwrap());
     let done = deposit_after(None, 250, |unit| {
         expect_booking(unit, sheet(100, 50), MovementKind::Deposit, reference, 250);
     });
@@ -292,9 +294,9 @@ fn a_raced_deposit_moves_no_money_twice() {
         unit.ledger
             .expect_book()
             .times(1)
-            .returning(|_, _, _, _| Err(StoreError::Conflict(Rule::DepositReference)));
+            .returning(|_, _, _, _| Err(StoreError::Conflict(Rule::TransferReference)));
     });
-    let expected = StoreError::Conflict(Rule::DepositReference);
+    let expected = StoreError::Conflict(Rule::TransferReference);
     assert!(matches!(raced, Err(PartnerError::Store(error)) if error == expected));
 }
 

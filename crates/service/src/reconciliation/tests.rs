@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::*;
 use BatchState as S;
 use OrderState as O;
-use kopeck_domain::ledger::{Balances, DepositReference};
+use kopeck_domain::ledger::{Balances, TransferReference};
 use kopeck_port_store::mock::MockUnit;
 use kopeck_port_store::{BalanceSheet, BatchAmounts, ItemCounts};
 use uuid::Uuid;
@@ -216,11 +216,11 @@ fn money_of_a_replenishment_that_is_missing_or_too_much() {
 
 #[test]
 fn money_for_what_is_not_there() {
-    let reference = Reference::Deposit(DepositReference::parse("r-1").unwrap());
+    let reference = Reference::Transfer(TransferReference::parse("r-1").unwrap());
     let found = discrepancies_after(|books| books.sums.push(sums(reference.clone(), 0, 7)));
     let (booked, expected) = (kopecks(7), Kopecks::ZERO);
     assert_eq!(found, [Discrepancy::WrongMoney { reference, what: "spent", booked, expected }]);
-    assert_eq!(found[0].to_string(), "deposit r-1: 0.07 is spent, the request says 0.00");
+    assert_eq!(found[0].to_string(), "transfer r-1: 0.07 is spent, the request says 0.00");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::money::AmountOverflow;
@@ -29,7 +29,7 @@ use time::OffsetDateTime;
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
     /// Money arrives; the operator's command, repeated by its own reference.
-    Deposit { reference: DepositReference, amount: Kopecks },
+    Deposit { reference: TransferReference, amount: Kopecks },
     /// A new employee.
     Hire { custom_id: CustomId },
     /// New cards.

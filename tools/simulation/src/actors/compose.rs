@@ -6,7 +6,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
@@ -128,7 +128,7 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
     let dice = &world.dice;
     Some(match wish {
         Wish::Deposit => Command::Deposit {
-            reference: DepositReference::parse(&format!("R-{}", world.mark())).ok()?,
+            reference: TransferReference::parse(&format!("R-{}", world.mark())).ok()?,
             amount: Kopecks::new(dice.between(1, 60) * 1_000),
         },
         Wish::Hire => Command::Hire { custom_id: CustomId::parse(&format!("E-{}", world.mark())).ok()? },

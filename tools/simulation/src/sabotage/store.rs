@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use kopeck_domain::Kopecks;
 use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::{EventId, PartnerId};
-use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, TransferReference};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
@@ -217,7 +217,10 @@ impl LedgerRepository for SabotagedUnit<'_> {
     ) -> Result<(), StoreError> {
         match movement.kind() {
             MovementKind::Hold | MovementKind::Release => return Ok(()),
-            MovementKind::Deposit => {
+            MovementKind::Deposit
+            | MovementKind::Return
+            | MovementKind::Withdrawal
+            | MovementKind::Correction => {
                 let held = self.unit.ledger().sheet(partner)?.map(|sheet| sheet.balances.held);
                 let after = Balances { held: held.unwrap_or_default(), ..after };
                 return self.unit.ledger().book(partner, movement, after, at);
@@ -239,12 +242,13 @@ impl LedgerRepository for SabotagedUnit<'_> {
         self.unit.ledger().set_threshold(partner, threshold)
     }
 
-    fn deposit(
+    fn transferred(
         &mut self,
         partner: PartnerId,
-        reference: &DepositReference,
+        kind: MovementKind,
+        reference: &TransferReference,
     ) -> Result<Option<Kopecks>, StoreError> {
-        self.unit.ledger().deposit(partner, reference)
+        self.unit.ledger().transferred(partner, kind, reference)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Account, Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Account, Balances, Movement, MovementKind, Reference, TransferReference};
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
@@ -40,20 +40,24 @@ impl State {
         self.movements.iter().filter(move |row| row.partner == partner)
     }
 
-    fn deposited(&self, partner: PartnerId, reference: &DepositReference) -> Option<Kopecks> {
-        let deposit = |row: &&MovementRow| {
-            row.movement.kind() == MovementKind::Deposit
-                && *row.movement.reference() == Reference::Deposit(reference.clone())
+    fn transferred(
+        &self,
+        partner: PartnerId,
+        kind: MovementKind,
+        reference: &TransferReference,
+    ) -> Option<Kopecks> {
+        let transfer = |row: &&MovementRow| {
+            row.movement.kind() == kind && *row.movement.reference() == Reference::Transfer(reference.clone())
         };
-        self.movements_of(partner).find(deposit).map(|row| row.movement.amount())
+        self.movements_of(partner).find(transfer).map(|row| row.movement.amount())
     }
 
     /// The constraints on a movement.
     fn check_movement(&self, partner: PartnerId, movement: &Movement) -> Result<(), StoreError> {
         let known = match movement.reference() {
-            Reference::Deposit(reference) => {
-                if movement.kind() == MovementKind::Deposit && self.deposited(partner, reference).is_some() {
-                    return Err(StoreError::Conflict(Rule::DepositReference));
+            Reference::Transfer(reference) => {
+                if self.transferred(partner, movement.kind(), reference).is_some() {
+                    return Err(StoreError::Conflict(Rule::TransferReference));
                 }
                 true
             }
@@ -61,6 +65,8 @@ impl State {
                 self.orders.iter().any(|row| row.partner == partner && row.order.id == *id)
             }
             Reference::Replenishment(id) => self.batch::<TopUps>(partner, *id).is_some(),
+            // The model has no such requests.
+            Reference::Closing(_) | Reference::Withdrawal(_) => false,
         };
         if known { Ok(()) } else { Err(StoreError::Conflict(Rule::Reference)) }
     }
@@ -109,11 +115,12 @@ impl LedgerRepository for Unit {
         Ok(())
     }
 
-    fn deposit(
+    fn transferred(
         &mut self,
         partner: PartnerId,
-        reference: &DepositReference,
+        kind: MovementKind,
+        reference: &TransferReference,
     ) -> Result<Option<Kopecks>, StoreError> {
-        Ok(self.state.deposited(partner, reference))
+        Ok(self.state.transferred(partner, kind, reference))
     }
 }
