@@ -36,7 +36,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "kopeck-bench", version)]
 enum Command {
-    /// How long one partner's top-up takes while another has 100,000 cards in work.
+    /// How long one partner waits for a top-up and a block while another has 100,000 cards in work.
     Waiting,
     /// Makes partners with employees and cards, straight in the tables, and tokens for them.
     Seed(seed::Args),

@@ -1,4 +1,5 @@
-//! How long one partner's single top-up takes while another partner has 100,000 cards in work.
+//! How long one partner's single top-up takes, and until the bank has confirmed a block of its card, while another partner has
+//! 100,000 cards in work.
 //!
 //! Secrets come by the environment, never by the command line, which others can read:
 //!
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use comfy_table::{Table, presets};
 use kopeck_client::{
-    CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee, Paging, PlasticItem, RequestState,
-    TopUp, Uuid, VirtualItem, Wait,
+    BankStatus, CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee, Paging, PlasticItem,
+    RequestState, TopUp, Uuid, VirtualItem, Wait,
 };
 
 use crate::partner;
@@ -25,7 +26,7 @@ const CARDS: u32 = 100_000;
 const CARDS_A_LINE: u32 = 5_000;
 /// The most that a limit change takes.
 const CARDS_A_CHANGE: usize = 10_000;
-/// Single top-ups without other load.
+/// Top-ups and blocks without other load.
 const ALONE: usize = 20;
 /// The polling interval: the resolution of the measurement.
 const POLL: Duration = Duration::from_millis(5);
@@ -37,9 +38,9 @@ const AT_MOST: Duration = Duration::from_secs(600);
 pub(crate) async fn run() -> anyhow::Result<()> {
     let (busy, quiet) = (partner::client("KOPECK_BENCH_BUSY")?, partner::client("KOPECK_BENCH_QUIET")?);
     let card = main_card(&quiet).await?;
-    let mut alone = Vec::new();
+    let mut alone = Times::default();
     for _ in 0..ALONE {
-        alone.push(top_up(&quiet, card).await?);
+        alone.add(&quiet, card).await?;
     }
 
     let line = || VirtualItem { number_cards: CARDS_A_LINE, type_card: CardType::Mlz, amount: 5_000 };
@@ -55,13 +56,14 @@ pub(crate) async fn run() -> anyhow::Result<()> {
 
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["the other partner", "single top-ups", "median ms", "p95 ms", "longest ms"]);
+    table.set_header(["the other partner", "measured", "times", "median ms", "p99 ms", "longest ms"]);
     for (what, times) in [
         ("nothing".to_owned(), alone),
         (format!("an order of {CARDS} cards"), while_ordering),
         (format!("limits of {} cards, {CARDS_A_CHANGE} a request", cards.len()), while_changing),
     ] {
-        table.add_row(row(&what, times));
+        table.add_row(row(&what, "a top-up", times.top_ups));
+        table.add_row(row("", "a block at the bank", times.blocks));
     }
     println!("{table}");
     Ok(())
@@ -75,8 +77,29 @@ fn expect(state: &RequestState) -> anyhow::Result<()> {
     if *state == RequestState::Success { Ok(()) } else { bail!("a request ended in {state}") }
 }
 
+/// The partner's one card.
+#[derive(Clone, Copy)]
+struct Card {
+    id: Uuid,
+    employee: Uuid,
+}
+
+#[derive(Default)]
+struct Times {
+    top_ups: Vec<Duration>,
+    blocks: Vec<Duration>,
+}
+
+impl Times {
+    async fn add(&mut self, client: &Client, card: Card) -> anyhow::Result<()> {
+        self.top_ups.push(top_up(client, card.id).await?);
+        self.blocks.push(block(client, card).await?);
+        Ok(())
+    }
+}
+
 /// An employee's MAIN card.
-async fn main_card(client: &Client) -> anyhow::Result<Uuid> {
+async fn main_card(client: &Client) -> anyhow::Result<Card> {
     let item = PlasticItem {
         number_cards: 1,
         type_card: CardType::Kkl,
@@ -90,7 +113,7 @@ async fn main_card(client: &Client) -> anyhow::Result<Uuid> {
     let card = card.context("the order brought no card")?;
     let employee = client.employees().add(&NewEmployee::new("bench")).await?.id_employee;
     client.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
-    Ok(card.id_card)
+    Ok(Card { id: card.id_card, employee })
 }
 
 /// How long one kopeck takes from the request to SUCCESS.
@@ -103,23 +126,49 @@ async fn top_up(client: &Client, card: Uuid) -> anyhow::Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Tops up one after the other until `work` ends.
+/// How long it takes from the response to a block until the bank has confirmed it. Afterwards the card is as it was.
+async fn block(client: &Client, card: Card) -> anyhow::Result<Duration> {
+    client.cards().switch(card.employee, card.id, &CardStatus::TemporarilyBlocked).await?;
+    let start = Instant::now();
+    until(client, card, &BankStatus::Blocked).await?;
+    let time = start.elapsed();
+    client.cards().switch(card.employee, card.id, &CardStatus::Main).await?;
+    until(client, card, &BankStatus::Open).await?;
+    Ok(time)
+}
+
+async fn until(client: &Client, card: Card, status: &BankStatus) -> anyhow::Result<()> {
+    let start = Instant::now();
+    while client.cards().info(card.id).await?.bank_status != *status {
+        anyhow::ensure!(start.elapsed() < AT_MOST, "the card does not get {status}");
+        tokio::time::sleep(POLL).await;
+    }
+    Ok(())
+}
+
+/// Measures one time after the other until `work` ends.
 async fn meanwhile<T>(
     work: impl Future<Output = anyhow::Result<T>>,
     client: &Client,
-    card: Uuid,
-) -> anyhow::Result<(T, Vec<Duration>)> {
-    let mut times = Vec::new();
+    card: Card,
+) -> anyhow::Result<(T, Times)> {
+    let mut times = Times::default();
     let mut work = std::pin::pin!(work);
     loop {
-        let mut top_up = std::pin::pin!(top_up(client, card));
-        tokio::select! {
-            time = &mut top_up => times.push(time?),
-            done = &mut work => {
-                times.push(top_up.await?);
-                return Ok((done?, times));
+        let done = {
+            let mut one = std::pin::pin!(times.add(client, card));
+            tokio::select! {
+                added = &mut one => {
+                    added?;
+                    continue;
+                }
+                done = &mut work => {
+                    one.await?;
+                    done?
+                }
             }
-        }
+        };
+        return Ok((done, times));
     }
 }
 
@@ -148,11 +197,11 @@ async fn set_limits(client: &Client, cards: &[Uuid]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn row(what: &str, mut times: Vec<Duration>) -> [String; 5] {
+fn row(beside: &str, what: &str, mut times: Vec<Duration>) -> [String; 6] {
     times.sort_unstable();
     let at = |part: usize| {
         let index = (times.len() * part / 100).min(times.len().saturating_sub(1));
         times.get(index).map_or_else(String::new, |time| format!("{:.0}", time.as_secs_f64() * 1_000.0))
     };
-    [what.to_owned(), times.len().to_string(), at(50), at(95), at(100)]
+    [beside.to_owned(), what.to_owned(), times.len().to_string(), at(50), at(99), at(100)]
 }
