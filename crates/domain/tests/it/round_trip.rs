@@ -148,7 +148,7 @@ fn money_that_moves_is_above_zero() {
     let deposit = Reference::Transfer(TransferReference::parse("invoice-17").unwrap());
     let movement = Movement::new(MovementKind::Deposit, deposit, Kopecks::new(100)).unwrap();
     let json = round_trip(&movement);
-    assert_eq!(json, json!({"kind": "DEPOSIT", "reference": {"deposit": "invoice-17"}, "amount": 100}));
+    assert_eq!(json, json!({"kind": "DEPOSIT", "reference": {"transfer": "invoice-17"}, "amount": 100}));
     assert!(error_with::<Movement>(&json, "amount", json!(0)).contains("above zero"));
 
     let transaction = Transaction {
