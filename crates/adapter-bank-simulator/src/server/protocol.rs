@@ -110,6 +110,6 @@ fn fits(count: usize) -> Result<(), ErrorResponse> {
     if (1..=MOST_INSTRUCTIONS).contains(&count) {
         Ok(())
     } else {
-        Err(ErrorResponse::invalid(format!("a call has 1 to {MOST_INSTRUCTIONS} instructions or keys")))
+        Err(ErrorResponse::invalid(format!("a request has 1 to {MOST_INSTRUCTIONS} instructions or keys")))
     }
 }
