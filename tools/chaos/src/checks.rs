@@ -1,6 +1,8 @@
 //! What must be true once the faults are over and everything has ended.
 
 mod bank;
+mod deliveries;
+mod events;
 mod lists;
 mod logs;
 mod money;
@@ -43,6 +45,8 @@ pub(crate) async fn check(fleet: &Fleet, partners: &[Arc<Partner>], journal: &Jo
         accounts.push(account);
     }
     bank::check(&fleet.installation, &accounts, journal)?;
+    events::check(fleet, &accounts, journal).await?;
+    deliveries::check(fleet, &accounts, journal).await?;
     if let Some(breaches) = fleet.installation.check().await? {
         journal.wrong(format!("kopeck check: {breaches}"));
     }

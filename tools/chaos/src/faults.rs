@@ -43,11 +43,17 @@ pub(crate) enum Kind {
     BankMute,
     /// The bank does twice what it is sent twice, and does not always say so.
     BankDoubles,
+    /// The receiver of webhooks ends every connection.
+    ReceiverDown,
+    /// The receiver of webhooks responds late, also after the service has given up.
+    ReceiverSlow,
+    /// The receiver of webhooks takes deliveries, and its responses get lost.
+    ReceiverMute,
 }
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::KillApi,
         Self::KillWorker,
         Self::KillBank,
@@ -64,6 +70,9 @@ impl Kind {
         Self::BankFails,
         Self::BankMute,
         Self::BankDoubles,
+        Self::ReceiverDown,
+        Self::ReceiverSlow,
+        Self::ReceiverMute,
     ];
 }
 
@@ -86,6 +95,9 @@ impl fmt::Display for Kind {
             Self::BankFails => "bank fails some calls",
             Self::BankMute => "bank loses some answers",
             Self::BankDoubles => "bank doubles what is repeated",
+            Self::ReceiverDown => "receiver of webhooks down",
+            Self::ReceiverSlow => "receiver of webhooks slow",
+            Self::ReceiverMute => "receiver of webhooks loses responses",
         })
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use crate::cluster::Cluster;
 use crate::installation::Installation;
 use crate::process::Process;
+use crate::receiver::Receiver;
 use crate::settings::Settings;
 use kopeck_test_support::{Proxy, Target};
 
@@ -50,6 +51,8 @@ pub(crate) struct Fleet {
     pub(crate) to_bank: Proxy,
     /// From the partners to each API process.
     pub(crate) to_apis: Vec<Proxy>,
+    /// Of the partners' webhooks.
+    pub(crate) receiver: Receiver,
     processes: BTreeMap<Role, Mutex<Process>>,
     bank_address: StdMutex<Option<SocketAddr>>,
 }
@@ -81,6 +84,7 @@ impl Fleet {
             to_database,
             to_bank,
             to_apis,
+            receiver: Receiver::start()?,
             bank_address: StdMutex::new(None),
         })
     }

@@ -2,6 +2,8 @@
 
 mod call;
 mod caller;
+mod endpoints;
+mod feed;
 mod partner;
 mod reads;
 mod set_up;
@@ -10,6 +12,8 @@ mod watch;
 
 pub(crate) use call::{Answer, Call, RequestKind};
 pub(crate) use caller::{answer_all, call_until};
+pub(crate) use endpoints::{Endpoint, create_endpoints};
+pub(crate) use feed::{follow, read_on};
 pub(crate) use partner::Partner;
 pub(crate) use set_up::set_up;
 pub(crate) use tracked::TrackedRequest;

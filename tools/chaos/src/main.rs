@@ -3,6 +3,7 @@
 mod bank;
 mod checks;
 mod cluster;
+mod database;
 mod faults;
 mod fleet;
 mod installation;
@@ -10,6 +11,7 @@ mod journal;
 mod load;
 mod person;
 mod process;
+mod receiver;
 mod run;
 mod settings;
 mod table;

@@ -38,6 +38,7 @@ pub(crate) async fn run(settings: &Settings) -> anyhow::Result<bool> {
     let mut watching = JoinSet::new();
     for partner in &stage.partners {
         watching.spawn(load::watch(Arc::clone(partner), Arc::clone(&stage.journal)));
+        watching.spawn(load::follow(Arc::clone(partner), Arc::clone(&stage.journal)));
     }
     let mut supervising = JoinSet::new();
     supervising.spawn(supervise(Arc::clone(&stage.fleet), Arc::clone(&stage.journal)));
@@ -67,7 +68,10 @@ impl Stage {
         let partners: Vec<Arc<Partner>> = stream::iter(names)
             .then(async |name| {
                 let secrets = fleet.installation.create_partner(&name, DEPOSIT).await?;
-                anyhow::Ok(Arc::new(Partner::new(name, DEPOSIT, &secrets, &fleet)?))
+                let mut partner = Partner::new(name, DEPOSIT, &secrets, &fleet)?;
+                partner.endpoints =
+                    load::create_endpoints(&partner, &secrets.sealing_key, &fleet.receiver).await?;
+                anyhow::Ok(Arc::new(partner))
             })
             .try_collect()
             .await?;

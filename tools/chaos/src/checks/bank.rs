@@ -124,7 +124,8 @@ fn expected(
     Ok(expected)
 }
 
-fn transactions(bank: &Simulator, number: CardNumber) -> anyhow::Result<Vec<Transaction>> {
+/// All transactions of a card.
+pub(super) fn transactions(bank: &Simulator, number: CardNumber) -> anyhow::Result<Vec<Transaction>> {
     let mut all: Vec<Transaction> = Vec::new();
     loop {
         let after = all.last().map_or(0, |last| last.id);

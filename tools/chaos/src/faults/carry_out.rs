@@ -11,6 +11,7 @@ use super::{Kind, PlannedFault};
 use crate::bank;
 use crate::fleet::{Fleet, Role};
 use crate::journal::Journal;
+use crate::receiver::Behaviour;
 use kopeck_test_support::Proxy;
 
 /// Waits for the time of a fault, does it, and undoes it.
@@ -68,6 +69,12 @@ async fn strike(planned: &PlannedFault, fleet: &Fleet, journal: &Journal) -> any
             tokio::time::sleep(lasts).await;
             bank::behave(fleet, BankFaults::default()).await
         }
+        Kind::ReceiverDown | Kind::ReceiverSlow | Kind::ReceiverMute => {
+            fleet.receiver.behave(of_receiver(planned.kind, planned.percent));
+            tokio::time::sleep(lasts).await;
+            fleet.receiver.behave(Behaviour::Works);
+            Ok(())
+        }
     }
 }
 
@@ -83,6 +90,16 @@ async fn block(proxy: &Proxy, lasts: Duration) {
     proxy.freeze();
     tokio::time::sleep(lasts).await;
     proxy.thaw();
+}
+
+fn of_receiver(kind: Kind, percent: u64) -> Behaviour {
+    match kind {
+        Kind::ReceiverDown => Behaviour::Down,
+        // 3 to 15 s; the service gives up after 10 s.
+        Kind::ReceiverSlow => Behaviour::Slow(Duration::from_millis(percent * 300)),
+        Kind::ReceiverMute => Behaviour::LosesResponses,
+        _ => Behaviour::Works,
+    }
 }
 
 fn misbehaviour(kind: Kind, percent: u64) -> BankFaults {

@@ -33,7 +33,7 @@ pub(crate) struct PlannedFault {
     pub(crate) kind: Kind,
     /// The process that it strikes, if it strikes one.
     pub(crate) role: Option<Role>,
-    /// How badly a bank misbehaves, in percent of its requests or in hundredths of three seconds.
+    /// How badly a bank or a receiver misbehaves: in percent of its requests, or of its longest latency.
     pub(crate) percent: u64,
 }
 
@@ -44,6 +44,7 @@ enum Target {
     Database,
     WayToBank,
     Partners,
+    Receiver,
 }
 
 /// The faults of a run in the order of their time; all of them are undone by its end.
@@ -100,6 +101,7 @@ impl Kind {
             Self::CrashDatabase | Self::CutDatabase | Self::BlockDatabase => return (Target::Database, None),
             Self::CutBank | Self::BlockBank => return (Target::WayToBank, None),
             Self::CutPartners => return (Target::Partners, None),
+            Self::ReceiverDown | Self::ReceiverSlow | Self::ReceiverMute => return (Target::Receiver, None),
             Self::KillBank
             | Self::BankDown
             | Self::BankSlow
@@ -120,9 +122,14 @@ impl Kind {
             Self::CrashDatabase => (500, 5_000),
             Self::CutDatabase | Self::CutBank | Self::CutPartners => (0, 0),
             Self::BlockDatabase | Self::BlockBank => (1_000, 6_000),
-            Self::BankDown | Self::BankSlow | Self::BankFails | Self::BankMute | Self::BankDoubles => {
-                (3_000, 9_000)
-            }
+            Self::BankDown
+            | Self::BankSlow
+            | Self::BankFails
+            | Self::BankMute
+            | Self::BankDoubles
+            | Self::ReceiverDown
+            | Self::ReceiverSlow
+            | Self::ReceiverMute => (3_000, 9_000),
         }
     }
 

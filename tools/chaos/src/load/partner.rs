@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kopeck_client::{Client, Error, IdempotencyKey, RetryPolicy, Uuid};
+use kopeck_client::{Client, Error, Event, IdempotencyKey, RetryPolicy, Uuid};
 use kopeck_domain::card_number::CardNumber;
 
 use super::call::{Answer, Call};
+use super::endpoints::Endpoint;
 use super::tracked::TrackedRequest;
 use crate::fleet::Fleet;
 use crate::installation::PartnerSecrets;
@@ -20,10 +21,13 @@ const CONNECTING: Duration = Duration::from_secs(2);
 /// A partner.
 pub(crate) struct Partner {
     pub(crate) name: String,
+    pub(crate) login: String,
     /// Kopecks that it started with.
     pub(crate) opening: i64,
     /// One for each API process that tries again by itself, then one for each that does not.
     pub(crate) clients: Vec<Client>,
+    /// Its webhooks.
+    pub(crate) endpoints: Vec<Endpoint>,
     book: Mutex<Book>,
 }
 
@@ -41,6 +45,10 @@ pub(crate) struct Book {
     pub(crate) free: Vec<String>,
     /// Confirmations of orders that are done.
     pub(crate) done: Vec<Call>,
+    /// Its feed of events, as far as it was read.
+    pub(crate) feed: Vec<Event>,
+    /// The `after` of the next request for events.
+    pub(crate) cursor: i64,
 }
 
 /// A main card.
@@ -86,7 +94,8 @@ impl Partner {
                 clients.push(client);
             }
         }
-        Ok(Self { name, opening, clients, book: Mutex::default() })
+        let login = secrets.login.clone();
+        Ok(Self { name, login, opening, clients, endpoints: Vec::new(), book: Mutex::default() })
     }
 
     /// A client, whatever the number; and whether it tries again by itself.

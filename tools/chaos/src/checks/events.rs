@@ -1,0 +1,237 @@
+//! Each committed change has one event, and the feed has what the table of events has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_client::{Event, EventData, RequestState, Uuid};
+use kopeck_domain::card_number::CardNumber;
+use tokio::time::Instant;
+
+use super::Account;
+use super::bank::transactions;
+use crate::bank;
+use crate::database::{self, StoredEvent};
+use crate::fleet::Fleet;
+use crate::journal::Journal;
+use crate::load::{Answer, Call, Partner, RequestKind, read_on};
+
+/// How long the bank's feed may take to become events of the partners.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Time between two looks at the feed.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Changes, and how often each was made, or has an event.
+type Changes = BTreeMap<String, u32>;
+
+/// Compares each feed with what was accepted, with the bank's ledger, and with the table of events.
+pub(super) async fn check(fleet: &Fleet, accounts: &[Account<'_>], journal: &Journal) -> anyhow::Result<()> {
+    let bank = bank::books(&fleet.installation)?;
+    let deadline = Instant::now() + PATIENCE;
+    for account in accounts {
+        let expected = expected(&bank, account)?;
+        let partner = account.partner;
+        for difference in settled(partner, &expected, deadline).await? {
+            journal.wrong(format!("{}: {difference}", partner.name));
+        }
+    }
+    let stored = database::events(&fleet.installation.database_url)?;
+    for account in accounts {
+        let partner = account.partner;
+        let feed: Vec<StoredEvent> = partner.book().feed.iter().map(as_stored).collect();
+        check_order(partner, &feed, journal);
+        let stored = stored.get(&partner.login).map(Vec::as_slice).unwrap_or_default();
+        journal.must(feed == stored, || {
+            let (read, stored): (BTreeSet<_>, BTreeSet<_>) = (ids(&feed), ids(stored));
+            let differing = read.symmetric_difference(&stored).count();
+            format!("{}: feed and table of events differ in {differing} events", partner.name)
+        });
+    }
+    Ok(())
+}
+
+/// Reads the feed to its end until it has the changes; returns the differences that are left at `deadline`.
+async fn settled(partner: &Partner, expected: &Changes, deadline: Instant) -> anyhow::Result<Vec<String>> {
+    let mut number = 0;
+    loop {
+        while read_on(partner, number, Duration::ZERO).await? {
+            number += 1;
+        }
+        let differences = differences(expected, &found(&partner.book().feed));
+        if differences.is_empty() || Instant::now() > deadline {
+            return Ok(differences);
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+}
+
+/// A cursor misses nothing only if numbers have no gaps, and become visible in their order.
+fn check_order(partner: &Partner, feed: &[StoredEvent], journal: &Journal) {
+    let gap = (1..).zip(feed).find(|(seq, event)| event.seq != *seq);
+    let name = &partner.name;
+    journal.must(gap.is_none(), || format!("{name}: the feed has a gap, or an event twice: {gap:?}"));
+}
+
+fn as_stored(event: &Event) -> StoredEvent {
+    StoredEvent { seq: event.seq, id: event.id, kind: event.data.event_type().as_str().to_owned() }
+}
+
+fn ids(events: &[StoredEvent]) -> BTreeSet<Uuid> {
+    events.iter().map(|event| event.id).collect()
+}
+
+fn differences(expected: &Changes, found: &Changes) -> Vec<String> {
+    let changes: BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+    let count = |changes: &Changes, change: &String| changes.get(change).copied().unwrap_or(0);
+    let differing = changes.into_iter().filter(|change| count(expected, change) != count(found, change));
+    differing
+        .map(|change| {
+            let (times, events) = (count(expected, change), count(found, change));
+            format!("{change}: happened {times} times, has {events} events")
+        })
+        .collect()
+}
+
+/// The changes that a partner and its bank made.
+fn expected(bank: &Simulator, account: &Account<'_>) -> anyhow::Result<Changes> {
+    let partner = account.partner;
+    let mut changes = Changes::new();
+    let mut add = |change: String| *changes.entry(change).or_default() += 1;
+    add(deposited(partner.opening));
+    for request in &account.requests {
+        states(&request.state).iter().for_each(|state| add(reached(request.kind, request.id, state)));
+        for (number, _) in &request.issued {
+            add(issued(request.id, number));
+            let parsed = CardNumber::parse(number).map_err(|_| anyhow::anyhow!("{number} is no number"))?;
+            for transaction in transactions(bank, parsed)? {
+                add(moved(number, transaction.id));
+            }
+        }
+    }
+    for made in &partner.book().made {
+        match (&made.call, &made.answer) {
+            (Call::AddEmployee { .. }, Some(Answer::Employee(id))) => add(employed(*id)),
+            (Call::Link { employee, .. }, Some(Answer::Linked(card))) => add(linked(*card, *employee)),
+            (Call::Activate { card, .. }, Some(Answer::Done)) => add(activated(*card)),
+            (Call::Purchase { card, amount }, Some(Answer::Purchase { approved: false, .. })) => {
+                add(declined(*card, *amount));
+            }
+            (Call::Deposit { amount }, Some(Answer::Balance(_))) => add(deposited(*amount)),
+            _ => {}
+        }
+    }
+    Ok(changes)
+}
+
+/// The changes that a feed has.
+fn found(feed: &[Event]) -> Changes {
+    let numbers: BTreeMap<Uuid, &str> = feed
+        .iter()
+        .filter_map(|event| match &event.data {
+            EventData::CardIssued(card) => Some((card.id_card, card.custom_id_card.as_str())),
+            _ => None,
+        })
+        .collect();
+    let mut changes = Changes::new();
+    for event in feed {
+        *changes.entry(change(event, &numbers)).or_default() += 1;
+    }
+    changes
+}
+
+fn change(event: &Event, numbers: &BTreeMap<Uuid, &str>) -> String {
+    match &event.data {
+        EventData::OrderStatus(event) => reached(RequestKind::Order, event.order_id, &event.status),
+        EventData::ReplenishmentStatus(event) => {
+            reached(RequestKind::TopUp, event.replenishment_id, &event.status)
+        }
+        EventData::LimitsStatus(event) => {
+            reached(RequestKind::Limit, event.set_limits_cards_id, &event.status)
+        }
+        EventData::CardIssued(card) => issued(card.order_id, &card.custom_id_card),
+        EventData::CardLinked(card) => linked(card.id_card, card.id_employee),
+        EventData::CardActivated(card) => activated(card.id_card),
+        EventData::CardTransaction(event) => {
+            moved(numbers.get(&event.id_card).copied().unwrap_or("unknown"), event.transaction.id)
+        }
+        EventData::CardDeclined(event) => declined(event.id_card, event.amount),
+        EventData::BalanceDeposited(deposit) => deposited(deposit.amount),
+        EventData::EmployeeCreated(employee) => employed(employee.id_employee),
+        // No partner of a run does anything else.
+        other => format!("{other:?}"),
+    }
+}
+
+/// The states through which a request came to `last`.
+fn states(last: &RequestState) -> Vec<RequestState> {
+    use RequestState as S;
+    let mut states = match last {
+        S::New => Vec::new(),
+        S::Rejected | S::InProcess => vec![S::New],
+        S::Confirmed => vec![S::New, S::InProcess, S::Success],
+        _ => vec![S::New, S::InProcess],
+    };
+    states.push(last.clone());
+    states
+}
+
+fn reached(kind: RequestKind, id: Uuid, state: &RequestState) -> String {
+    format!("{kind:?} {id} {state}")
+}
+
+fn issued(order: Uuid, number: &str) -> String {
+    format!("card {number} of order {order}")
+}
+
+fn moved(number: &str, id: i64) -> String {
+    format!("transaction {id} of card {number}")
+}
+
+fn employed(id: Uuid) -> String {
+    format!("employee {id}")
+}
+
+fn linked(card: Uuid, employee: Uuid) -> String {
+    format!("card {card} linked to {employee}")
+}
+
+fn activated(card: Uuid) -> String {
+    format!("card {card} activated")
+}
+
+fn declined(card: Uuid, amount: i64) -> String {
+    format!("declined purchase of {amount} kopecks with card {card}")
+}
+
+fn deposited(amount: i64) -> String {
+    format!("deposit of {amount} kopecks")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_without_an_event_and_an_event_without_a_change_are_found() {
+        let changes = |counts: &[(&str, u32)]| -> Changes {
+            counts.iter().map(|(change, count)| ((*change).to_owned(), *count)).collect()
+        };
+        let expected = changes(&[("a", 1), ("b", 2), ("c", 1)]);
+        assert!(differences(&expected, &expected).is_empty());
+        let found = changes(&[("a", 2), ("b", 2), ("d", 1)]);
+        let lines = [
+            "a: happened 1 times, has 2 events",
+            "c: happened 1 times, has 0 events",
+            "d: happened 0 times, has 1 events",
+        ];
+        assert_eq!(differences(&expected, &found), lines);
+    }
+
+    #[test]
+    fn each_state_on_the_way_is_expected() {
+        use RequestState as S;
+        assert_eq!(states(&S::Confirmed), [S::New, S::InProcess, S::Success, S::Confirmed]);
+        assert_eq!(states(&S::Rejected), [S::New, S::Rejected]);
+        assert_eq!(states(&S::Decline), [S::New, S::InProcess, S::Decline]);
+    }
+}
