@@ -29,18 +29,22 @@ serde_enum! {
 
 /// A partner, without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Partner {
     /// The service's identifier.
     pub id: PartnerId,
     /// Its name.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde_form::name"))]
     pub name: String,
     /// Its login.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde_form::login"))]
     pub login: String,
     /// Whether it may use the service.
     pub status: PartnerStatus,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
     /// The time of its creation.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub created_at: OffsetDateTime,
 }
 
@@ -61,6 +65,21 @@ pub fn parse_login(text: &str) -> Result<String, Invalid> {
         return Err(Invalid::new("must have 1 to 64 visible ASCII characters"));
     }
     Ok(text.to_owned())
+}
+
+#[cfg(feature = "serde")]
+mod serde_form {
+    //! Reads names and logins by the rules of their parsers.
+
+    use serde::de::{Deserialize as _, Deserializer, Error as _};
+
+    pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+        super::parse_name(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
+
+    pub(super) fn login<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+        super::parse_login(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
 }
 
 #[cfg(test)]
