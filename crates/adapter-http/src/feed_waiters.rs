@@ -1,4 +1,4 @@
-//! Requests that wait for an event. They hold no thread and no connection of the database.
+//! Requests that wait for an event, and the delivery to webhooks. They hold no thread and no connection of the database.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,10 +7,12 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::FeedListener;
 use tokio::sync::watch;
 
-/// Wakes requests that wait for an event of a partner. The store is given this as its [`FeedListener`].
+/// Wakes requests that wait for an event of a partner, and the delivery to webhooks. The store is given this as its
+/// [`FeedListener`].
 #[derive(Default)]
 pub struct FeedWaiters {
     feeds: Mutex<HashMap<PartnerId, watch::Sender<()>>>,
+    any: watch::Sender<()>,
 }
 
 impl FeedWaiters {
@@ -21,10 +23,16 @@ impl FeedWaiters {
         let feed = feeds.entry(partner).or_default();
         (feed.receiver_count() < most).then(|| feed.subscribe())
     }
+
+    /// Changes with each event that is appended to any feed from now on.
+    pub fn subscribe_to_all(&self) -> watch::Receiver<()> {
+        self.any.subscribe()
+    }
 }
 
 impl FeedListener for FeedWaiters {
     fn appended(&self, partner: PartnerId) {
+        self.any.send_replace(());
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         // Without a receiver the request is answered, or its client is gone.
         if feeds.get(&partner).is_some_and(|feed| feed.send(()).is_err()) {
@@ -52,6 +60,17 @@ mod tests {
         waiters.appended(own);
         assert!(first.changed().now_or_never().is_some() && second.changed().now_or_never().is_some());
         assert!(of_other.changed().now_or_never().is_none());
+    }
+
+    #[test]
+    fn an_event_of_any_partner_wakes_the_delivery() {
+        let waiters = FeedWaiters::default();
+        let mut all = waiters.subscribe_to_all();
+        assert!(all.changed().now_or_never().is_none());
+        waiters.appended(PartnerId::new(Uuid::from_u128(1)));
+        waiters.appended(PartnerId::new(Uuid::from_u128(2)));
+        assert!(all.changed().now_or_never().is_some());
+        assert!(all.changed().now_or_never().is_none(), "events before a look are one");
     }
 
     #[test]

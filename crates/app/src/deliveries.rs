@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 use kopeck_adapter_http::event_json;
@@ -20,15 +20,17 @@ use kopeck_service::Env;
 use kopeck_service::tokens::TokenService;
 use kopeck_service::webhooks::delivery::{self, AttemptReport, Next};
 use secrecy::ExposeSecret as _;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::liveness::Heartbeat;
 use crate::stop::Stop;
 
-/// How often webhooks are looked at.
+/// How often webhooks are polled: retries become due, and word of an event may be lost with a process.
 const POLL: Duration = Duration::from_millis(100);
+/// The least time between two polls, however many events are appended.
+const PAUSE: Duration = Duration::from_millis(10);
 /// Webhooks that are delivered to at a time.
 const MOST_WEBHOOKS: usize = 1_000;
 /// Attempts to one webhook at a time.
@@ -57,6 +59,8 @@ pub struct Deliverer {
     pub observer: Arc<dyn DeliveryObserver>,
     /// Names this process in leases.
     pub process: Uuid,
+    /// Changes when events are appended.
+    pub appended: watch::Receiver<()>,
 }
 
 /// What all deliveries heed.
@@ -89,10 +93,12 @@ impl Deliverer {
 
     async fn deliver_all(&self, stop: &Stop, heartbeat: &Heartbeat) {
         let signals = Arc::new(Signals::default());
+        let mut appended = self.appended.clone();
         let mut tasks = JoinSet::new();
         let mut has_failed = false;
         while !stop.is_requested() {
             heartbeat.beat();
+            let polled_at = Instant::now();
             while tasks.try_join_next().is_some() {}
             signals.is_full.store(tasks.len() >= MOST_WEBHOOKS, Ordering::Relaxed);
             match self.ready(MOST_WEBHOOKS - tasks.len()).await {
@@ -110,7 +116,10 @@ impl Deliverer {
                 }
                 Err(_) => {}
             }
-            tokio::time::sleep(POLL).await;
+            // So that a stream of events does not keep the store busy with polls.
+            let pause = PAUSE.max(polled_at.elapsed()).min(POLL);
+            tokio::time::sleep(pause).await;
+            wait_for_event(&mut appended, POLL - pause).await;
         }
         signals.is_stopping.store(true, Ordering::Relaxed);
         while tasks.join_next().await.is_some() {
@@ -234,6 +243,18 @@ impl Deliverer {
     }
 }
 
+/// Ends when an event is appended, or was since the last time; after `at_most` otherwise.
+async fn wait_for_event(appended: &mut watch::Receiver<()>, at_most: Duration) {
+    let event = async {
+        if appended.changed().await.is_err() {
+            // There is no sender any more, so there will be no word of events.
+            std::future::pending::<()>().await;
+        }
+    };
+    // Either end leads to the next poll.
+    let _ = tokio::time::timeout(at_most, event).await;
+}
+
 /// What an attempt means by the rules of delivery.
 fn report(attempt: Attempt) -> AttemptReport {
     match attempt {
@@ -251,5 +272,30 @@ fn report(attempt: Attempt) -> AttemptReport {
             status_code: None,
             error: Some(error.to_string()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_event_ends_the_wait_for_the_next_poll() {
+        let long = Duration::from_hours(1);
+        let (sender, mut appended) = watch::channel(());
+        assert!(wait_for_event(&mut appended, long).now_or_never().is_none());
+        sender.send_replace(());
+        assert!(wait_for_event(&mut appended, long).now_or_never().is_some());
+        assert!(wait_for_event(&mut appended, long).now_or_never().is_none(), "once for each event");
+        drop(sender);
+        assert!(wait_for_event(&mut appended, long).now_or_never().is_none(), "it does not spin");
+    }
+
+    #[tokio::test]
+    async fn without_an_event_the_wait_ends_by_itself() {
+        let (_sender, mut appended) = watch::channel(());
+        wait_for_event(&mut appended, Duration::from_millis(1)).await;
     }
 }

@@ -272,6 +272,7 @@ impl Process {
             sender: Arc::clone(&self.webhooks) as _,
             observer: Arc::clone(&self.operations.metrics) as _,
             process: self.adapters.ids.next_id(),
+            appended: self.feed_waiters.subscribe_to_all(),
         }
     }
 
