@@ -60,6 +60,9 @@ def furnish():
         call("POST", "/v1/replenishment", {"cards": [{"idCard": linked["idCard"], "amountReplenishment": 1000}]})
         limit = {"amount": 1000, "period": "CDAY"}
         call("POST", "/v1/setlimitscards", {"data": [{"idCard": linked["idCard"]}], "limit": limit})
+    available = [card["idCard"] for card in call("GET", "/v1/cards/available")["data"]]
+    call("POST", "/v1/closings", {"data": [{"idCard": available[0], "reason": "OTHER"}]})
+    call("POST", "/v1/withdrawals", {"data": [{"idCard": available[1], "amount": 100}]})
 
 
 def is_free_text(text):

@@ -9,6 +9,7 @@ which it does not name, so they have no `tzinfo`; identifiers are `uuid.UUID`, a
 """
 
 from kopeck.aio.api.cards import Cards as AsyncCards
+from kopeck.aio.api.closings import Closings as AsyncClosings
 from kopeck.aio.api.employees import Categories as AsyncCategories
 from kopeck.aio.api.events import Events as AsyncEvents
 from kopeck.aio.api.employees import Employees as AsyncEmployees
@@ -17,6 +18,7 @@ from kopeck.aio.api.orders import Orders as AsyncOrders
 from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
 from kopeck.aio.api.webhooks import Webhooks as AsyncWebhooks
+from kopeck.aio.api.withdrawals import Withdrawals as AsyncWithdrawals
 from kopeck.aio.client import AsyncClient
 from kopeck.call import new_key
 from kopeck.errors import (
@@ -50,6 +52,11 @@ from kopeck.models.money import Balance, Purchase, Refund
 from kopeck.models.page import Page, PageMeta
 from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard, EmployeeWithCards
 from kopeck.models.requests import (
+    CardClosing,
+    CardWithdrawal,
+    Closing,
+    ClosingCreated,
+    ClosingResult,
     IssuedCard,
     LimitChange,
     LimitChangeCreated,
@@ -64,11 +71,15 @@ from kopeck.models.requests import (
     RequestStatus,
     TopUp,
     VirtualItem,
+    Withdrawal,
+    WithdrawalCreated,
+    WithdrawalResult,
 )
 from kopeck.models.webhook import Webhook, WebhookDelivery
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.sync.api.cards import Cards
+from kopeck.sync.api.closings import Closings
 from kopeck.sync.api.employees import Categories, Employees
 from kopeck.sync.api.events import Events
 from kopeck.sync.api.limits import Limits
@@ -76,6 +87,7 @@ from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
 from kopeck.sync.api.sandbox import Sandbox
 from kopeck.sync.api.webhooks import Webhooks
+from kopeck.sync.api.withdrawals import Withdrawals
 from kopeck.sync.client import Client
 from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
@@ -83,6 +95,7 @@ from kopeck.webhooks import WebhookError, WebhookFault, WebhookVerifier
 from kopeck.words import (
     CardStatus,
     CardType,
+    ClosingReason,
     DeliveryStatus,
     EmployeeStatus,
     ErrorCode,
@@ -99,6 +112,7 @@ __all__ = [
     "AsyncCards",
     "AsyncCategories",
     "AsyncClient",
+    "AsyncClosings",
     "AsyncEmployees",
     "AsyncEvents",
     "AsyncLimits",
@@ -106,21 +120,29 @@ __all__ = [
     "AsyncReplenishments",
     "AsyncSandbox",
     "AsyncWebhooks",
+    "AsyncWithdrawals",
     "AvailableCard",
     "Balance",
     "CallTimeoutError",
     "Card",
     "CardBalance",
+    "CardClosing",
     "CardFault",
     "CardLimit",
     "CardStatus",
     "CardType",
+    "CardWithdrawal",
     "Cards",
     "CardsError",
     "Categories",
     "Category",
     "CategoryWithCount",
     "Client",
+    "Closing",
+    "ClosingCreated",
+    "ClosingReason",
+    "ClosingResult",
+    "Closings",
     "ConfigError",
     "DecodeError",
     "DeliveryStatus",
@@ -179,6 +201,10 @@ __all__ = [
     "WebhookFault",
     "WebhookVerifier",
     "Webhooks",
+    "Withdrawal",
+    "WithdrawalCreated",
+    "WithdrawalResult",
+    "Withdrawals",
     "new_key",
     "__version__",
 ]

@@ -70,6 +70,18 @@ LIMITS_RESULT = _get("/v1/limits/result/{setLimitsCardsId}")
 CANCEL_LIMITS = _post("/v1/limits/cancel")
 LIST_LIMITS = _get("/v1/limits")
 
+CREATE_CLOSING = _post("/v1/closings")
+CLOSING_STATUS = _get("/v1/closing/{closingId}/status")
+CLOSING_RESULT = _get("/v1/closing/{closingId}/result")
+CANCEL_CLOSING = Operation("DELETE", "/v1/closing/{closingId}", changes=True)
+LIST_CLOSINGS = _get("/v1/closings")
+
+CREATE_WITHDRAWAL = _post("/v1/withdrawals")
+WITHDRAWAL_STATUS = _get("/v1/withdrawal/{withdrawalId}/status")
+WITHDRAWAL_RESULT = _get("/v1/withdrawal/{withdrawalId}/result")
+CANCEL_WITHDRAWAL = Operation("DELETE", "/v1/withdrawal/{withdrawalId}", changes=True)
+LIST_WITHDRAWALS = _get("/v1/withdrawals")
+
 BALANCE = _get("/v1/balance")
 EVENT_FEED = _get("/v1/events")
 

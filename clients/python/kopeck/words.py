@@ -83,7 +83,19 @@ class TransactionType(Word):
     PAYMENT = "PAYMENT"
     REFUND = "REFUND"
     REVERSAL = "REVERSAL"
+    """Money taken back from the card."""
     CORRECTION = "CORRECTION"
+
+
+class ClosingReason(Word):
+    """Why a card is closed."""
+
+    LOST = "LOST"
+    STOLEN = "STOLEN"
+    DAMAGED = "DAMAGED"
+    LEAVER = "LEAVER"
+    """Its holder leaves the partner."""
+    OTHER = "OTHER"
 
 
 class LimitPeriod(Word):
@@ -104,7 +116,7 @@ class OrderKind(Word):
 
 
 class RequestState(Word):
-    """The state of an order, a top-up request or a change of limits."""
+    """The state of an order, a top-up request, a change of limits, a closing or a withdrawal."""
 
     NEW = "NEW"
     """Accepted; can still be cancelled."""

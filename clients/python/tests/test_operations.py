@@ -10,7 +10,8 @@ from pathlib import Path
 from uuid import UUID
 
 import kopeck
-from kopeck import CardLimit, CardStatus, CardType, Client, EmployeeStatus, LimitPeriod, PlasticItem, RequestState
+from kopeck import CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
+from kopeck import EmployeeStatus, LimitPeriod, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
@@ -21,7 +22,7 @@ NOON = datetime(2026, 2, 7, 12, 0)
 # One answer for all: each operation reads the fields that it knows.
 OBJECT = {
     **dict.fromkeys(("idEmployee", "idCard", "idCategory", "orderId"), str(ID)),
-    **dict.fromkeys(("replenishmentId", "setLimitsCardsId"), str(ID)),
+    **dict.fromkeys(("replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId"), str(ID)),
     **{"customId": "T-1", "phone": 31234567, "status": "NEW", "createdAt": "01.02.2026"},
     **{"statusUpdatedAt": "01.02.2026", "nameCategory": "N", "statusCard": "MAIN", "customCardId": 4006381333931},
     **{"type": "MP4", "dateUntil": "31.01.2029", "bankStatus": "OPEN", "balance": 5, "canToUp": 6, "hold": 1, "available": 4},
@@ -32,9 +33,11 @@ OBJECT = {
     **{"numberCards": 2, "amount": 10, "dateExecutionAt": "07.02.2026", "timeExecutionAt": "09:05"},
     **{"resultReplenishment": False, "amountReplenishment": 5, "errorReplenishment": "expired"},
     **{"resultLimit": True, "errorLimit": None, "newer": [1]},
+    **{"resultClosing": True, "amountReturned": 6, "errorClosing": None, "amountMoved": 7},
+    **{"resultWithdrawal": False, "amountWithdrawn": 0, "errorWithdrawal": "the card is closed"},
 }
 META = {"current_page": 1, "from": 1, "to": 1, "total": 1, "last_page": 1, "per_page": 15, "path": "/v1/x"}
-LISTS = ("/v1/orders", "/v1/replenishments", "/v1/limits")
+LISTS = ("/v1/orders", "/v1/replenishments", "/v1/limits", "/v1/closings", "/v1/withdrawals")
 
 
 EVENT = {"id": str(ID), "seq": 4, "type": "newer", "createdAt": "2026-02-07T09:05:00Z", "data": {"idCard": str(ID)}}
@@ -141,6 +144,21 @@ class Operations(unittest.TestCase):
             "GET /v1/limits?status=DECLINE",
         )
 
+    def test_closings_and_withdrawals(self) -> None:
+        self.check(
+            closings_and_withdrawals,
+            'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}',
+            "GET /v1/closing/ID/status",
+            "GET /v1/closing/ID/result",
+            "DELETE /v1/closing/ID",
+            "GET /v1/closings",
+            'POST /v1/withdrawals {"data":[{"idCard":"ID","amount":300},{"idCard":"ID"}]}',
+            "GET /v1/withdrawal/ID/status",
+            "GET /v1/withdrawal/ID/result",
+            "DELETE /v1/withdrawal/ID",
+            "GET /v1/withdrawals?status=DECLINE",
+        )
+
     def test_events(self) -> None:
         self.check(
             events,
@@ -185,7 +203,8 @@ class Operations(unittest.TestCase):
         # What another operation asks, in another spelling.
         named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
         self.assertGreater(len(named), 40)
-        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, events, webhooks, sandbox, tokens)
+        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, closings_and_withdrawals)
+        groups += (events, webhooks, sandbox, tokens)
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
@@ -247,6 +266,21 @@ def replenishments_and_limits(client: Client) -> None:
     client.limits.cancel(ID)
     assert client.limits.result(ID)[0].succeeded
     client.limits.list(status=RequestState.DECLINE)
+
+
+def closings_and_withdrawals(client: Client) -> None:
+    assert client.closings.create([CardClosing(ID, ClosingReason.STOLEN)]).closing_id == ID
+    assert client.closings.status(ID).id == ID
+    result = client.closings.result(ID)[0]
+    assert (result.succeeded, result.amount) == (True, 6)
+    client.closings.cancel(ID)
+    assert client.closings.list().data[0].amount_moved == 7
+    cards = [CardWithdrawal(ID, 300), CardWithdrawal(ID)]
+    assert client.withdrawals.create(cards).withdrawal_id == ID
+    client.withdrawals.status(ID)
+    assert client.withdrawals.result(ID)[0].error == "the card is closed"
+    client.withdrawals.cancel(ID)
+    client.withdrawals.list(status=RequestState.DECLINE)
 
 
 def events(client: Client) -> None:

@@ -1,9 +1,11 @@
 /** The client itself. */
 
 import { Cards } from "./api/cards.js";
+import { Closings } from "./api/closings.js";
 import { Categories, Employees } from "./api/employees.js";
 import { Events } from "./api/events.js";
 import { Webhooks } from "./api/webhooks.js";
+import { Withdrawals } from "./api/withdrawals.js";
 import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
@@ -59,6 +61,8 @@ export class Client {
   readonly orders: Orders;
   readonly replenishments: Replenishments;
   readonly limits: Limits;
+  readonly closings: Closings;
+  readonly withdrawals: Withdrawals;
   readonly events: Events;
   readonly webhooks: Webhooks;
   readonly sandbox: Sandbox;
@@ -90,6 +94,8 @@ export class Client {
     this.orders = new Orders(core);
     this.replenishments = new Replenishments(core);
     this.limits = new Limits(core);
+    this.closings = new Closings(core);
+    this.withdrawals = new Withdrawals(core);
     this.events = new Events(core);
     this.webhooks = new Webhooks(core);
     this.sandbox = new Sandbox(core);

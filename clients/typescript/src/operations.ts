@@ -55,6 +55,18 @@ export const LIMITS_RESULT = reads("GET", "/v1/limits/result/{setLimitsCardsId}"
 export const CANCEL_LIMITS = changes("POST", "/v1/limits/cancel");
 export const LIST_LIMITS = reads("GET", "/v1/limits");
 
+export const CREATE_CLOSING = changes("POST", "/v1/closings");
+export const CLOSING_STATUS = reads("GET", "/v1/closing/{closingId}/status");
+export const CLOSING_RESULT = reads("GET", "/v1/closing/{closingId}/result");
+export const CANCEL_CLOSING = changes("DELETE", "/v1/closing/{closingId}");
+export const LIST_CLOSINGS = reads("GET", "/v1/closings");
+
+export const CREATE_WITHDRAWAL = changes("POST", "/v1/withdrawals");
+export const WITHDRAWAL_STATUS = reads("GET", "/v1/withdrawal/{withdrawalId}/status");
+export const WITHDRAWAL_RESULT = reads("GET", "/v1/withdrawal/{withdrawalId}/result");
+export const CANCEL_WITHDRAWAL = changes("DELETE", "/v1/withdrawal/{withdrawalId}");
+export const LIST_WITHDRAWALS = reads("GET", "/v1/withdrawals");
+
 export const EVENT_FEED = reads("GET", "/v1/events");
 
 export const CREATE_WEBHOOK = changes("POST", "/v1/webhooks");

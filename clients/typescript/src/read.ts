@@ -5,11 +5,13 @@ import { DecodeError } from "./errors.js";
 import type {
   Card,
   CardBalance,
+  ClosingResult,
   Employee,
   IssuedCard,
   LimitResult,
   ReplenishmentResult,
   RequestStatus,
+  WithdrawalResult,
 } from "./models/values.js";
 import { Secret } from "./secret.js";
 
@@ -45,7 +47,9 @@ export function cardBalance<T extends CardBalance | Card>(value: unknown): T {
 
 export function requestStatus(value: unknown): RequestStatus {
   const answer = objectOf(value);
-  const name = ["orderId", "replenishmentId", "setLimitsCardsId"].find((name) => typeof answer[name] === "string");
+  const name = ["orderId", "replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId"].find(
+    (name) => typeof answer[name] === "string",
+  );
   return { id: text(answer, name ?? "orderId"), state: text(answer, "message") };
 }
 
@@ -61,6 +65,24 @@ export function replenishmentResult(item: Json): ReplenishmentResult {
     succeeded: item.resultReplenishment === true,
     amount: Number(item.amountReplenishment),
     error: typeof item.errorReplenishment === "string" ? item.errorReplenishment : null,
+  };
+}
+
+export function closingResult(item: Json): ClosingResult {
+  return {
+    idCard: text(item, "idCard"),
+    succeeded: item.resultClosing === true,
+    amount: Number(item.amountReturned),
+    error: typeof item.errorClosing === "string" ? item.errorClosing : null,
+  };
+}
+
+export function withdrawalResult(item: Json): WithdrawalResult {
+  return {
+    idCard: text(item, "idCard"),
+    succeeded: item.resultWithdrawal === true,
+    amount: Number(item.amountWithdrawn),
+    error: typeof item.errorWithdrawal === "string" ? item.errorWithdrawal : null,
   };
 }
 

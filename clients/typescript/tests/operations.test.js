@@ -13,7 +13,7 @@ const NOON = "07.02.2026 12:00";
 // One answer for all: each operation reads the fields that it knows.
 const OBJECT = {
   ...Object.fromEntries(["idEmployee", "idCard", "idCategory", "orderId"].map((name) => [name, ID])),
-  ...{ replenishmentId: ID, setLimitsCardsId: ID, customId: "T-1", phone: 31234567, status: "NEW" },
+  ...{ replenishmentId: ID, setLimitsCardsId: ID, closingId: ID, withdrawalId: ID, customId: "T-1", phone: 31234567, status: "NEW" },
   ...{ createdAt: "01.02.2026", statusUpdatedAt: "01.02.2026", nameCategory: "N", statusCard: "MAIN" },
   ...{ customCardId: 4006381333931, type: "MP4", dateUntil: "31.01.2029", balance: 5, canToUp: 6, hold: 1 },
   ...{ available: 4, balanceAccount: { updateAt: "07.02.2026 03:00", value: 4 }, updatedAt: "07.02.2026 09:05" },
@@ -21,6 +21,8 @@ const OBJECT = {
   ...{ resetsAt: "01.03.2026 00:00", approved: true, transactionId: 9, typeCard: "MLZ", customIdCard: "4006381333931" },
   ...{ kind: "VIRTUAL", id: 3, numberCards: 2, amount: 10, dateExecutionAt: "07.02.2026", timeExecutionAt: "09:05" },
   ...{ resultReplenishment: false, amountReplenishment: 5, errorReplenishment: "expired", resultLimit: true },
+  ...{ resultClosing: true, amountReturned: 6, errorClosing: null, amountMoved: 7 },
+  ...{ resultWithdrawal: false, amountWithdrawn: 0, errorWithdrawal: "the card is closed" },
   ...{ errorLimit: null, activationCode: "hush", newer: [1] },
 };
 const meta = { current_page: 1, from: 1, to: 1, total: 1, last_page: 1, per_page: 15, path: "/v1/x" };
@@ -101,6 +103,20 @@ const groups = {
     await limits.cancel(ID);
     assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
     await limits.list({ status: "DECLINE" });
+  },
+
+  async returns({ closings, withdrawals }) {
+    assert.equal(await closings.create([{ idCard: ID, reason: "STOLEN" }]), ID);
+    assert.equal((await closings.status(ID)).id, ID);
+    assert.deepEqual(await closings.result(ID), [{ idCard: ID, succeeded: true, amount: 6, error: null }]);
+    await closings.cancel(ID);
+    assert.equal((await closings.list()).data[0].amountMoved, 7);
+    assert.equal(await withdrawals.create([{ idCard: ID, amount: 300 }, { idCard: ID }]), ID);
+    await withdrawals.status(ID);
+    const error = "the card is closed";
+    assert.deepEqual(await withdrawals.result(ID), [{ idCard: ID, succeeded: false, amount: 0, error }]);
+    await withdrawals.cancel(ID);
+    await withdrawals.list({ status: "DECLINE" });
   },
 
   async events({ events }) {
@@ -185,6 +201,18 @@ const SENT = {
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",
     "GET /v1/limits?status=DECLINE",
+  ],
+  returns: [
+    'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}',
+    "GET /v1/closing/ID/status",
+    "GET /v1/closing/ID/result",
+    "DELETE /v1/closing/ID",
+    "GET /v1/closings",
+    'POST /v1/withdrawals {"data":[{"idCard":"ID","amount":300},{"idCard":"ID"}]}',
+    "GET /v1/withdrawal/ID/status",
+    "GET /v1/withdrawal/ID/result",
+    "DELETE /v1/withdrawal/ID",
+    "GET /v1/withdrawals?status=DECLINE",
   ],
   events: [
     "GET /v1/events?after=3&limit=10&wait=5&types=card.issued%2Cnewer",

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use kopeck_bank_protocol::{InstructionResult, QueryOutcome, SubmitOutcome};
+use kopeck_domain::Kopecks;
 use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
 
 /// The result for each submission, in their order.
@@ -32,12 +33,23 @@ pub(crate) fn match_results(
 
 fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
     match outcome {
-        SubmitOutcome::Done => Ok(Verdict::Done),
+        SubmitOutcome::Done { returned } => done(returned),
         SubmitOutcome::Declined { reason } => Ok(Verdict::Declined(reason.into())),
         SubmitOutcome::NotAccepted => {
             Err(BankError::Unavailable("the bank did not accept the instruction".to_owned()))
         }
         SubmitOutcome::Pending => Err(BankError::Unknown("the bank has no verdict yet".to_owned())),
+    }
+}
+
+/// What a bank has carried out. A negative amount makes no sense, so what became of the instruction is not known.
+fn done(returned: Option<Kopecks>) -> Result<Verdict, BankError> {
+    match returned {
+        None => Ok(Verdict::Done),
+        Some(amount) if amount.is_negative() => {
+            Err(BankError::Unknown("the bank gave a negative amount back".to_owned()))
+        }
+        Some(amount) => Ok(Verdict::Returned(amount)),
     }
 }
 
@@ -55,7 +67,7 @@ pub(crate) fn verdicts(
         }
     }
     let verdict = |key: &BankKey| match said.get(key.as_str()) {
-        Some(QueryOutcome::Done) => Ok(Some(Verdict::Done)),
+        Some(QueryOutcome::Done { returned }) => done(*returned).map(Some),
         Some(QueryOutcome::Declined { reason }) => Ok(Some(Verdict::Declined((*reason).into()))),
         Some(QueryOutcome::NotSeen) => Ok(None),
         Some(QueryOutcome::Pending) => Err(unknown("the bank has no verdict yet")),
@@ -67,9 +79,10 @@ pub(crate) fn verdicts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kopeck_domain::Kopecks;
     use kopeck_domain::card_number::CardNumber;
     use kopeck_port_bank::Instruction;
+
+    const DONE: SubmitOutcome = SubmitOutcome::Done { returned: None };
 
     fn submissions(keys: &[&str]) -> Vec<Submission> {
         let card = CardNumber::parse("1000000007").unwrap();
@@ -98,8 +111,8 @@ mod tests {
 
     #[test]
     fn answers_find_their_instructions() {
-        use SubmitOutcome::{Done, NotAccepted, Pending};
-        let all = [("a", Done), ("b", NotAccepted), ("c", Pending)];
+        use SubmitOutcome::{NotAccepted, Pending};
+        let all = [("a", DONE), ("b", NotAccepted), ("c", Pending)];
         assert_eq!(told(&["a", "b", "c"], &all), "+!?");
         assert_eq!(told(&["c", "a", "b"], &all), "?+!");
         assert_eq!(told(&["a", "b", "c", "d"], &all), "+!??", "one has no answer");
@@ -109,26 +122,46 @@ mod tests {
 
     #[test]
     fn a_key_that_was_sent_twice_needs_two_answers() {
-        use SubmitOutcome::{Done, NotAccepted};
-        assert_eq!(told(&["a", "b", "a"], &[("a", Done), ("b", Done), ("a", NotAccepted)]), "++!");
+        use SubmitOutcome::NotAccepted;
+        assert_eq!(told(&["a", "b", "a"], &[("a", DONE), ("b", DONE), ("a", NotAccepted)]), "++!");
         // Taken for the first, this would send it again, though it may have been done.
-        assert_eq!(told(&["a", "b", "a"], &[("b", Done), ("a", NotAccepted)]), "?+?");
-        assert_eq!(told(&["a"], &[("a", Done), ("a", NotAccepted)]), "?");
+        assert_eq!(told(&["a", "b", "a"], &[("b", DONE), ("a", NotAccepted)]), "?+?");
+        assert_eq!(told(&["a"], &[("a", DONE), ("a", NotAccepted)]), "?");
     }
 
     #[test]
     fn a_key_looks_unseen_only_if_the_bank_says_so() {
-        use QueryOutcome::{Done, NotSeen, Pending};
+        use QueryOutcome::{NotSeen, Pending};
+        const DONE: QueryOutcome = QueryOutcome::Done { returned: None };
         let keys = ["a", "b"].map(BankKey::new);
         let ask = |results: &[(&str, QueryOutcome)]| verdicts(&keys, said(results));
-        assert_eq!(ask(&[("b", Done), ("a", NotSeen)]), Ok(vec![None, Some(Verdict::Done)]));
-        assert_eq!(ask(&[("a", Done), ("b", Done), ("a", Done)]), Ok(vec![Some(Verdict::Done); 2]));
+        assert_eq!(ask(&[("b", DONE), ("a", NotSeen)]), Ok(vec![None, Some(Verdict::Done)]));
+        assert_eq!(ask(&[("a", DONE), ("b", DONE), ("a", DONE)]), Ok(vec![Some(Verdict::Done); 2]));
         for results in [
-            vec![("a", Done)],
-            vec![("a", Done), ("b", Pending)],
-            vec![("a", Done), ("b", Done), ("a", NotSeen)],
+            vec![("a", DONE)],
+            vec![("a", DONE), ("b", Pending)],
+            vec![("a", DONE), ("b", DONE), ("a", NotSeen)],
         ] {
             assert!(matches!(ask(&results), Err(BankError::Unknown(_))), "{results:?}");
         }
+    }
+
+    #[test]
+    fn what_comes_back_is_zero_or_more() {
+        let answer = |amount| {
+            let returned = Some(Kopecks::new(amount));
+            let submitted =
+                match_results(&submissions(&["a"]), said(&[("a", SubmitOutcome::Done { returned })]));
+            let keys = [BankKey::new("a")];
+            let queried = verdicts(&keys, said(&[("a", QueryOutcome::Done { returned })]));
+            (submitted, queried)
+        };
+        for amount in [0, 700] {
+            let verdict = Verdict::Returned(Kopecks::new(amount));
+            assert_eq!(answer(amount), (vec![Ok(verdict)], Ok(vec![Some(verdict)])));
+        }
+        let (submitted, queried) = answer(-1);
+        assert!(matches!(submitted[..], [Err(BankError::Unknown(_))]), "{submitted:?}");
+        assert!(matches!(queried, Err(BankError::Unknown(_))), "{queried:?}");
     }
 }

@@ -61,14 +61,9 @@ pub(crate) fn bank_card(
     standing: Standing,
     valid_until: Date,
 ) -> BankCard {
-    BankCard {
-        balance,
-        remaining_top_up: room(balance),
-        account: balance,
-        activated_at,
-        standing,
-        valid_until,
-    }
+    // A closed card takes no money.
+    let remaining_top_up = if standing == Standing::Closed { Kopecks::ZERO } else { room(balance) };
+    BankCard { balance, remaining_top_up, account: balance, activated_at, standing, valid_until }
 }
 
 /// The possible top-up of a card with this balance. A balance is never negative, so the difference fits.

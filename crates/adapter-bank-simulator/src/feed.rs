@@ -39,6 +39,7 @@ pub(crate) enum CardChange {
     Blocked,
     Unblocked,
     Expired,
+    Closed,
 }
 
 /// Adds a change of a card.
@@ -53,6 +54,8 @@ pub(crate) fn add_change(
         CardChange::Blocked => "BLOCKED",
         CardChange::Unblocked => "UNBLOCKED",
         CardChange::Expired => "EXPIRED",
+        // The protocol has no word of its own for it.
+        CardChange::Closed => "CHANGED",
     };
     let values = (feed::card.eq(column(card)), feed::kind.eq(kind), feed::at.eq(to_micros(moment.now)));
     diesel::insert_into(feed::table).values(values).execute(connection)?;
@@ -153,6 +156,7 @@ impl EntryRow {
             "BLOCKED" => FeedChange::Blocked,
             "UNBLOCKED" => FeedChange::Unblocked,
             "EXPIRED" => FeedChange::Expired,
+            "CHANGED" => FeedChange::Other,
             "DECLINED" => FeedChange::Declined(self.declined.purchase()?),
             _ => {
                 let found = self.transaction_id.and_then(|id| transactions.remove(&id));

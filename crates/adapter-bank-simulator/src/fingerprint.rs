@@ -31,6 +31,16 @@ pub(crate) fn of(instruction: &Instruction) -> [u8; 32] {
             digest.number(u64::from(*blocked));
             digest.number(u64::from(*change));
         }
+        Instruction::CloseCard { card } => {
+            digest.number(4);
+            digest.number(card.get());
+        }
+        Instruction::Withdraw { card, amount } => {
+            digest.number(5);
+            digest.number(card.get());
+            digest.number(u64::from(amount.is_some()));
+            digest.amount(amount.unwrap_or_default());
+        }
     }
     digest.0.finalize().into()
 }
@@ -104,6 +114,14 @@ mod tests {
         Instruction::TopUp { card: CardNumber::from_u64(card).unwrap(), amount: Kopecks::new(amount) }
     }
 
+    fn close(card: u64) -> Instruction {
+        Instruction::CloseCard { card: CardNumber::from_u64(card).unwrap() }
+    }
+
+    fn withdraw(card: u64, amount: Option<i64>) -> Instruction {
+        Instruction::Withdraw { card: CardNumber::from_u64(card).unwrap(), amount: amount.map(Kopecks::new) }
+    }
+
     fn set_limit(card: u64, allowance: Option<(i64, &str)>, days: &[i64], windows: &[&str]) -> Instruction {
         Instruction::SetLimit {
             card: CardNumber::from_u64(card).unwrap(),
@@ -119,6 +137,12 @@ mod tests {
             top_up(1_000_000_000, 1),
             top_up(1_000_000_000, 2),
             top_up(1_000_000_001, 1),
+            close(1_000_000_000),
+            close(1_000_000_001),
+            withdraw(1_000_000_000, None),
+            withdraw(1_000_000_001, None),
+            withdraw(1_000_000_000, Some(0)),
+            withdraw(1_000_000_000, Some(1)),
             order(&[]),
             order(std::slice::from_ref(&mlz)),
             order(&[mlz.clone(), mlz]),

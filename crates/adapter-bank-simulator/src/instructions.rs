@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use diesel::dsl::max;
 use diesel::prelude::*;
+use kopeck_domain::Kopecks;
 use kopeck_port_bank::{DeclineReason, Instruction, Verdict};
 
 use crate::error::SimulatorError;
@@ -29,6 +30,7 @@ pub(crate) struct NewInstruction<'a> {
     fingerprint: Vec<u8>,
     verdict: &'static str,
     applied: i32,
+    returned: Option<i64>,
 }
 
 impl<'a> NewInstruction<'a> {
@@ -41,10 +43,16 @@ impl<'a> NewInstruction<'a> {
                 Instruction::TopUp { .. } => "TOP_UP",
                 Instruction::SetLimit { .. } => "SET_LIMIT",
                 Instruction::SetBlock { .. } => "SET_BLOCK",
+                Instruction::CloseCard { .. } => "CLOSE_CARD",
+                Instruction::Withdraw { .. } => "WITHDRAW",
             },
             fingerprint: recorded.fingerprint.to_vec(),
             verdict: verdict_word(recorded.verdict),
-            applied: i32::from(recorded.verdict == Verdict::Done),
+            applied: i32::from(is_done(recorded.verdict)),
+            returned: match recorded.verdict {
+                Verdict::Returned(amount) => Some(amount.get()),
+                Verdict::Done | Verdict::Declined(_) => None,
+            },
         }
     }
 }
@@ -56,15 +64,22 @@ pub(crate) fn recorded<'a>(
 ) -> Result<HashMap<&'a str, InstructionRecord>, SimulatorError> {
     let mut by_text: HashMap<String, InstructionRecord> = HashMap::with_capacity(keys.len());
     for chunk in keys.chunks(ROWS_OF_A_STATEMENT) {
-        let rows: Vec<(String, i64, Vec<u8>, String)> = instructions::table
+        let rows: Vec<(String, i64, Vec<u8>, String, Option<i64>)> = instructions::table
             .filter(instructions::key.eq_any(chunk))
-            .select((instructions::key, instructions::id, instructions::fingerprint, instructions::verdict))
+            .select((
+                instructions::key,
+                instructions::id,
+                instructions::fingerprint,
+                instructions::verdict,
+                instructions::returned,
+            ))
             .load(connection)?;
-        for (key, id, fingerprint, verdict) in rows {
+        for (key, id, fingerprint, verdict, returned) in rows {
             let fingerprint = fingerprint
                 .try_into()
                 .map_err(|_| SimulatorError::Corrupt("a fingerprint of another length"))?;
-            by_text.insert(key, InstructionRecord { id, fingerprint, verdict: verdict_of(&verdict)? });
+            by_text
+                .insert(key, InstructionRecord { id, fingerprint, verdict: verdict_of(&verdict, returned)? });
         }
     }
     Ok(keys.iter().filter_map(|key| Some((*key, *by_text.get(*key)?))).collect())
@@ -104,26 +119,38 @@ pub(crate) fn applied(connection: &mut SqliteConnection, key: &str) -> Result<u3
     u32::try_from(applied.unwrap_or(0)).map_err(|_| SimulatorError::Corrupt("a negative count"))
 }
 
+/// Whether an instruction with this verdict had an effect.
+pub(crate) const fn is_done(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Done | Verdict::Returned(_) => true,
+        Verdict::Declined(_) => false,
+    }
+}
+
 const fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Done => "DONE",
+        Verdict::Done | Verdict::Returned(_) => "DONE",
         Verdict::Declined(DeclineReason::OverCardLimit) => "OVER_CARD_LIMIT",
         Verdict::Declined(DeclineReason::Blocked) => "BLOCKED",
         Verdict::Declined(DeclineReason::BlockedByPartner) => "BLOCKED_BY_PARTNER",
         Verdict::Declined(DeclineReason::Expired) => "EXPIRED",
         Verdict::Declined(DeclineReason::NotActivated) => "NOT_ACTIVATED",
+        Verdict::Declined(DeclineReason::Closed) => "CLOSED",
+        Verdict::Declined(DeclineReason::NotEnoughOnCard) => "NOT_ENOUGH_ON_CARD",
         Verdict::Declined(DeclineReason::Refused) => "REFUSED",
     }
 }
 
-fn verdict_of(word: &str) -> Result<Verdict, SimulatorError> {
+fn verdict_of(word: &str, returned: Option<i64>) -> Result<Verdict, SimulatorError> {
     Ok(match word {
-        "DONE" => Verdict::Done,
+        "DONE" => returned.map_or(Verdict::Done, |amount| Verdict::Returned(Kopecks::new(amount))),
         "OVER_CARD_LIMIT" => Verdict::Declined(DeclineReason::OverCardLimit),
         "BLOCKED" => Verdict::Declined(DeclineReason::Blocked),
         "BLOCKED_BY_PARTNER" => Verdict::Declined(DeclineReason::BlockedByPartner),
         "EXPIRED" => Verdict::Declined(DeclineReason::Expired),
         "NOT_ACTIVATED" => Verdict::Declined(DeclineReason::NotActivated),
+        "CLOSED" => Verdict::Declined(DeclineReason::Closed),
+        "NOT_ENOUGH_ON_CARD" => Verdict::Declined(DeclineReason::NotEnoughOnCard),
         "REFUSED" => Verdict::Declined(DeclineReason::Refused),
         _ => return Err(SimulatorError::Corrupt("a verdict with another word")),
     })
@@ -141,12 +168,16 @@ mod tests {
             DeclineReason::BlockedByPartner,
             DeclineReason::Expired,
             DeclineReason::NotActivated,
+            DeclineReason::Closed,
+            DeclineReason::NotEnoughOnCard,
             DeclineReason::Refused,
         ]
         .map(Verdict::Declined);
         for verdict in declined.into_iter().chain([Verdict::Done]) {
-            assert_eq!(verdict_of(verdict_word(verdict)).unwrap(), verdict);
+            assert_eq!(verdict_of(verdict_word(verdict), None).unwrap(), verdict);
         }
-        assert!(verdict_of("done").is_err());
+        let returned = Verdict::Returned(Kopecks::new(7));
+        assert_eq!(verdict_of(verdict_word(returned), Some(7)).unwrap(), returned);
+        assert!(verdict_of("done", None).is_err());
     }
 }

@@ -33,9 +33,18 @@ pub(crate) struct NewTransaction<'a> {
 impl NewTransaction<'_> {
     /// A top-up by an instruction.
     pub(crate) fn replenishment(card: i64, amount: i64, executed_at: i64, instruction: i64) -> Self {
+        Self::instructed(TransactionType::Replenishment, card, amount, executed_at, instruction)
+    }
+
+    /// Money that an instruction took back.
+    pub(crate) fn reversal(card: i64, amount: i64, executed_at: i64, instruction: i64) -> Self {
+        Self::instructed(TransactionType::Reversal, card, amount, executed_at, instruction)
+    }
+
+    fn instructed(kind: TransactionType, card: i64, amount: i64, executed_at: i64, instruction: i64) -> Self {
         Self {
             card,
-            kind: TransactionType::Replenishment.as_str(),
+            kind: kind.as_str(),
             amount,
             executed_at,
             place: None,
@@ -50,7 +59,7 @@ impl NewTransaction<'_> {
 /// What a transaction does to the balance of its card.
 macro_rules! signed {
     () => {
-        "CASE kind WHEN 'PAYMENT' THEN -amount ELSE amount END"
+        "CASE WHEN kind IN ('PAYMENT', 'REVERSAL') THEN -amount ELSE amount END"
     };
 }
 
@@ -136,7 +145,9 @@ pub struct LedgerTotals {
     pub payments: Kopecks,
     /// Refunds.
     pub refunds: Kopecks,
-    /// Money on all cards: `first_top_ups + top_ups - payments + refunds` in a sound ledger.
+    /// Money that was taken back from cards.
+    pub reversals: Kopecks,
+    /// Money on all cards: `first_top_ups + top_ups - payments + refunds - reversals` in a sound ledger.
     pub balances: Kopecks,
 }
 
@@ -156,7 +167,8 @@ const TOTALS: &str = "\
     coalesce(sum(t.amount) FILTER (WHERE i.kind = 'ISSUE_CARDS'), 0) AS first_top_ups, \
     coalesce(sum(t.amount) FILTER (WHERE i.kind = 'TOP_UP'), 0) AS top_ups, \
     coalesce(sum(t.amount) FILTER (WHERE t.kind = 'PAYMENT'), 0) AS payments, \
-    coalesce(sum(t.amount) FILTER (WHERE t.kind = 'REFUND'), 0) AS refunds \
+    coalesce(sum(t.amount) FILTER (WHERE t.kind = 'REFUND'), 0) AS refunds, \
+    coalesce(sum(t.amount) FILTER (WHERE t.kind = 'REVERSAL'), 0) AS reversals \
     FROM transactions AS t LEFT JOIN instructions AS i ON i.id = t.instruction_id";
 
 #[derive(QueryableByName)]
@@ -172,6 +184,8 @@ struct Totals {
     #[diesel(sql_type = BigInt)]
     refunds: i64,
     #[diesel(sql_type = BigInt)]
+    reversals: i64,
+    #[diesel(sql_type = BigInt)]
     balances: i64,
 }
 
@@ -183,6 +197,7 @@ pub(crate) fn totals(connection: &mut SqliteConnection) -> Result<LedgerTotals, 
         top_ups: Kopecks::new(totals.top_ups),
         payments: Kopecks::new(totals.payments),
         refunds: Kopecks::new(totals.refunds),
+        reversals: Kopecks::new(totals.reversals),
         balances: Kopecks::new(totals.balances),
     })
 }

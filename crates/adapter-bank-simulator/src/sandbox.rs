@@ -86,7 +86,9 @@ impl Simulator {
     ) -> Result<(), SandboxError> {
         let moment = self.moment();
         self.database.write(|connection| {
-            if existing(connection, number)?.standing == standing {
+            let before = existing(connection, number)?.standing;
+            // A closed card stays closed.
+            if before == standing || before == Standing::Closed {
                 return Ok(());
             }
             diesel::update(cards_table::table.find(column(number)))

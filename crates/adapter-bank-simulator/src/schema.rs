@@ -17,6 +17,7 @@ diesel::table! {
         fingerprint -> Binary,
         verdict -> Text,
         applied -> Integer,
+        returned -> Nullable<BigInt>,
     }
 }
 

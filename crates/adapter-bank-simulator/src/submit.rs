@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use diesel::SqliteConnection;
+use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
 use kopeck_port_bank::{BankCard, BankError, DeclineReason, Instruction, OrderedCards, Submission, Verdict};
@@ -16,6 +17,7 @@ use crate::fingerprint;
 use crate::instructions::{self, InstructionRecord, NewInstruction};
 use crate::ledger::{self, NewTransaction};
 use crate::limits;
+use crate::returns;
 use crate::top_up;
 
 /// Carries out `submissions` and returns their verdicts in order. `again` decides whether a repeated instruction has a
@@ -47,7 +49,9 @@ fn named(instruction: &Instruction) -> Option<CardNumber> {
     match instruction {
         Instruction::TopUp { card, .. }
         | Instruction::SetLimit { card, .. }
-        | Instruction::SetBlock { card, .. } => Some(*card),
+        | Instruction::SetBlock { card, .. }
+        | Instruction::CloseCard { card }
+        | Instruction::Withdraw { card, .. } => Some(*card),
         Instruction::IssueCards(_) => None,
     }
 }
@@ -70,7 +74,8 @@ struct PendingWrites<'a> {
     new: Vec<NewInstruction<'a>>,
     applied_again: Vec<i64>,
     orders: Vec<(i64, &'a [OrderedCards])>,
-    top_ups: Vec<NewTransaction<'static>>,
+    transactions: Vec<NewTransaction<'static>>,
+    closed: Vec<CardNumber>,
     limits: Vec<(CardNumber, &'a Limit)>,
     /// The latest change of each card.
     blocks: HashMap<CardNumber, Block>,
@@ -93,9 +98,9 @@ impl<'a> BatchState<'a> {
                 Err(BankError::Unavailable("the key names another instruction".to_owned()))
             }
             Some(recorded) => {
-                let repeated = recorded.verdict == Verdict::Done
+                let repeated = instructions::is_done(recorded.verdict)
                     && (self.again)()
-                    && self.apply(recorded.id, instruction) == Verdict::Done;
+                    && instructions::is_done(self.apply(recorded.id, instruction));
                 if repeated {
                     self.writes.applied_again.push(recorded.id);
                 }
@@ -122,7 +127,12 @@ impl<'a> BatchState<'a> {
                     Ok(topped_up) => {
                         self.cards.insert(*number, topped_up);
                         let (card, at) = (cards::column(*number), to_micros(self.moment.now));
-                        self.writes.top_ups.push(NewTransaction::replenishment(card, amount.get(), at, id));
+                        self.writes.transactions.push(NewTransaction::replenishment(
+                            card,
+                            amount.get(),
+                            at,
+                            id,
+                        ));
                         Verdict::Done
                     }
                     Err(reason) => Verdict::Declined(reason),
@@ -148,7 +158,36 @@ impl<'a> BatchState<'a> {
                 }
                 Err(reason) => Verdict::Declined(reason),
             },
+            Instruction::CloseCard { card } => {
+                let decided = returns::close(self.cards.get(card));
+                if decided.is_ok() {
+                    self.writes.closed.push(*card);
+                }
+                self.take_back(id, *card, decided)
+            }
+            Instruction::Withdraw { card, amount } => {
+                self.take_back(id, *card, returns::withdraw(self.cards.get(card), *amount))
+            }
         }
+    }
+
+    /// Adds what a decision takes from a card.
+    fn take_back(
+        &mut self,
+        id: i64,
+        number: CardNumber,
+        decided: Result<(BankCard, Kopecks), DeclineReason>,
+    ) -> Verdict {
+        let (card, returned) = match decided {
+            Ok(decided) => decided,
+            Err(reason) => return Verdict::Declined(reason),
+        };
+        self.cards.insert(number, card);
+        if returned.is_positive() {
+            let (card, at) = (cards::column(number), to_micros(self.moment.now));
+            self.writes.transactions.push(NewTransaction::reversal(card, returned.get(), at, id));
+        }
+        Verdict::Returned(returned)
     }
 }
 
@@ -163,6 +202,7 @@ impl PendingWrites<'_> {
         }
         limits::set(connection, &self.limits)?;
         blocks::set(connection, &self.blocks)?;
-        ledger::post(connection, &self.top_ups, to_micros(issuer.moment.now))
+        ledger::post(connection, &self.transactions, to_micros(issuer.moment.now))?;
+        returns::set_closed(connection, &self.closed, issuer.moment)
     }
 }

@@ -8,7 +8,7 @@ use time::Date;
 use crate::cards::bank_card;
 
 /// The kopecks of an amount that the bank refuses, so that a refusal can be tried out.
-const REFUSED_KOPECKS: i64 = 13;
+pub(crate) const REFUSED_KOPECKS: i64 = 13;
 
 /// `card` after `amount` was put on it. `None` is a card that the bank does not have.
 pub(crate) fn decide(

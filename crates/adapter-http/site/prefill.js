@@ -7,7 +7,8 @@ import { loginName, lookUp, PASSWORD, REFRESH_TOKEN } from "./session.js";
 const NEEDS = {
   idCategory: "category.create", idEmployee: "employee.add", customIdCard: "order.virtual", idCard: "order.virtual",
   orderId: "order.virtual", order_id: "order.virtual", replenishmentId: "replenishment.create",
-  idReplenishment: "replenishment.create", setLimitsCardsId: "limits.set", transactionId: "sandbox.purchase",
+  idReplenishment: "replenishment.create", setLimitsCardsId: "limits.set",
+  withdrawalId: "withdrawal.create", closingId: "closing.create", transactionId: "sandbox.purchase",
 };
 
 /** Values that are new each time. */
@@ -33,6 +34,8 @@ const LOOKED_UP = {
   replenishmentId: first("replenishments", "replenishmentId"),
   idReplenishment: first("replenishments", "replenishmentId"),
   setLimitsCardsId: first("limits", "setLimitsCardsId"),
+  withdrawalId: first("withdrawals", "withdrawalId"),
+  closingId: first("closings", "closingId"),
 };
 
 /** Where an operation needs one in a certain state, or a body other than its example. */
@@ -69,6 +72,18 @@ const OF_OPERATION = {
   },
   "limits.cancel": { setLimitsCardsId: first("limits", "setLimitsCardsId", "NEW", "REJECTED") },
   "limits.result": { setLimitsCardsId: first("limits", "setLimitsCardsId", ...DONE) },
+  "withdrawal.create": {
+    idCard: async ask => ((await first("withdrawals", "status", "NEW", "IN_PROCESS")(ask)) ? undefined : anyCard(ask)),
+    amount: () => 100,
+  },
+  "withdrawal.cancel": { withdrawalId: first("withdrawals", "withdrawalId", "NEW", "REJECTED") },
+  "withdrawal.result": { withdrawalId: first("withdrawals", "withdrawalId", ...DONE) },
+  // A card that no employee has: closing is for good.
+  "closing.create": {
+    idCard: async ask => ((await first("closings", "status", "NEW", "IN_PROCESS")(ask)) ? undefined : freeCard(ask)),
+  },
+  "closing.cancel": { closingId: first("closings", "closingId", "NEW", "REJECTED") },
+  "closing.result": { closingId: first("closings", "closingId", ...DONE) },
   "sandbox.activate": { body: () => ({}) },
   "sandbox.expire": { idCard: async ask => (await freeCard(ask)) ?? mainCard(ask) },
   "sandbox.purchase": { amount: () => 1000 },

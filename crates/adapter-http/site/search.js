@@ -19,6 +19,8 @@ const SYNONYMS = {
   "card.can_pay": "authorization authorize check simulate decline declined approve",
   "replenishment": "topup top-up top-ups topups top up load credit fund funding recharge refill",
   "limits": "limit spending control restriction cap rule budget",
+  "withdrawal": "withdraw return take back unload money",
+  "closing": "close cancel terminate lost stolen block return",
   "balance": "money account funds available",
   "sandbox": "test testing simulator simulate",
   "sandbox.deposit": "topup top-up fund money credit",

@@ -8,6 +8,7 @@ mod balance;
 mod card_batches;
 mod cards;
 mod categories;
+mod closings;
 mod employees;
 mod events;
 mod limits;
@@ -18,13 +19,14 @@ mod requests;
 mod sandbox;
 pub(crate) mod tokens;
 mod webhooks;
+mod withdrawals;
 
 use kopeck_api::Code;
 
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 10] = [
+static INTERFACE: [&[&Operation]; 12] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -32,6 +34,8 @@ static INTERFACE: [&[&Operation]; 10] = [
     &orders::OPERATIONS,
     &replenishments::OPERATIONS,
     &limits::OPERATIONS,
+    &closings::OPERATIONS,
+    &withdrawals::OPERATIONS,
     &[&balance::OPERATION],
     &[&events::OPERATION],
     &webhooks::OPERATIONS,
@@ -129,6 +133,8 @@ mod tests {
             "order_id",
             "replenishmentId",
             "setLimitsCardsId",
+            "closingId",
+            "withdrawalId",
         ];
         for operation in all() {
             let inputs = operation.inputs();
@@ -151,7 +157,8 @@ mod tests {
             }
         }
         let paging = "page per_page perPage";
-        let lists = ["order.list", "replenishment.list", "limits.list"].map(|name| (name, paging.to_owned()));
+        let lists = ["order.list", "replenishment.list", "limits.list", "closing.list", "withdrawal.list"];
+        let lists = lists.map(|name| (name, paging.to_owned()));
         let mut expected: Vec<_> = ["employee.list", "category.list", "card.available", "webhook.list"]
             .map(|name| (name, paging.to_owned()))
             .into_iter()

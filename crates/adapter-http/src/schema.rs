@@ -7,10 +7,12 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::CategoryName;
+use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
+    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
+    WithdrawalId,
 };
 use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
@@ -323,6 +325,7 @@ macro_rules! identifiers {
     ($($type:ty),*) => {plain! {$($type => uuid();)*}};
 }
 identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
+identifiers!(ClosingId, WithdrawalId);
 
 /// Types of the API crate.
 macro_rules! of_the_api {
@@ -336,10 +339,11 @@ macro_rules! of_the_api {
 }
 
 of_the_api! {
-    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Employee, EmployeeWithCards, Feed, LimitChange,
-    LimitChangeCreated, LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, RefundResult,
-    Redelivery, Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, Webhook, WebhookCreated,
-    WebhookDelivery, WebhookPinged, WebhookSecretRotated,
+    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Closing, ClosingCreated,
+    ClosingResult, Employee, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated, LimitResult, LinkedCard,
+    Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, Redelivery, RefundResult, Replenishment,
+    ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, Webhook, WebhookCreated,
+    WebhookDelivery, WebhookPinged, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalResult,
 }
 
 /// String enums that the domain and the API have both.
@@ -364,6 +368,7 @@ vocabularies! {
     CardStatus as CardStatus,
     DeliveryStatus as DeliveryStatus,
     CardType as CardType,
+    ClosingReason as ClosingReason,
     Code as ErrorCode,
     EmployeeStatus as EmployeeStatus,
     EventType as EventType,
@@ -424,74 +429,4 @@ fn add_fields(properties: &mut Vec<Property>, fields: &[Field], components: &mut
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    api_type! {
-        /// Something
-        /// to test.
-        struct Thing<'a> as "Thing" {
-            /// First.
-            a_long_name: &'a str,
-            /// Second.
-            #[serde(rename = "type")]
-            kind: Option<u8>,
-            #[serde(flatten)]
-            rest: Option<Rest>,
-        }
-    }
-
-    api_type! {
-        /// What may be missing.
-        struct Rest as "Rest" {
-            /// Third.
-            in_the_end: Vec<bool>,
-        }
-    }
-
-    #[test]
-    fn the_domain_and_the_api_have_the_same_values() {
-        for (words, shape) in VOCABULARIES {
-            let Shape::Enum { values, .. } = shape else { panic!("{shape:?}") };
-            assert_eq!(words(), *values);
-        }
-    }
-
-    fn text(json: &Json) -> String {
-        serde_json::to_string(json).unwrap()
-    }
-
-    #[test]
-    fn a_schema_names_fields_as_they_are_serialised() {
-        let mut components = Components::default();
-        assert_eq!(text(&Thing::schema(&mut components)), r##"{"$ref":"#/components/schemas/Thing"}"##);
-        Thing::schema(&mut components);
-        assert_eq!(
-            text(&components.into_json()),
-            concat!(
-                r#"{"Thing":{"type":"object","required":["aLongName","type"],"properties":{"#,
-                r#""aLongName":{"type":"string","description":"First."},"#,
-                r#""type":{"type":["integer","null"],"minimum":0,"description":"Second."},"#,
-                r#""inTheEnd":{"type":"array","items":{"type":"boolean"},"description":"Third."}},"#,
-                r#""description":"Something to test."}}"#
-            )
-        );
-        let thing = Thing { a_long_name: "x", kind: None, rest: Some(Rest { in_the_end: vec![true] }) };
-        assert_eq!(
-            serde_json::to_string(&thing).unwrap(),
-            r#"{"aLongName":"x","type":null,"inTheEnd":[true]}"#
-        );
-    }
-
-    #[test]
-    fn null_is_added_to_types_references_and_words() {
-        assert_eq!(
-            text(&or_null(object! {"type": ["string", "integer"]})),
-            r#"{"type":["string","integer","null"]}"#
-        );
-        assert_eq!(
-            text(&or_null(words(["A"]))),
-            r#"{"anyOf":[{"type":"string","enum":["A"]},{"type":"null"}]}"#
-        );
-    }
-}
+mod tests;

@@ -25,6 +25,8 @@ kopeck_domain::string_enum! {
         Orders = "orders",
         Replenishments = "replenishments",
         LimitChanges = "limit_changes",
+        Closings = "closings",
+        Withdrawals = "withdrawals",
         /// Events, whose rows are deleted once they have expired: their numbers are dense all the same.
         Events = "events",
         /// The number of the last event that was deleted.

@@ -181,10 +181,8 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
         | "cards_partner_id_number_key"
         | "cards.partner_id, cards.number" => Some(Rule::CardNumber),
         "cards_one_main" | "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
-        "card_batch_items_claim"
-        | "card_batch_items.partner_id, card_batch_items.card_id, card_batch_items.kind" => {
-            Some(Rule::CardInOneBatch)
-        }
+        // An index over an expression, which SQLite calls by its name too.
+        "card_batch_items_claim" | "index 'card_batch_items_claim'" => Some(Rule::CardInOneBatch),
         "movements_transfer" | "movements.partner_id, movements.kind, movements.transfer_reference" => {
             Some(Rule::TransferReference)
         }

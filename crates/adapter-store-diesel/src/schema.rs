@@ -202,6 +202,8 @@ tables! {
         state -> Text,
         created_at -> UtcTimestamp,
         state_since -> UtcTimestamp,
+        is_urgent -> Bool,
+        returned -> BigInt,
     }
 
     card_batch_items (partner_id, batch_id, ordinal) {
@@ -216,6 +218,9 @@ tables! {
         refusal -> Nullable<Text>,
         claimed -> Bool,
         sent -> Bool,
+        reason -> Nullable<Text>,
+        is_urgent -> Bool,
+        returned -> Nullable<BigInt>,
     }
 
     balances (partner_id) {

@@ -63,7 +63,7 @@ open_enum! {
 open_enum! {
     /// The kind of a transaction, which tells the direction of its money.
     pub enum TransactionType as "TransactionType",
-        "Tells the direction: REPLENISHMENT, REFUND and REVERSAL bring money to the card, PAYMENT takes it, CORRECTION is the bank's."
+        "Tells the direction: REPLENISHMENT and REFUND bring money to the card, PAYMENT takes it, REVERSAL brings it back to your balance, CORRECTION is the bank's."
     {
         /// A top-up.
         Replenishment = "REPLENISHMENT",
@@ -71,7 +71,7 @@ open_enum! {
         Payment = "PAYMENT",
         /// Money back from a merchant.
         Refund = "REFUND",
-        /// A payment undone.
+        /// Money taken back from the card.
         Reversal = "REVERSAL",
         /// A correction by the bank.
         Correction = "CORRECTION",

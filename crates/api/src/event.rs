@@ -86,6 +86,9 @@ events! {
     ReplenishmentStatus(ReplenishmentEvent) = "replenishment.status",
         "A top-up request was created, or reached another state.";
     LimitsStatus(LimitsEvent) = "limits.status", "A change of limits was created, or reached another state.";
+    ClosingStatus(ClosingEvent) = "closing.status", "A request to close cards was created, or reached another state.";
+    WithdrawalStatus(WithdrawalEvent) = "withdrawal.status",
+        "A request to take money from cards was created, or reached another state.";
     CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
     CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
     CardStatus(CardLinkEvent) = "card.status", "The status of a linked card was switched.";
@@ -96,6 +99,7 @@ events! {
     CardTransaction(CardTransactionEvent) = "card.transaction", "Money moved on a card.";
     CardDeclined(CardDeclinedEvent) = "card.declined", "The bank declined a purchase.";
     BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
+    BalanceReturned(ReturnEvent) = "balance.returned", "Money came back from a card to your balance.";
     BalanceLow(BalanceLowEvent) = "balance.low", "What you can spend fell below your threshold.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
@@ -199,6 +203,26 @@ body! {
 }
 
 body! {
+    /// Where a request to close cards stands.
+    pub struct ClosingEvent as "ClosingEvent" {
+        /// The closing.
+        closing_id: Uuid,
+        /// Its new state.
+        status: RequestState,
+    }
+}
+
+body! {
+    /// Where a request to take money from cards stands.
+    pub struct WithdrawalEvent as "WithdrawalEvent" {
+        /// The withdrawal.
+        withdrawal_id: Uuid,
+        /// Its new state.
+        status: RequestState,
+    }
+}
+
+body! {
     /// A card that the bank issued.
     pub struct CardIssuedEvent as "CardIssuedEvent" {
         /// Our identifier.
@@ -287,6 +311,20 @@ body! {
         amount: i64,
         /// Under which reference; `null` in the sandbox, and for the deposit with which a partner begins.
         reference: Option<String>,
+    }
+}
+
+body! {
+    /// Money that came back from one card. It has the identifier of the request that brought it.
+    pub struct ReturnEvent as "ReturnEvent" {
+        /// How much, kopecks.
+        amount: i64,
+        /// Your reference of the request; `null` if it has none.
+        reference: Option<String>,
+        /// The closing, if it was one; else `null`.
+        closing_id: Option<Uuid>,
+        /// The withdrawal, if it was one; else `null`.
+        withdrawal_id: Option<Uuid>,
     }
 }
 

@@ -3,6 +3,7 @@
 mod balance;
 mod card;
 mod category;
+mod closing;
 mod employee;
 mod error_code;
 mod event;
@@ -19,6 +20,7 @@ mod shape;
 mod webhook;
 #[doc(hidden)] // For the bodies of requests, which the client has.
 pub mod wire;
+mod withdrawal;
 
 pub use balance::Balance;
 pub use card::{
@@ -26,12 +28,14 @@ pub use card::{
     PaymentAnswer, Transaction, TransactionType,
 };
 pub use category::{Category, CategoryWithCount};
+pub use closing::{Closing, ClosingCreated, ClosingReason, ClosingResult};
 pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
-    DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription, EventType, Feed,
-    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
+    ClosingEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription,
+    EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent,
+    WebhookDisabledEvent, WithdrawalEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};
@@ -46,3 +50,4 @@ pub use webhook::{
     DeliveryStatus, Redelivery, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged, WebhookSecret,
     WebhookSecretRotated,
 };
+pub use withdrawal::{Withdrawal, WithdrawalCreated, WithdrawalResult};

@@ -115,6 +115,16 @@ pub mod operations {
         LIMITS_CANCEL = "limits.cancel" changes Post "/v1/limits/cancel";
         LIMITS_RESULT = "limits.result" reads Get "/v1/limits/result/{setLimitsCardsId}";
         LIMITS_LIST = "limits.list" reads Get "/v1/limits";
+        CLOSING_CREATE = "closing.create" changes Post "/v1/closings";
+        CLOSING_STATUS = "closing.status" reads Get "/v1/closing/{closingId}/status";
+        CLOSING_RESULT = "closing.result" reads Get "/v1/closing/{closingId}/result";
+        CLOSING_CANCEL = "closing.cancel" changes Delete "/v1/closing/{closingId}";
+        CLOSING_LIST = "closing.list" reads Get "/v1/closings";
+        WITHDRAWAL_CREATE = "withdrawal.create" changes Post "/v1/withdrawals";
+        WITHDRAWAL_STATUS = "withdrawal.status" reads Get "/v1/withdrawal/{withdrawalId}/status";
+        WITHDRAWAL_RESULT = "withdrawal.result" reads Get "/v1/withdrawal/{withdrawalId}/result";
+        WITHDRAWAL_CANCEL = "withdrawal.cancel" changes Delete "/v1/withdrawal/{withdrawalId}";
+        WITHDRAWAL_LIST = "withdrawal.list" reads Get "/v1/withdrawals";
         BALANCE = "balance" reads Get "/v1/balance";
         EVENT_FEED = "event.feed" reads Get "/v1/events";
         WEBHOOK_CREATE = "webhook.create" changes Post "/v1/webhooks";

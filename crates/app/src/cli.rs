@@ -263,7 +263,7 @@ pub struct SettleArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// The identifier of the order, replenishment or limit change.
+    /// The identifier of the order, replenishment, limit change, closing or withdrawal.
     pub id: Uuid,
     /// The outcome at the bank.
     #[arg(long = "as", value_enum)]
@@ -271,6 +271,9 @@ pub struct SettleArgs {
     /// Only this card of the request; all that it waits for, if absent.
     #[arg(long, value_parser = card_id)]
     pub card: Option<CardId>,
+    /// Kopecks that came back from the card: of a closing or a withdrawal that was applied.
+    #[arg(long, value_parser = clap::value_parser!(i64).range(0..))]
+    pub returned: Option<i64>,
 }
 
 /// What became of an instruction at the bank.

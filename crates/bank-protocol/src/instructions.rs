@@ -61,6 +61,25 @@ pub enum InstructionDto {
         /// Which change of the card's block this is, from 1.
         change: u32,
     },
+    /// Close a card for good, and give its balance back.
+    CloseCard {
+        /// The key.
+        key: String,
+        /// The card.
+        #[serde(with = "number")]
+        card: CardNumber,
+    },
+    /// Take money back from a card.
+    Withdraw {
+        /// The key.
+        key: String,
+        /// The card.
+        #[serde(with = "number")]
+        card: CardNumber,
+        /// Kopecks, above zero; absent for all that is on the card.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Kopecks>,
+    },
 }
 
 /// A line of an order of cards.
@@ -116,6 +135,8 @@ impl From<&Submission> for InstructionDto {
             Instruction::SetBlock { card, blocked, change } => {
                 Self::SetBlock { key, card: *card, blocked: *blocked, change: *change }
             }
+            Instruction::CloseCard { card } => Self::CloseCard { key, card: *card },
+            Instruction::Withdraw { card, amount } => Self::Withdraw { key, card: *card, amount: *amount },
         }
     }
 }
@@ -151,6 +172,11 @@ impl TryFrom<InstructionDto> for Submission {
             }
             InstructionDto::SetBlock { key, card, blocked, change } => {
                 (key, Instruction::SetBlock { card, blocked, change })
+            }
+            InstructionDto::CloseCard { key, card } => (key, Instruction::CloseCard { card }),
+            InstructionDto::Withdraw { key, card, amount } => {
+                let amount = amount.map(|amount| positive("amount", amount)).transpose()?;
+                (key, Instruction::Withdraw { card, amount })
             }
         };
         Ok(Self { key: check_key(&key)?, instruction })

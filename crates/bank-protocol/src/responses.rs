@@ -1,5 +1,6 @@
 //! Results of instructions.
 
+use kopeck_domain::Kopecks;
 use kopeck_port_bank::{DeclineReason, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,11 @@ pub struct InstructionResult<O> {
 #[serde(tag = "outcome", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SubmitOutcome {
     /// Carried out; final.
-    Done,
+    Done {
+        /// Kopecks that came back from the card, zero or more: with `CLOSE_CARD` and `WITHDRAW`, and with nothing else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        returned: Option<Kopecks>,
+    },
     /// Declined, without effect; final.
     Declined {
         /// Why.
@@ -59,7 +64,11 @@ pub enum SubmitOutcome {
 #[serde(tag = "outcome", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum QueryOutcome {
     /// It was carried out.
-    Done,
+    Done {
+        /// Kopecks that came back from the card, zero or more: with `CLOSE_CARD` and `WITHDRAW`, and with nothing else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        returned: Option<Kopecks>,
+    },
     /// It was refused and had no effect.
     Declined {
         /// Why.
@@ -85,6 +94,10 @@ pub enum Reason {
     Expired,
     /// The card is not activated yet.
     NotActivated,
+    /// The card is closed already: of `CLOSE_CARD` and `WITHDRAW`.
+    Closed,
+    /// The card holds less than `WITHDRAW` says, or nothing.
+    NotEnoughOnCard,
     /// Any other reason, also an unknown one.
     #[serde(other)]
     Refused,
@@ -93,7 +106,8 @@ pub enum Reason {
 impl From<Verdict> for SubmitOutcome {
     fn from(verdict: Verdict) -> Self {
         match verdict {
-            Verdict::Done => Self::Done,
+            Verdict::Done => Self::Done { returned: None },
+            Verdict::Returned(amount) => Self::Done { returned: Some(amount) },
             Verdict::Declined(reason) => Self::Declined { reason: reason.into() },
         }
     }
@@ -102,7 +116,8 @@ impl From<Verdict> for SubmitOutcome {
 impl From<Option<Verdict>> for QueryOutcome {
     fn from(verdict: Option<Verdict>) -> Self {
         match verdict {
-            Some(Verdict::Done) => Self::Done,
+            Some(Verdict::Done) => Self::Done { returned: None },
+            Some(Verdict::Returned(amount)) => Self::Done { returned: Some(amount) },
             Some(Verdict::Declined(reason)) => Self::Declined { reason: reason.into() },
             None => Self::NotSeen,
         }
@@ -116,6 +131,8 @@ same_values! {
     BlockedByPartner = (DeclineReason::BlockedByPartner),
     Expired = (DeclineReason::Expired),
     NotActivated = (DeclineReason::NotActivated),
+    Closed = (DeclineReason::Closed),
+    NotEnoughOnCard = (DeclineReason::NotEnoughOnCard),
     Refused = (DeclineReason::Refused),
 }
 
@@ -131,6 +148,8 @@ mod tests {
             DeclineReason::BlockedByPartner,
             DeclineReason::Expired,
             DeclineReason::NotActivated,
+            DeclineReason::Closed,
+            DeclineReason::NotEnoughOnCard,
             DeclineReason::Refused,
         ];
         for reason in reasons {
@@ -143,6 +162,15 @@ mod tests {
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(json, r#"{"key":"k","outcome":"DECLINED","reason":"OVER_CARD_LIMIT"}"#);
         assert_eq!(serde_json::from_str::<InstructionResult<SubmitOutcome>>(&json).unwrap(), answer);
+        for (verdict, text) in [
+            (Verdict::Done, r#"{"outcome":"DONE"}"#),
+            (Verdict::Returned(Kopecks::ZERO), r#"{"outcome":"DONE","returned":0}"#),
+            (Verdict::Returned(Kopecks::new(7)), r#"{"outcome":"DONE","returned":7}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&SubmitOutcome::from(verdict)).unwrap(), text);
+            let read: QueryOutcome = serde_json::from_str(text).unwrap();
+            assert_eq!(read, QueryOutcome::from(Some(verdict)));
+        }
     }
 
     /// A reason more is still a refusal; an outcome more is not understood.
@@ -152,7 +180,7 @@ mod tests {
         let unheard = read(r#"{"key":"k","outcome":"DECLINED","reason":"MOON_PHASE"}"#).unwrap();
         assert_eq!(unheard.outcome, SubmitOutcome::Declined { reason: Reason::Refused });
         let more = read(r#"{"key":"k","outcome":"DONE","since":"2026-03-02T09:00:00Z"}"#).unwrap();
-        assert_eq!(more.outcome, SubmitOutcome::Done);
+        assert_eq!(more.outcome, SubmitOutcome::Done { returned: None });
         assert!(read(r#"{"key":"k","outcome":"PERHAPS"}"#).is_err());
         assert!(read(r#"{"key":"k","outcome":"DECLINED"}"#).is_err());
         assert!(read(r#"{"key":"k"}"#).is_err());

@@ -2,6 +2,7 @@
 
 mod cards;
 mod categories;
+mod closings;
 mod employees;
 mod events;
 mod limits;
@@ -9,9 +10,11 @@ mod orders;
 mod replenishments;
 mod sandbox;
 mod webhooks;
+mod withdrawals;
 
 pub use cards::Cards;
 pub use categories::Categories;
+pub use closings::Closings;
 pub use employees::Employees;
 pub use events::{EventFollower, Events};
 pub use limits::Limits;
@@ -19,6 +22,7 @@ pub use orders::Orders;
 pub use replenishments::Replenishments;
 pub use sandbox::Sandbox;
 pub use webhooks::Webhooks;
+pub use withdrawals::Withdrawals;
 
 #[cfg(test)]
 mod tests {
@@ -32,6 +36,7 @@ mod tests {
         let source = [
             include_str!("api/cards.rs"),
             include_str!("api/categories.rs"),
+            include_str!("api/closings.rs"),
             include_str!("api/employees.rs"),
             include_str!("api/events.rs"),
             include_str!("api/limits.rs"),
@@ -39,6 +44,7 @@ mod tests {
             include_str!("api/replenishments.rs"),
             include_str!("api/sandbox.rs"),
             include_str!("api/webhooks.rs"),
+            include_str!("api/withdrawals.rs"),
             include_str!("client.rs"),
             include_str!("session.rs"),
         ]

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
-use crate::api::{Cards, Categories, Employees, Events, Limits, Orders, Replenishments, Sandbox, Webhooks};
+use crate::api::{
+    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Webhooks,
+    Withdrawals,
+};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
 use crate::request::Request;
@@ -108,6 +111,18 @@ impl Client {
     #[must_use]
     pub const fn limits(&self) -> Limits<'_> {
         Limits::new(self)
+    }
+
+    /// Closings of cards.
+    #[must_use]
+    pub const fn closings(&self) -> Closings<'_> {
+        Closings::new(self)
+    }
+
+    /// Withdrawals: money back from cards.
+    #[must_use]
+    pub const fn withdrawals(&self) -> Withdrawals<'_> {
+        Withdrawals::new(self)
     }
 
     /// The partner's own balance.

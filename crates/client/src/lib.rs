@@ -8,6 +8,7 @@
 //! | work with employees and their categories | [`Employees`], [`Categories`] |
 //! | order cards, link them, read them | [`Orders`], [`Cards`] |
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
+//! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | learn what has happened | [`Events`], [`EventFollower`], [`EventData`] |
@@ -37,13 +38,15 @@ mod webhook;
 mod write;
 
 pub use api::{
-    Cards, Categories, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox, Webhooks,
+    Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox,
+    Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
 pub use model::card::TransactionFilter;
+pub use model::closing::CardClosing;
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 pub use model::event::EventQuery;
@@ -53,6 +56,7 @@ pub use model::replenishment::TopUp;
 pub use model::request::RequestStatus;
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
+pub use model::withdrawal::CardWithdrawal;
 pub use records::Records;
 pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
@@ -64,13 +68,15 @@ pub use write::Write;
 pub use kopeck_api::{
     AccountBalance, AvailableCard, Balance, BalanceLowEvent, BankCardEvent, BankStatus, Card, CardBalance,
     CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType,
-    Category, CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
-    EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange,
-    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent,
-    OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery,
-    RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState,
-    TimeWindow, Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated,
+    Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent, ClosingReason, ClosingResult,
+    DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent, EmployeeStatus, EmployeeWithCards,
+    ErrorCode, Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
+    LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging,
+    PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment,
+    ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, TimeWindow,
+    Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
+    WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent,
+    WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

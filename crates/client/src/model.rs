@@ -2,6 +2,7 @@
 //! newer service adds are ignored.
 
 pub(crate) mod card;
+pub(crate) mod closing;
 pub(crate) mod done;
 pub(crate) mod employee;
 pub(crate) mod event;
@@ -11,3 +12,4 @@ pub(crate) mod replenishment;
 pub(crate) mod request;
 pub(crate) mod sandbox;
 pub(crate) mod webhook;
+pub(crate) mod withdrawal;

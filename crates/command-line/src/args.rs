@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::cards::CardsCommand;
 use crate::commands::categories::CategoriesCommand;
+use crate::commands::closings::ClosingsCommand;
 use crate::commands::employees::EmployeesCommand;
 use crate::commands::events::EventsCommand;
 use crate::commands::limits::LimitsCommand;
@@ -14,6 +15,7 @@ use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
 use crate::commands::top_ups::TopUpCommand;
 use crate::commands::webhooks::WebhooksCommand;
+use crate::commands::withdrawals::WithdrawalsCommand;
 use crate::examples;
 use crate::profile;
 
@@ -73,6 +75,12 @@ pub(crate) enum CallCommand {
     /// Limits of cards: set, and their results.
     #[command(subcommand)]
     Limits(LimitsCommand),
+    /// Closings of cards: create, and their results.
+    #[command(subcommand)]
+    Closings(ClosingsCommand),
+    /// Withdrawals, money back from cards: create, and their results.
+    #[command(subcommand)]
+    Withdrawals(WithdrawalsCommand),
     /// The partner's balance.
     Balance,
     /// Operations of a sandbox: deposit, purchase, move the clock, inject faults at the bank.

@@ -2,6 +2,7 @@
 
 pub(crate) mod cards;
 pub(crate) mod categories;
+pub(crate) mod closings;
 pub(crate) mod employees;
 pub(crate) mod events;
 pub(crate) mod limits;
@@ -12,6 +13,7 @@ pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod top_ups;
 pub(crate) mod webhooks;
+pub(crate) mod withdrawals;
 
 use kopeck_client::Client;
 
@@ -56,6 +58,8 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Cards(command) => cards::run(client, command).await,
         CallCommand::Topup(command) => top_ups::run(client, command).await,
         CallCommand::Limits(command) => limits::run(client, command).await,
+        CallCommand::Closings(command) => closings::run(client, command).await,
+        CallCommand::Withdrawals(command) => withdrawals::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Login(_) | CallCommand::Profiles(_) | CallCommand::Seal(_) | CallCommand::Open(_) => {

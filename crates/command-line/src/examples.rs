@@ -22,6 +22,13 @@ pub(crate) const TOP_UP: &str = "\
 Examples:
   kopeck call topup create 8747859702=150.00 6351762083=150.00 --wait
   kopeck call topup create --from-csv payroll.csv --wait=10m";
+pub(crate) const CLOSINGS: &str = "\
+Examples:
+  kopeck call closings create 8747859702=stolen --wait
+  kopeck call closings create 8747859702=leaver 6351762083=damaged";
+pub(crate) const WITHDRAWALS: &str = "\
+Examples:
+  kopeck call withdrawals create 8747859702=150.00 6351762083=all --wait";
 pub(crate) const CARDS_LINK: &str = "\
 Examples:
   kopeck call cards link T-0001 8747859702";

@@ -1,4 +1,4 @@
-//! Commands that orders, top-ups and limit changes share: state, wait, result.
+//! Commands that orders and card batches share: state, wait, result.
 
 use std::time::Duration;
 
@@ -18,6 +18,8 @@ pub(crate) enum RequestKind {
     Order,
     TopUp,
     LimitChange,
+    Closing,
+    Withdrawal,
 }
 
 /// Whether to wait for the end of a request.
@@ -59,6 +61,19 @@ const TOP_UP: [Column; 4] = [
 const LIMIT: [Column; 3] =
     [text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
 
+const CLOSING: [Column; 4] = [
+    text("idCard", "/idCard"),
+    flag("closed", "/resultClosing"),
+    money("returned", "/amountReturned"),
+    text("reason", "/errorClosing"),
+];
+const WITHDRAWAL: [Column; 4] = [
+    text("idCard", "/idCard"),
+    flag("taken", "/resultWithdrawal"),
+    money("withdrawn", "/amountWithdrawn"),
+    text("reason", "/errorWithdrawal"),
+];
+
 impl RequestKind {
     /// Reports a new request, and waits for its end with `--wait`.
     pub(crate) async fn accepted(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
@@ -87,6 +102,8 @@ impl RequestKind {
             Self::Order => client.orders().status(id).await,
             Self::TopUp => client.replenishments().status(id).await,
             Self::LimitChange => client.limits().status(id).await,
+            Self::Closing => client.closings().status(id).await,
+            Self::Withdrawal => client.withdrawals().status(id).await,
         }
     }
 
@@ -99,6 +116,8 @@ impl RequestKind {
                 Self::Order => client.orders().wait(id, wait, seen).await,
                 Self::TopUp => client.replenishments().wait(id, wait, seen).await,
                 Self::LimitChange => client.limits().wait(id, wait, seen).await,
+                Self::Closing => client.closings().wait(id, wait, seen).await,
+                Self::Withdrawal => client.withdrawals().wait(id, wait, seen).await,
             }
         };
         let ended = tokio::select! {
@@ -147,6 +166,8 @@ impl RequestKind {
             }
             Self::TopUp => (json_of(&client.replenishments().result(id).await?)?, TOP_UP.to_vec()),
             Self::LimitChange => (json_of(&client.limits().result(id).await?)?, LIMIT.to_vec()),
+            Self::Closing => (json_of(&client.closings().result(id).await?)?, CLOSING.to_vec()),
+            Self::Withdrawal => (json_of(&client.withdrawals().result(id).await?)?, WITHDRAWAL.to_vec()),
         };
         let text = table::list(cards.as_array().map_or(&[][..], Vec::as_slice), &columns);
         Ok((json!({ "data": cards }), text))

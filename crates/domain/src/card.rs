@@ -157,6 +157,17 @@ serde_enum! {
     }
 }
 
+impl Standing {
+    /// How a card stands that stood like this, once the bank says `next` of it: a closed one never opens again.
+    #[must_use]
+    pub const fn followed_by(self, next: Self) -> Self {
+        match self {
+            Self::Closed => Self::Closed,
+            Self::Open | Self::Blocked => next,
+        }
+    }
+}
+
 /// The balance of a card's account as of the last daily refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -273,6 +284,43 @@ impl Card {
         let card = Self(StoredCard { block: self.block.confirmed(), ..self.0 });
         let is_shown = card.bank_status(standing) != before;
         let event = is_shown.then(|| EventData::CardBankStatus(card.at_bank(standing)));
+        Some((card, event))
+    }
+
+    /// The card after the partner blocked it at once, with a holder or without, and the event of that if something changes for the
+    /// partner. `None` if it is blocked by the partner already.
+    #[must_use]
+    pub fn freeze(self, standing: Standing) -> Option<(Self, Option<EventData>)> {
+        let before = self.bank_status(standing);
+        match self.link {
+            Some(link) if link.status == CardStatus::TemporarilyBlocked => None,
+            Some(link) => {
+                let link = CardLink { status: CardStatus::TemporarilyBlocked, ..link };
+                let card = self.with_link(link);
+                let event = EventData::CardStatus(card.holder(link, standing));
+                Some((card, Some(event)))
+            }
+            None => {
+                let block = self.block.follow(CardStatus::TemporarilyBlocked);
+                if block == self.block {
+                    return None;
+                }
+                let card = Self(StoredCard { block, ..self.0 });
+                let is_shown = card.bank_status(standing) != before;
+                let event = is_shown.then(|| EventData::CardBankStatus(card.at_bank(standing)));
+                Some((card, event))
+            }
+        }
+    }
+
+    /// The card after the bank closed it, and the event of that: it keeps its place with its holder, as
+    /// [`CardStatus::TemporarilyBlocked`]. `None` if nothing changes.
+    #[must_use]
+    pub fn close(self) -> Option<(Self, EventData)> {
+        let link = self.link.filter(|link| link.status != CardStatus::TemporarilyBlocked)?;
+        let link = CardLink { status: CardStatus::TemporarilyBlocked, ..link };
+        let card = Self(StoredCard { link: Some(link), ..self.0 });
+        let event = EventData::CardStatus(card.holder(link, Standing::Closed));
         Some((card, event))
     }
 

@@ -1,6 +1,6 @@
 //! A card batch: one request over many cards, each of which the bank decides by itself.
 //!
-//! Top-ups and limit changes are card batches. What the kinds differ in is in their [`BatchKind`].
+//! Top-ups, limit changes, closings and withdrawals are card batches. What the kinds differ in is in their [`BatchKind`].
 
 mod state;
 
@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 pub use self::state::BatchState;
+use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::draft::Invalid;
 use crate::event::EventData;
@@ -42,6 +43,11 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
 
     /// The event of a batch that has reached `state`.
     fn status_event(id: Self::Id, state: BatchState) -> EventData;
+
+    /// Whether a batch with these terms can be cancelled while it is new.
+    fn is_cancellable(_: &Self::Terms) -> bool {
+        true
+    }
 }
 
 /// A request over many cards, each of which is decided by itself.
@@ -114,6 +120,9 @@ pub struct StoredBatch<K: BatchKind> {
     pub cards: u32,
     /// What it says for all of its cards.
     pub terms: K::Terms,
+    /// Kopecks that came back from its cards so far.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub returned: Kopecks,
     /// Where it stands.
     pub state: BatchState,
     /// When it was accepted.
@@ -128,7 +137,8 @@ impl<K: BatchKind> CardBatch<K> {
     /// A new batch of so many `cards`.
     #[must_use]
     pub const fn new(id: K::Id, cards: u32, terms: K::Terms, now: OffsetDateTime) -> Self {
-        Self(StoredBatch { id, cards, terms, state: BatchState::New, created_at: now, state_since: now })
+        let (returned, state) = (Kopecks::ZERO, BatchState::New);
+        Self(StoredBatch { id, cards, terms, returned, state, created_at: now, state_since: now })
     }
 }
 
@@ -164,6 +174,8 @@ pub enum ItemState<R> {
     Open,
     /// Carried out.
     Done,
+    /// Carried out, and so many kopecks came back from the card.
+    Returned(Kopecks),
     /// Not carried out; the card is as it was.
     Refused(R),
 }
@@ -174,7 +186,16 @@ impl<R> ItemState<R> {
     pub fn refusal(self) -> Option<R> {
         match self {
             Self::Refused(refusal) => Some(refusal),
-            Self::Open | Self::Done => None,
+            Self::Open | Self::Done | Self::Returned(_) => None,
+        }
+    }
+
+    /// The kopecks that came back from the card, if it was carried out and some can.
+    #[must_use]
+    pub fn returned(self) -> Option<Kopecks> {
+        match self {
+            Self::Returned(amount) => Some(amount),
+            Self::Open | Self::Done | Self::Refused(_) => None,
         }
     }
 }
@@ -182,10 +203,14 @@ impl<R> ItemState<R> {
 #[cfg(test)]
 mod tests {
     use super::ItemState;
+    use crate::Kopecks;
 
     #[test]
     fn only_a_refused_card_has_a_refusal() {
         assert_eq!(ItemState::Refused("blocked").refusal(), Some("blocked"));
-        assert_eq!([ItemState::<&str>::Open, ItemState::Done].map(ItemState::refusal), [None, None]);
+        let others = [ItemState::<&str>::Open, ItemState::Done, ItemState::Returned(Kopecks::ZERO)];
+        assert_eq!(others.map(ItemState::refusal), [None; 3]);
+        assert_eq!(others.map(ItemState::returned), [None, None, Some(Kopecks::ZERO)]);
+        assert_eq!(ItemState::Refused("blocked").returned(), None);
     }
 }

@@ -8,7 +8,9 @@ use crate::Kopecks;
 use crate::card::{BankStatus, CardStatus, CardType};
 use crate::card_batch::BatchState;
 use crate::card_number::CardNumber;
-use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
+use crate::ids::{
+    CardId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
+};
 use crate::ledger::TransferReference;
 use crate::order::OrderState;
 use crate::payment::PaymentRefusal;
@@ -65,6 +67,10 @@ events! {
     ReplenishmentStatus(RequestStatus<ReplenishmentId, BatchState>) = "replenishment.status",
     /// A change of limits was created, or reached another state.
     LimitsStatus(RequestStatus<LimitChangeId, BatchState>) = "limits.status",
+    /// A request to close cards was created, or reached another state.
+    ClosingStatus(RequestStatus<ClosingId, BatchState>) = "closing.status",
+    /// A request to take money from cards was created, or reached another state.
+    WithdrawalStatus(RequestStatus<WithdrawalId, BatchState>) = "withdrawal.status",
     /// The bank issued a card for an order.
     CardIssued(CardIssued) = "card.issued",
     /// A card was linked to an employee.
@@ -85,6 +91,8 @@ events! {
     CardDeclined(CardDeclined) = "card.declined",
     /// Money arrived on the partner's balance.
     BalanceDeposited(Deposited) = "balance.deposited",
+    /// Money came back from a card to the partner's balance.
+    BalanceReturned(Returned) = "balance.returned",
     /// What a partner can spend fell below its threshold.
     BalanceLow(BalanceLow) = "balance.low",
     /// An employee was added.
@@ -203,6 +211,26 @@ pub struct Deposited {
     pub amount: Kopecks,
     /// The operator's reference; none for the first deposit of a partner, and for one of the sandbox.
     pub reference: Option<TransferReference>,
+}
+
+/// Money that came back from a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Returned {
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// The request that brought it back.
+    pub by: ReturnOrigin,
+}
+
+/// A request that brings money back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum ReturnOrigin {
+    /// The card was closed.
+    Closing(ClosingId),
+    /// Its money was taken back.
+    Withdrawal(WithdrawalId),
 }
 
 /// Less money than a partner wants to have left.

@@ -5,6 +5,7 @@ pub mod card;
 pub mod card_batch;
 pub mod card_number;
 pub mod category;
+pub mod closing;
 pub mod draft;
 pub mod employee;
 pub mod event;
@@ -24,6 +25,7 @@ mod string_enum;
 pub mod text;
 pub mod transaction;
 pub mod webhook;
+pub mod withdrawal;
 
 pub use draft::{Fault, Faults};
 pub use money::Kopecks;

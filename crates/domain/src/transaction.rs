@@ -14,7 +14,7 @@ serde_enum! {
         Payment = "PAYMENT",
         /// A merchant gave money back.
         Refund = "REFUND",
-        /// A purchase was undone before it settled.
+        /// Money went back from the card to the partner.
         Reversal = "REVERSAL",
         /// The bank put a mistake right.
         Correction = "CORRECTION",

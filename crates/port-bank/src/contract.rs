@@ -17,6 +17,7 @@
 pub mod feed;
 pub mod keys;
 pub mod orders;
+pub mod returns;
 pub mod top_ups;
 
 use kopeck_domain::Kopecks;
@@ -56,6 +57,13 @@ macro_rules! contract_tests {
             transactions_are_read_from_an_id_on
             every_form_of_limit_is_taken
             a_blocked_card_takes_no_money_until_the_block_is_lifted
+        }
+        $crate::contract_tests! { @module $make, returns:
+            money_comes_back_from_a_card
+            what_is_not_on_a_card_does_not_come_back
+            a_closed_card_is_empty_and_changes_no_more
+            money_comes_back_once
+            a_card_that_is_blocked_or_inactive_gives_its_money_back
         }
         $crate::contract_tests! { @module $make, feed:
             a_feed_begins_empty

@@ -92,6 +92,19 @@ pub enum Instruction {
         /// Which change of the card's block this is. A bank that has done a later one answers that it is done, and changes nothing.
         change: u32,
     },
+    /// Close a card for good, and give its balance back. Blocked, expired and inactive cards can be closed too. The verdict,
+    /// [`Verdict::Returned`], comes once every purchase of the card is settled.
+    CloseCard {
+        /// The card.
+        card: CardNumber,
+    },
+    /// Take money back from a card, also from a blocked, expired or inactive one. The verdict is [`Verdict::Returned`].
+    Withdraw {
+        /// The card.
+        card: CardNumber,
+        /// Kopecks, above zero; `None` for all that is on the card.
+        amount: Option<Kopecks>,
+    },
 }
 
 /// An instruction with its key.
@@ -108,6 +121,8 @@ pub struct Submission {
 pub enum Verdict {
     /// It was carried out.
     Done,
+    /// It was carried out, and so many kopecks came back from the card; zero if it was empty.
+    Returned(Kopecks),
     /// It was refused and had no effect.
     Declined(DeclineReason),
 }
@@ -125,6 +140,10 @@ pub enum DeclineReason {
     Expired,
     /// The card is not activated yet.
     NotActivated,
+    /// The card is closed already: of [`Instruction::CloseCard`] and [`Instruction::Withdraw`].
+    Closed,
+    /// The card holds less than [`Instruction::Withdraw`] says, or nothing.
+    NotEnoughOnCard,
     /// Any other reason of the bank's own.
     Refused,
 }

@@ -2,12 +2,15 @@
 
 use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::CardStatus;
+use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::card_batch::{BatchItem, BatchKind, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId, ReplenishmentId};
+use kopeck_domain::closing::{ClosingTerms, Closings};
+use kopeck_domain::ids::{CardId, ClosingId, LimitChangeId, PartnerId, ReplenishmentId, WithdrawalId};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use time::Date;
 
 use crate::{StoreError, Subject, UnitOfWork};
@@ -16,6 +19,8 @@ use crate::{StoreError, Subject, UnitOfWork};
 pub trait StoredKind: BatchKind {
     /// The job of a batch.
     fn subject(id: Self::Id) -> Subject;
+    /// What a batch with these terms claims its cards for.
+    fn lane(terms: &Self::Terms) -> Lane;
     /// The repository of this kind.
     fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self>;
 }
@@ -23,6 +28,10 @@ pub trait StoredKind: BatchKind {
 impl StoredKind for TopUps {
     fn subject(id: ReplenishmentId) -> Subject {
         Subject::Replenishment(id)
+    }
+
+    fn lane(_: &Kopecks) -> Lane {
+        Lane::Money
     }
 
     fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self> {
@@ -35,8 +44,94 @@ impl StoredKind for LimitChanges {
         Subject::LimitChange(id)
     }
 
+    fn lane(_: &Limit) -> Lane {
+        Lane::Limits
+    }
+
     fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self> {
         unit.limit_changes()
+    }
+}
+
+impl StoredKind for Closings {
+    fn subject(id: ClosingId) -> Subject {
+        Subject::Closing(id)
+    }
+
+    fn lane(terms: &ClosingTerms) -> Lane {
+        if terms.is_urgent { Lane::Urgent } else { Lane::Money }
+    }
+
+    fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self> {
+        unit.closings()
+    }
+}
+
+impl StoredKind for Withdrawals {
+    fn subject(id: WithdrawalId) -> Subject {
+        Subject::Withdrawal(id)
+    }
+
+    fn lane(_: &Option<Kopecks>) -> Lane {
+        Lane::Money
+    }
+
+    fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self> {
+        unit.withdrawals()
+    }
+}
+
+/// What an open batch claims its cards for. One batch of a lane has a card at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// For a limit change.
+    Limits,
+    /// For a replenishment, a withdrawal or a closing: these exclude each other.
+    Money,
+    /// For a closing of lost and stolen cards alone, which goes after what is in the lane of money.
+    Urgent,
+}
+
+/// The lanes in which open batches claim a card.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CardClaims {
+    /// In [`Lane::Limits`].
+    pub limits: bool,
+    /// In [`Lane::Money`].
+    pub money: bool,
+    /// In [`Lane::Urgent`].
+    pub urgent: bool,
+}
+
+impl CardClaims {
+    /// Those of a card that is claimed in this lane alone.
+    #[must_use]
+    pub const fn of(lane: Lane) -> Self {
+        Self {
+            limits: matches!(lane, Lane::Limits),
+            money: matches!(lane, Lane::Money),
+            urgent: matches!(lane, Lane::Urgent),
+        }
+    }
+
+    /// All of these and those.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            limits: self.limits || other.limits,
+            money: self.money || other.money,
+            urgent: self.urgent || other.urgent,
+        }
+    }
+
+    /// Whether they keep a new batch of this lane from having the card.
+    #[must_use]
+    pub const fn exclude(self, lane: Lane) -> bool {
+        match lane {
+            Lane::Limits => self.limits,
+            Lane::Money => self.money || self.urgent,
+            Lane::Urgent => self.urgent,
+        }
     }
 }
 
@@ -50,7 +145,7 @@ pub trait CardBatchRepository<K: BatchKind> {
     /// Those of `cards` that exist, as a new batch finds them; in any order.
     fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError>;
     /// Adds a batch with its cards, which are its own until [`Self::release_cards`].
-    /// `Rule::CardInOneBatch` if another open batch of this kind has one of them.
+    /// `Rule::CardInOneBatch` if another open batch has one of them in the same lane.
     fn insert(
         &mut self,
         partner: PartnerId,
@@ -98,6 +193,8 @@ pub trait CardBatchRepository<K: BatchKind> {
         id: K::Id,
         decided: &[(u32, ItemState<K::Refusal>)],
     ) -> Result<(), StoreError>;
+    /// Adds kopecks that came back from cards to what came back by the batch.
+    fn add_returned(&mut self, partner: PartnerId, id: K::Id, amount: Kopecks) -> Result<(), StoreError>;
     /// How its cards stand.
     fn counts(&mut self, partner: PartnerId, id: K::Id) -> Result<ItemCounts, StoreError>;
     /// Lets other batches have its cards.
@@ -129,10 +226,12 @@ pub struct BatchTarget {
     pub number: CardNumber,
     /// Its status with its employee, if it is linked.
     pub status: Option<CardStatus>,
+    /// How it stands at the bank, by the service's copy.
+    pub standing: Standing,
     /// The last day on which it is valid.
     pub valid_until: Date,
-    /// Whether an open batch of this kind has it.
-    pub in_batch: bool,
+    /// Which open batches have it.
+    pub claims: CardClaims,
 }
 
 /// How the cards of a batch stand.
@@ -149,14 +248,18 @@ pub struct ItemCounts {
 /// The money of a batch; all zero where the kind moves none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatchAmounts {
-    /// The sum asked for, as the batch itself has it.
-    pub asked: Kopecks,
+    /// The sum asked for, as the batch itself has it; none where it has none.
+    pub asked: Option<Kopecks>,
     /// Sum of the amounts of its open cards.
     pub open: Kopecks,
     /// Sum of the amounts of the cards that were carried out.
     pub done: Kopecks,
     /// Sum of the amounts of its refused cards.
     pub refused: Kopecks,
+    /// What came back from its cards, as the batch itself has it.
+    pub returned: Kopecks,
+    /// Sum of what came back from each of its cards.
+    pub returned_by_cards: Kopecks,
 }
 
 /// What the reconciliation compares of one batch.

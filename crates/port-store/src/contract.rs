@@ -170,7 +170,9 @@ macro_rules! contract_tests {
             pages_show_the_newest_first
             the_list_filters_by_state
         }
-        $crate::contract_tests! { @batches $make, [replenishments: TopUps, limit_changes: LimitChanges] {
+        $crate::contract_tests! { @batches $make, [
+            replenishments: TopUps, limit_changes: LimitChanges, closings: Closings, withdrawals: Withdrawals
+        ] {
             a_request_is_read_as_it_was_made
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
@@ -188,7 +190,9 @@ macro_rules! contract_tests {
         } }
         $crate::contract_tests! { @aggregate $make, card_batches:
             a_limit_change_keeps_its_limit
-            batches_of_two_kinds_can_have_the_same_card
+            batches_of_each_lane_can_have_the_same_card
+            a_withdrawal_keeps_its_amounts
+            what_came_back_is_added_up
         }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
@@ -292,9 +296,10 @@ mod tests {
             assert_eq!(listed(&format!("$make, {aggregate}:")), written(text, '('), "{aggregate}");
         }
         let batches = include_str!("contract/card_batches.rs");
-        let generic = listed("limit_changes: LimitChanges] {");
+        let generic = listed("withdrawals: Withdrawals\n        ] {");
         assert_eq!(generic, written(batches, '<'), "for each kind of batch");
-        assert_eq!(listed("$make, card_batches:"), written(batches, '('), "card_batches");
+        let particular = include_str!("contract/card_batches/particular.rs");
+        assert_eq!(listed("$make, card_batches:"), written(particular, '('), "card_batches");
     }
 
     /// The cases that the macro lists after `head`.

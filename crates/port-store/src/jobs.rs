@@ -4,7 +4,7 @@
 //! server's: the clocks of the machines that share the work need not agree. That clock may be set; see
 //! [`JobRepository::bring_within`].
 
-use kopeck_domain::ids::{LimitChangeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::ids::{ClosingId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId};
 use time::{Duration, OffsetDateTime};
 
 use crate::StoreError;
@@ -18,6 +18,10 @@ pub enum Subject {
     Replenishment(ReplenishmentId),
     /// Set the limits of the cards of a limit change.
     LimitChange(LimitChangeId),
+    /// Close the cards of a closing.
+    Closing(ClosingId),
+    /// Take money from the cards of a withdrawal.
+    Withdrawal(WithdrawalId),
 }
 
 /// Work that a worker has under a lease. Only the worker with the latest attempt may settle it.

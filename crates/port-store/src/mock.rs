@@ -6,8 +6,10 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
 use kopeck_audit::Signature;
+use kopeck_domain::closing::Closings;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 
 pub use self::events::FakeEvents;
 pub use crate::audit::MockAuditRepository;
@@ -60,6 +62,8 @@ mock_unit! {
     orders: MockOrderRepository as OrderRepository;
     replenishments: MockCardBatchRepository<TopUps> as CardBatchRepository<TopUps>;
     limit_changes: MockCardBatchRepository<LimitChanges> as CardBatchRepository<LimitChanges>;
+    closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
+    withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
     ledger: MockLedgerRepository as LedgerRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
+use kopeck_domain::closing::Closings;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
@@ -83,6 +85,10 @@ pub trait UnitOfWork {
     fn replenishments(&mut self) -> &mut dyn CardBatchRepository<TopUps>;
     /// Limit changes.
     fn limit_changes(&mut self) -> &mut dyn CardBatchRepository<LimitChanges>;
+    /// Closings.
+    fn closings(&mut self) -> &mut dyn CardBatchRepository<Closings>;
+    /// Withdrawals.
+    fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals>;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// Work for the workers.
@@ -116,6 +122,8 @@ macro_rules! unit_of_work {
             orders: OrderRepository,
             replenishments: CardBatchRepository<kopeck_domain::replenishment::TopUps>,
             limit_changes: CardBatchRepository<kopeck_domain::limit_change::LimitChanges>,
+            closings: CardBatchRepository<kopeck_domain::closing::Closings>,
+            withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
             ledger: LedgerRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,

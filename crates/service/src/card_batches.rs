@@ -1,19 +1,21 @@
 //! Card batches: create, follow, cancel, list. The rest of their life is the worker's.
 //!
 //! What the kinds differ in is in their `Kind`, which stands with the use case that creates a batch:
-//! [`replenishments`](crate::replenishments) and [`limits`](crate::limits).
+//! [`replenishments`](crate::replenishments), [`limits`](crate::limits), [`closings`](crate::closings) and
+//! [`withdrawals`](crate::withdrawals).
 
 use std::collections::{HashMap, HashSet};
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::Standing;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::request::RequestState;
 use kopeck_port_bank::{BankKey, DeclineReason, Instruction};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BatchFilter, BatchTarget, Rule, StoreError, StoredKind, UnitOfWork};
-use time::Date;
+use kopeck_port_store::{BatchFilter, BatchTarget, Lane, Rule, StoreError, StoredKind, UnitOfWork};
+use time::{Date, Duration};
 
 use crate::{Env, events};
 
@@ -23,9 +25,30 @@ pub(crate) trait Kind: StoredKind {
     const NAME: &'static str;
     /// What the bank's keys of this kind begin with.
     const KEY: &'static str;
+    /// Whether money comes back from the cards: then a verdict says how much.
+    const RETURNS_MONEY: bool = false;
+    /// The most cards that are sent and settled at a time.
+    const CHUNK: u32 = u32::MAX;
 
-    /// The first reason why a new batch cannot have the card.
+    /// The first reason why a new batch cannot have the card, which is not closed and in no other batch.
     fn conflict(target: &BatchTarget, today: Date) -> Option<ConflictReason>;
+    /// How long a new batch with these items stays new at least.
+    fn delay(env: &Env, _: &[BatchItem<Self>]) -> Duration {
+        env.settings.processing_delay
+    }
+    /// What happens at once to the cards of a new batch.
+    fn accepted(
+        _: &mut dyn UnitOfWork,
+        _: &Env,
+        _: PartnerId,
+        _: &[BatchItem<Self>],
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+    /// Whether a new batch has to wait for others that have its cards.
+    fn has_to_wait(_: &mut dyn UnitOfWork, _: PartnerId, _: &CardBatch<Self>) -> Result<bool, StoreError> {
+        Ok(false)
+    }
     /// What the bank shall do with a card of a batch with these terms.
     fn instruction(terms: &Self::Terms, item: &BatchItem<Self>) -> Instruction;
     /// Why the card was refused, if the bank declined it for `reason`.
@@ -56,7 +79,7 @@ pub(crate) trait Kind: StoredKind {
     }
 }
 
-/// Cards of a batch on which there is a verdict.
+/// Cards of a batch on which there is a verdict, in their new states.
 #[derive(Debug)]
 pub(crate) struct BatchDecision<'a, K: Kind> {
     /// Carried out.
@@ -68,7 +91,9 @@ pub(crate) struct BatchDecision<'a, K: Kind> {
 /// Why a card cannot be part of a new batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictReason {
-    /// Another open batch of the same kind has it.
+    /// It is closed.
+    Closed,
+    /// Another open batch has it.
     InBatch,
     /// It is no MAIN card.
     NotMain,
@@ -136,7 +161,7 @@ pub enum CancelBatchError {
     /// The partner has no such batch.
     #[error("no such request")]
     NotFound,
-    /// Its state does not allow it.
+    /// Its state does not allow it, or, while it is new, its kind.
     #[error("the request is {0}")]
     WrongState(BatchState),
     /// The store failed.
@@ -144,8 +169,8 @@ pub enum CancelBatchError {
     Store(#[from] StoreError),
 }
 
-/// Accepts a batch of `cards`, each once and with what the batch says for it, and enqueues its job after the processing
-/// delay.
+/// Accepts a batch of `cards`, each once and with what the batch says for it, and enqueues its job, after the processing
+/// delay unless the kind has another.
 ///
 /// Unknown cards are reported first, as 404 comes before 409. Faulty terms come before cards in conflict: those may be
 /// free in a moment, and a caller who waited for them would then learn that the request can never succeed.
@@ -166,8 +191,17 @@ pub(crate) fn create<K: Kind, T>(
     let terms = terms.map_err(CreateBatchError::Terms)?;
     let found = || cards.iter().filter_map(|(card, own)| Some((targets.get(card)?, *own)));
     let today = env.today();
+    let lane = K::lane(&terms);
     let conflict = |target: &BatchTarget| {
-        K::conflict(target, today).map(|reason| CardConflict { card: target.card, reason })
+        let reason = if target.standing == Standing::Closed {
+            // For good, so that waiting for the other batch is of no use.
+            Some(ConflictReason::Closed)
+        } else if target.claims.exclude(lane) {
+            Some(ConflictReason::InBatch)
+        } else {
+            K::conflict(target, today)
+        };
+        reason.map(|reason| CardConflict { card: target.card, reason })
     };
     let conflicts: Vec<CardConflict> = found().filter_map(|(target, _)| conflict(target)).collect();
     if !conflicts.is_empty() {
@@ -186,12 +220,13 @@ pub(crate) fn create<K: Kind, T>(
     let batch = CardBatch::new(K::Id::from(env.ids.next_id()), count, terms, env.now());
     match K::repository(unit).insert(partner, &batch, &items) {
         Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
-            return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &ids)?));
+            return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &ids, lane)?));
         }
         inserted => inserted?,
     }
-    unit.jobs().enqueue(partner, K::subject(batch.id), env.settings.processing_delay)?;
+    unit.jobs().enqueue(partner, K::subject(batch.id), K::delay(env, &items))?;
     events::append(unit, env, partner, [K::status_event(batch.id, batch.state)])?;
+    K::accepted(unit, env, partner, &items)?;
     Ok(batch)
 }
 
@@ -201,10 +236,11 @@ fn taken<K: Kind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     cards: &[CardId],
+    lane: Lane,
 ) -> Result<Vec<CardConflict>, StoreError> {
     let targets = K::repository(unit).targets(partner, cards)?;
     let taken: HashSet<CardId> =
-        targets.into_iter().filter(|target| target.in_batch).map(|target| target.card).collect();
+        targets.into_iter().filter(|target| target.claims.exclude(lane)).map(|target| target.card).collect();
     let conflict = |card: &CardId| CardConflict { card: *card, reason: ConflictReason::InBatch };
     Ok(cards.iter().filter(|card| taken.is_empty() || taken.contains(card)).map(conflict).collect())
 }

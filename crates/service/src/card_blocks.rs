@@ -62,11 +62,11 @@ impl BlockSender {
             let (id, change) = (card.id, card.block.change);
             match verdict {
                 // A closed card pays no more than a blocked one; that it is closed comes with the bank's next word of it.
-                Ok(Verdict::Done | Verdict::Declined(DeclineReason::Blocked)) => {
+                Ok(Verdict::Done | Verdict::Declined(DeclineReason::Blocked | DeclineReason::Closed)) => {
                     confirmed.entry(*partner).or_default().push((id, change));
                 }
-                Ok(Verdict::Declined(reason)) => {
-                    log::error!(card:% = id, reason:? = reason; "the bank refused to block or unblock a card");
+                Ok(verdict @ (Verdict::Declined(_) | Verdict::Returned(_))) => {
+                    log::error!(card:% = id, verdict:? = verdict; "the bank refused to block or unblock a card");
                     self.refused.insert((id, change));
                 }
                 Err(error) => {

@@ -1,7 +1,8 @@
 //! Cards: get, refresh from the bank, link, switch status, list unassigned ones.
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::card::{
-    BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, SwitchRefusal,
+    BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, Standing, SwitchRefusal,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::EventData;
@@ -10,7 +11,7 @@ use kopeck_port_bank::{BankCard, BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact};
 
-use time::{Date, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 use crate::{Env, events};
 
@@ -177,10 +178,33 @@ pub(crate) fn store_view(
     valid_until: Date,
 ) -> Result<(), StoreError> {
     let Some(before) = unit.cards().get(partner, id)? else { return Ok(()) };
-    if unit.cards().set_bank_view(partner, id, view, valid_until)? {
-        events::append(unit, env, partner, before.card.bank_events(&before.bank, view))?;
+    let view = &BankView { standing: before.bank.standing.followed_by(view.standing), ..*view };
+    if !unit.cards().set_bank_view(partner, id, view, valid_until)? {
+        return Ok(());
     }
-    Ok(())
+    let mut happened = before.card.bank_events(&before.bank, view);
+    if view.standing == Standing::Closed
+        && let Some((card, event)) = before.card.close()
+    {
+        unit.cards().set_link(partner, &card)?;
+        happened.push(event);
+    }
+    events::append(unit, env, partner, happened)
+}
+
+/// Stores that the bank has closed a card and taken all money from it, whatever the age of the copy.
+pub(crate) fn store_closed(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+) -> Result<(), StoreError> {
+    let Some(CardRecord { card, bank, .. }) = unit.cards().get(partner, id)? else { return Ok(()) };
+    // The clock of another process may be ahead.
+    let seen_at = env.now().max(bank.seen_at + Duration::MICROSECOND);
+    let (balance, remaining_top_up, standing) = (Kopecks::ZERO, Kopecks::ZERO, Standing::Closed);
+    let view = BankView { balance, remaining_top_up, standing, seen_at, ..bank };
+    store_view(unit, env, partner, id, &view, card.valid_until)
 }
 
 /// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next read retries.

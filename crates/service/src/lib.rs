@@ -8,6 +8,7 @@ pub mod card_batches;
 pub mod card_blocks;
 pub mod cards;
 pub mod categories;
+pub mod closings;
 pub mod employees;
 mod env;
 pub mod events;
@@ -20,12 +21,14 @@ pub mod partners;
 pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
+mod returns;
 pub mod stuck;
 #[cfg(test)]
 mod testing;
 pub mod tokens;
 pub mod transactions;
 pub mod webhooks;
+pub mod withdrawals;
 pub mod worker;
 
 pub use env::{Env, Settings};

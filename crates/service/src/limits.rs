@@ -37,11 +37,7 @@ impl Kind for LimitChanges {
     const KEY: &'static str = "limit";
 
     fn conflict(target: &BatchTarget, today: Date) -> Option<ConflictReason> {
-        if target.in_batch {
-            Some(ConflictReason::InBatch)
-        } else {
-            (today > target.valid_until).then_some(ConflictReason::Expired)
-        }
+        (today > target.valid_until).then_some(ConflictReason::Expired)
     }
 
     fn instruction(limit: &Limit, item: &LimitChangeItem) -> Instruction {
@@ -50,11 +46,15 @@ impl Kind for LimitChanges {
 
     fn refusal(reason: DeclineReason) -> LimitChangeRefusal {
         match reason {
-            DeclineReason::Blocked | DeclineReason::BlockedByPartner => LimitChangeRefusal::Blocked,
+            DeclineReason::Blocked | DeclineReason::BlockedByPartner | DeclineReason::Closed => {
+                LimitChangeRefusal::Blocked
+            }
             DeclineReason::Expired => LimitChangeRefusal::Expired,
             DeclineReason::NotActivated => LimitChangeRefusal::NotActivated,
-            // A limit change puts no money on the card, so this reason must mean something else.
-            DeclineReason::OverCardLimit | DeclineReason::Refused => LimitChangeRefusal::RefusedByBank,
+            // A limit change moves no money, so these reasons must mean something else.
+            DeclineReason::OverCardLimit | DeclineReason::NotEnoughOnCard | DeclineReason::Refused => {
+                LimitChangeRefusal::RefusedByBank
+            }
         }
     }
 

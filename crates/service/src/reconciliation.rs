@@ -6,11 +6,13 @@ use std::fmt;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchKind, BatchState};
+use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Reference};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{BatchFacts, OrderFacts, ReferenceSums, StoreError, Subject, UnitOfWork};
 
 use crate::card_batches::Kind;
@@ -63,12 +65,15 @@ impl fmt::Display for Discrepancy {
             Self::WrongMoney { reference, what, booked, expected } => {
                 write!(f, "{}: {booked} is {what}, the request says {expected}", ReferenceName(reference))
             }
-            Self::WrongRequest { subject: Subject::Order(id), what } => write!(f, "order {id}: {what}"),
-            Self::WrongRequest { subject: Subject::Replenishment(id), what } => {
-                write!(f, "{} {id}: {what}", TopUps::NAME)
-            }
-            Self::WrongRequest { subject: Subject::LimitChange(id), what } => {
-                write!(f, "{} {id}: {what}", LimitChanges::NAME)
+            Self::WrongRequest { subject, what } => {
+                let (name, id) = match subject {
+                    Subject::Order(id) => ("order", id.uuid()),
+                    Subject::Replenishment(id) => (TopUps::NAME, id.uuid()),
+                    Subject::LimitChange(id) => (LimitChanges::NAME, id.uuid()),
+                    Subject::Closing(id) => (Closings::NAME, id.uuid()),
+                    Subject::Withdrawal(id) => (Withdrawals::NAME, id.uuid()),
+                };
+                write!(f, "{name} {id}: {what}")
             }
             Self::TwoMainCards(employee) => write!(f, "employee {employee}: more than one MAIN card"),
         }
@@ -108,6 +113,8 @@ pub fn check(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<Discre
     }
     check_batches::<TopUps>(unit, partner, &mut expected, &mut discrepancies)?;
     check_batches::<LimitChanges>(unit, partner, &mut expected, &mut discrepancies)?;
+    check_batches::<Closings>(unit, partner, &mut expected, &mut discrepancies)?;
+    check_batches::<Withdrawals>(unit, partner, &mut expected, &mut discrepancies)?;
     compare_money(sums, expected, &mut discrepancies);
     discrepancies.extend(
         unit.reconciliation()
@@ -155,9 +162,16 @@ fn check_batches<K: Kind>(
     for batch in K::repository(unit).facts(partner)? {
         let subject = K::subject(batch.id);
         discrepancies.extend(batch_faults(&batch).map(|what| Discrepancy::WrongRequest { subject, what }));
-        expected.extend(K::reference(batch.id).map(|reference| {
-            let held = if batch.state == BatchState::InProcess { batch.amounts.open } else { Kopecks::ZERO };
-            ReferenceSums { reference, held, spent: batch.amounts.done }
+        expected.extend(K::reference(batch.id).map(|reference| match batch.state {
+            _ if K::RETURNS_MONEY => {
+                // An amount that came back is never below zero, so it has an opposite.
+                let spent = Kopecks::new(-batch.amounts.returned_by_cards.get());
+                ReferenceSums { reference, held: Kopecks::ZERO, spent }
+            }
+            BatchState::InProcess => {
+                ReferenceSums { reference, held: batch.amounts.open, spent: batch.amounts.done }
+            }
+            _ => ReferenceSums { reference, held: Kopecks::ZERO, spent: batch.amounts.done },
         }));
     }
     Ok(())
@@ -182,7 +196,8 @@ fn batch_faults<K: BatchKind>(batch: &BatchFacts<K>) -> impl Iterator<Item = &'s
         (is_open == batch.has_job, "open requests have work, and only they"),
         (batch.claimed_cards == kept, "open requests keep their cards, and only they"),
         (fits, "the state does not fit what became of its cards"),
-        (sum == Ok(amounts.asked), "the sum asked for is not that of its cards"),
+        (amounts.asked.is_none_or(|asked| sum == Ok(asked)), "the sum asked for is not that of its cards"),
+        (amounts.returned == amounts.returned_by_cards, "the sum that came back is not that of its cards"),
     ]
     .into_iter()
     .filter_map(|(holds, what)| (!holds).then_some(what))

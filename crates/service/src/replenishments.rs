@@ -45,7 +45,6 @@ impl Kind for TopUps {
 
     fn conflict(target: &BatchTarget, today: Date) -> Option<ConflictReason> {
         match target.status {
-            _ if target.in_batch => Some(ConflictReason::InBatch),
             Some(CardStatus::Main) if today > target.valid_until => Some(ConflictReason::Expired),
             Some(CardStatus::Main) => None,
             Some(CardStatus::Additional | CardStatus::TemporarilyBlocked) | None => {
@@ -65,7 +64,9 @@ impl Kind for TopUps {
             DeclineReason::BlockedByPartner => TopUpRefusal::BlockedByPartner,
             DeclineReason::Expired => TopUpRefusal::Expired,
             DeclineReason::NotActivated => TopUpRefusal::NotActivated,
-            DeclineReason::Refused => TopUpRefusal::RefusedByBank,
+            // A top-up takes no money from a card, so the second reason must mean something else.
+            DeclineReason::Closed => TopUpRefusal::Blocked,
+            DeclineReason::NotEnoughOnCard | DeclineReason::Refused => TopUpRefusal::RefusedByBank,
         }
     }
 

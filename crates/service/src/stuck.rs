@@ -2,7 +2,9 @@
 //!
 //! A bank that does twice what it is sent twice is sent everything once. If its answer was lost and it does not know the
 //! key, the service cannot tell what became of the instruction: the money stays held, the workers query on, and a person
-//! finds out at the bank. The same holds for an order whose cards are not those that were ordered.
+//! finds out at the bank. The same holds for an order whose cards are not those that were ordered, and for money that came back
+//! from cards to a partner who never spent as much: the bank must have put some of its own on a card. A person then books what
+//! the partner had spent, and deposits the rest.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -12,8 +14,8 @@ use kopeck_port_store::{StoreError, StuckJob, Subject, UnitOfWork};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use crate::Env;
 use crate::worker::by_hand;
+use crate::{Env, money};
 
 /// The lease under which a person's outcome is booked. It is one unit of work.
 const LEASE: Duration = Duration::seconds(30);
@@ -23,6 +25,8 @@ const LEASE: Duration = Duration::seconds(30);
 pub enum Outcome {
     /// The bank carried it out.
     Applied,
+    /// The bank carried it out, and so many kopecks came back from the card.
+    Returned(Kopecks),
     /// The bank did not, and never will.
     Refused,
 }
@@ -73,6 +77,17 @@ pub enum StuckError {
         "cards of the order are stored, so it was not refused: it ends once the bank answers for all of its cards"
     )]
     OrderHasCards,
+    /// The request brings money back, and this was not said, or not for one card.
+    #[error("say for one card at a time how many kopecks came back from it")]
+    AmountNeeded,
+    /// The request brings no money back.
+    #[error("no money comes back by this request: leave the amount out")]
+    NoAmount,
+    /// More money would come back than the partner ever spent.
+    #[error(
+        "the partner has spent {0} kopecks: book these as returned, and what the bank gave beyond them as a deposit"
+    )]
+    MoreThanSpent(i64),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -118,6 +133,7 @@ pub fn settle(
             return Err(StuckError::OrderHasCards);
         }
     }
+    check_amount(unit, partner, subject, outcome, card)?;
     // By a new attempt, so that a worker's findings no longer count.
     let claim = unit.jobs().force_claim(partner, subject, LEASE)?.ok_or(StuckError::NotStuck(request))?;
     let settled = by_hand::settle(unit, env, &claim, outcome, card)?;
@@ -127,11 +143,34 @@ pub fn settle(
     }
 }
 
+/// Whether an outcome says what came back, as far as it has to, and the ledger can book it.
+fn check_amount(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    subject: Subject,
+    outcome: Outcome,
+    card: Option<CardId>,
+) -> Result<(), StuckError> {
+    match (outcome, by_hand::returns_money(subject)) {
+        (Outcome::Refused, _) | (Outcome::Applied, false) => Ok(()),
+        (Outcome::Returned(_), false) => Err(StuckError::NoAmount),
+        (Outcome::Applied, true) => Err(StuckError::AmountNeeded),
+        (Outcome::Returned(_), true) if card.is_none() => Err(StuckError::AmountNeeded),
+        (Outcome::Returned(amount), true) => {
+            let sheet = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?;
+            let spent = sheet.balances.spent;
+            if amount > spent { Err(StuckError::MoreThanSpent(spent.get())) } else { Ok(()) }
+        }
+    }
+}
+
 fn id_of(subject: Subject) -> Uuid {
     match subject {
         Subject::Order(id) => id.uuid(),
         Subject::Replenishment(id) => id.uuid(),
         Subject::LimitChange(id) => id.uuid(),
+        Subject::Closing(id) => id.uuid(),
+        Subject::Withdrawal(id) => id.uuid(),
     }
 }
 

@@ -3,6 +3,8 @@
 //!
 //! A mock fails the test at any call it does not expect, so a test that expects no booking proves that none is made.
 
+mod kinds;
+
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -12,9 +14,11 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, 
 use kopeck_domain::card_batch::StoredBatch;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::closing::{ClosingReason, ClosingTerms, Closings};
 use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
+    CardId, CategoryId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
+    WithdrawalId,
 };
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, Period};
@@ -24,6 +28,8 @@ use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState}
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
+use kopeck_domain::withdrawal::Withdrawals;
+use kopeck_port_bank::Verdict;
 use kopeck_port_store::mock::{MockCardBatchRepository, MockUnit};
 use kopeck_port_store::{BalanceSheet, CardRecord, Claim, Rule, StoreError, Subject};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
@@ -33,6 +39,8 @@ use uuid::Uuid;
 
 use crate::card_batches::Kind;
 use crate::{Env, Settings};
+
+pub(crate) use self::kinds::*;
 
 /// The moment at which every test starts: noon in the service's zone.
 pub(crate) const START: OffsetDateTime = datetime!(2026-03-10 09:00 UTC);
@@ -117,6 +125,14 @@ pub(crate) fn replenishment_id(n: u128) -> ReplenishmentId {
 
 pub(crate) fn limit_change_id(n: u128) -> LimitChangeId {
     LimitChangeId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn closing_id(n: u128) -> ClosingId {
+    ClosingId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn withdrawal_id(n: u128) -> WithdrawalId {
+    WithdrawalId::new(Uuid::from_u128(n))
 }
 
 pub(crate) fn kopecks(amount: i64) -> Kopecks {
@@ -253,116 +269,6 @@ pub(crate) fn limit_change(state: BatchState) -> LimitChange {
 pub(crate) fn open_limit_items(count: u32) -> Vec<LimitChangeItem> {
     sample_items(count)
 }
-
-/// A kind of card batch with its samples.
-pub(crate) trait SampleKind: Kind {
-    /// What a batch of so many cards says for all of them.
-    fn terms(cards: u32) -> Self::Terms;
-    /// What it says for the card with this ordinal.
-    fn item_terms(ordinal: u32) -> Self::ItemTerms;
-    /// The mock of its repository.
-    fn mock(unit: &mut MockUnit) -> &mut MockCardBatchRepository<Self>;
-    /// What follows from the verdicts on these cards of a batch of five is done once, and nothing else.
-    fn expect_applied(unit: &mut MockUnit, done: &[u32], refused: &[u32]);
-}
-
-impl SampleKind for TopUps {
-    fn terms(cards: u32) -> Kopecks {
-        Kopecks::sum((0..cards).map(Self::item_terms)).unwrap()
-    }
-
-    fn item_terms(ordinal: u32) -> Kopecks {
-        kopecks(100 * i64::from(ordinal + 1))
-    }
-
-    fn mock(unit: &mut MockUnit) -> &mut MockCardBatchRepository<Self> {
-        &mut unit.replenishments
-    }
-
-    /// Captured and released, and the bank's word of the cards is too old.
-    fn expect_applied(unit: &mut MockUnit, done: &[u32], refused: &[u32]) {
-        let outdated: Vec<CardId> = done.iter().map(|ordinal| card_id(u128::from(*ordinal))).collect();
-        if !outdated.is_empty() {
-            unit.cards
-                .expect_outdate_bank_view()
-                .withf(move |_, cards, too_old_at| *cards == outdated && *too_old_at < START)
-                .times(1)
-                .returning(|_, _, _| Ok(()));
-        }
-        let mut held = Self::terms(5).get();
-        for (kind, ordinals) in [(MovementKind::Capture, done), (MovementKind::Release, refused)] {
-            let amount =
-                Kopecks::sum(ordinals.iter().map(|ordinal| Self::item_terms(*ordinal))).unwrap().get();
-            if amount > 0 {
-                let reference = Reference::Replenishment(replenishment_id(1));
-                expect_booking(unit, sheet(0, held), kind, reference, amount);
-                held -= amount;
-            }
-        }
-    }
-}
-
-impl SampleKind for LimitChanges {
-    fn terms(_: u32) -> Limit {
-        daily(700)
-    }
-
-    fn item_terms(_: u32) {}
-
-    fn mock(unit: &mut MockUnit) -> &mut MockCardBatchRepository<Self> {
-        &mut unit.limit_changes
-    }
-
-    /// The cards that were done have the new limit.
-    fn expect_applied(unit: &mut MockUnit, done: &[u32], _: &[u32]) {
-        let cards: Vec<CardId> = done.iter().map(|ordinal| card_id(u128::from(*ordinal))).collect();
-        if !cards.is_empty() {
-            unit.cards
-                .expect_set_limit()
-                .withf(move |partner, ids, limit| {
-                    *partner == PARTNER && *ids == cards && *limit == daily(700)
-                })
-                .times(1)
-                .returning(|_, _, _| Ok(()));
-        }
-    }
-}
-
-/// The identifier of every sample batch.
-pub(crate) fn batch_id<K: SampleKind>() -> K::Id {
-    K::Id::from(Uuid::from_u128(1))
-}
-
-pub(crate) fn batch<K: SampleKind>(state: BatchState, cards: u32) -> CardBatch<K> {
-    CardBatch::from_stored(StoredBatch {
-        state,
-        ..CardBatch::new(batch_id::<K>(), cards, K::terms(cards), BEFORE).into_stored()
-    })
-}
-
-/// So many undecided cards of a batch.
-pub(crate) fn sample_items<K: SampleKind>(count: u32) -> Vec<BatchItem<K>> {
-    (0..count).map(|ordinal| open_item(ordinal, K::item_terms(ordinal))).collect()
-}
-
-/// Makes a test of each case for each kind of card batch.
-macro_rules! for_each_kind {
-    ($($case:ident)*) => {
-        mod top_ups {
-            $(#[test]
-            fn $case() {
-                super::$case::<kopeck_domain::replenishment::TopUps>();
-            })*
-        }
-        mod limit_changes {
-            $(#[test]
-            fn $case() {
-                super::$case::<kopeck_domain::limit_change::LimitChanges>();
-            })*
-        }
-    };
-}
-pub(crate) use for_each_kind;
 
 /// The first claim of a subject: nothing can have been sent.
 pub(crate) fn claim(subject: Subject) -> Claim {

@@ -17,8 +17,10 @@ mod watch;
 
 use std::sync::Arc;
 
+use kopeck_domain::closing::Closings;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Claim, Reschedule, Rule, Store, StoreError, Subject, UnitOfWork, transact};
 use time::Duration;
@@ -73,6 +75,8 @@ enum Step {
     Order(OrderTask),
     TopUps(BatchTask<TopUps>),
     LimitChanges(BatchTask<LimitChanges>),
+    Closings(BatchTask<Closings>),
+    Withdrawals(BatchTask<Withdrawals>),
 }
 
 /// The bank's response to a task.
@@ -87,6 +91,8 @@ enum BankResult {
     Order(OrderFindings),
     TopUps(BatchVerdicts<TopUps>),
     LimitChanges(BatchVerdicts<LimitChanges>),
+    Closings(BatchVerdicts<Closings>),
+    Withdrawals(BatchVerdicts<Withdrawals>),
 }
 
 /// What comes next for a job whose claim is still current.
@@ -98,8 +104,8 @@ enum Next {
     GoOn,
     /// A verdict is missing; whether something may have been sent.
     Later { may_have_sent: bool },
-    /// Something was sent once, must not be sent again, and the bank does not know it; or the bank issued other cards
-    /// than were ordered. The workers query on, since the bank's response may change; a person can settle the job.
+    /// Something was sent once, must not be sent again, and the bank does not know it; or the bank's response cannot be
+    /// booked: it issued other cards than were ordered, or gave back more money than was ever spent. The workers query on, since the bank's response may change; a person can settle the job.
     LeaveToPerson,
 }
 
@@ -204,6 +210,8 @@ impl Worker {
             Step::Order(task) => BankResult::Order(task.call(&*self.bank, &lease.claim, self.settings.chunk)),
             Step::TopUps(task) => BankResult::TopUps(task.call(&*self.bank)),
             Step::LimitChanges(task) => BankResult::LimitChanges(task.call(&*self.bank)),
+            Step::Closings(task) => BankResult::Closings(task.call(&*self.bank)),
+            Step::Withdrawals(task) => BankResult::Withdrawals(task.call(&*self.bank)),
         };
         TaskResult { claim: guard.latest(&lease).claim, result }
     }
@@ -223,6 +231,8 @@ impl Worker {
                 BankResult::Order(findings) => order::settle(unit, &env, claim, findings)?,
                 BankResult::TopUps(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
                 BankResult::LimitChanges(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
+                BankResult::Closings(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
+                BankResult::Withdrawals(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
             };
             conclude(unit, claim, next)
         });
@@ -293,6 +303,8 @@ impl Step {
             Self::Order(_) => false,
             Self::TopUps(task) => task.is_marked(),
             Self::LimitChanges(task) => task.is_marked(),
+            Self::Closings(task) => task.is_marked(),
+            Self::Withdrawals(task) => task.is_marked(),
         }
     }
 
@@ -302,6 +314,8 @@ impl Step {
             Self::Order(_) => Ok(()),
             Self::TopUps(task) => task.unmark(unit, claim),
             Self::LimitChanges(task) => task.unmark(unit, claim),
+            Self::Closings(task) => task.unmark(unit, claim),
+            Self::Withdrawals(task) => task.unmark(unit, claim),
         }
     }
 }
@@ -320,6 +334,10 @@ fn prepare(
         }
         Subject::LimitChange(id) => {
             Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::LimitChanges))
+        }
+        Subject::Closing(id) => Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::Closings)),
+        Subject::Withdrawal(id) => {
+            Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::Withdrawals))
         }
     }
 }

@@ -25,7 +25,7 @@ SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_res
 -- SealedNonceRepository::find
 SELECT partner_id, nonce, idempotency_key, spent_at FROM sealed_nonces WHERE partner_id = encode(:partner, 'hex')::uuid AND nonce = :id;
 -- CardBatchRepository::targets, in a form that the planner does not answer by reading all claimed cards
-SELECT c.id, c.number, c.link_status, c.valid_until, (SELECT i.claimed FROM card_batch_items i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.kind = 'REPLENISHMENT' AND i.claimed) IS NOT NULL AS claimed FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) AS wanted (id) JOIN cards c ON c.partner_id = encode(:partner, 'hex')::uuid AND c.id = encode(wanted.id, 'hex')::uuid;
+SELECT c.id, c.number, c.link_status, c.standing, c.valid_until, CAST(COALESCE((SELECT SUM(CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END) FROM card_batch_items i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed), 0) AS BIGINT) AS lanes FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) AS wanted (id) JOIN cards c ON c.partner_id = encode(:partner, 'hex')::uuid AND c.id = encode(wanted.id, 'hex')::uuid;
 -- CardBatchRepository::insert: the number, the batch, the counter, the items
 SELECT last FROM counters WHERE partner_id = encode(:partner, 'hex')::uuid AND list = 'replenishments' \gset
 \set seq :last + 1

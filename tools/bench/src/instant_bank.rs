@@ -87,16 +87,19 @@ async fn serve(listener: TcpListener) -> anyhow::Result<()> {
 
 async fn submit(bank: Data<Bank>, request: Json<SubmitRequest>) -> HttpResponse {
     let done = |instruction: &InstructionDto| {
-        let key = match instruction {
+        let (key, returned) = match instruction {
             InstructionDto::IssueCards { key, lines } => {
                 bank.issue(key, lines);
-                key
+                (key, None)
             }
             InstructionDto::TopUp { key, .. }
             | InstructionDto::SetLimit { key, .. }
-            | InstructionDto::SetBlock { key, .. } => key,
+            | InstructionDto::SetBlock { key, .. } => (key, None),
+            // Without books every card is empty but for what is asked of it.
+            InstructionDto::CloseCard { key, .. } => (key, Some(Kopecks::ZERO)),
+            InstructionDto::Withdraw { key, amount, .. } => (key, Some(amount.unwrap_or_default())),
         };
-        InstructionResult { key: key.clone(), outcome: SubmitOutcome::Done }
+        InstructionResult { key: key.clone(), outcome: SubmitOutcome::Done { returned } }
     };
     HttpResponse::Ok().json(SubmitResponse { results: request.instructions.iter().map(done).collect() })
 }

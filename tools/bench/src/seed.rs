@@ -234,6 +234,8 @@ impl Seeding {
             ("orders", requests),
             ("replenishments", requests),
             ("limit_changes", requests),
+            ("closings", 0),
+            ("withdrawals", 0),
             ("events", 0),
             ("expired_events", 0),
         ] {

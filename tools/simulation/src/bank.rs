@@ -44,6 +44,16 @@ pub(crate) struct Effect {
     pub(crate) verdict: Verdict,
 }
 
+impl Effect {
+    /// Whether it was carried out.
+    pub(crate) const fn is_done(&self) -> bool {
+        match self.verdict {
+            Verdict::Done | Verdict::Returned(_) => true,
+            Verdict::Declined(_) => false,
+        }
+    }
+}
+
 /// A card as the bank has it.
 #[derive(Debug, Clone)]
 pub(crate) struct CardAtBank {
@@ -139,6 +149,7 @@ impl Bank {
         let change = if standing == Standing::Open { FeedChange::Unblocked } else { FeedChange::Blocked };
         if let Some(card) = state.cards.get_mut(&number)
             && card.standing != standing
+            && card.standing != Standing::Closed
         {
             card.standing = standing;
             state.feed.tell(number, change, self.clock.now(), dice);
@@ -218,8 +229,10 @@ impl Bank {
         let verdict = self.decide(state, instruction);
         state.effects.push(Effect { key: key.clone(), instruction: instruction.clone(), verdict });
         state.verdicts.insert(key.clone(), verdict);
-        if verdict == Verdict::Done {
-            self.book(state, key, instruction);
+        match verdict {
+            Verdict::Done => self.book(state, key, instruction),
+            Verdict::Returned(amount) => self.take_back(state, instruction, amount),
+            Verdict::Declined(_) => {}
         }
         self.trace.note("bank", || format!("{}: {verdict:?}", key.as_str()));
         verdict
@@ -243,6 +256,42 @@ impl Bank {
                 }
             }
             Instruction::SetBlock { .. } => Verdict::Done,
+            Instruction::CloseCard { card } => match state.cards.get(card) {
+                Some(card) if card.standing != Standing::Closed => Verdict::Returned(card.balance),
+                Some(_) => Verdict::Declined(DeclineReason::Closed),
+                None => Verdict::Declined(DeclineReason::Refused),
+            },
+            Instruction::Withdraw { card, amount } => match state.cards.get(card) {
+                Some(card) if card.standing == Standing::Closed => Verdict::Declined(DeclineReason::Closed),
+                Some(card) => {
+                    let amount = amount.unwrap_or(card.balance);
+                    if amount.is_positive() && amount <= card.balance {
+                        Verdict::Returned(amount)
+                    } else {
+                        Verdict::Declined(DeclineReason::NotEnoughOnCard)
+                    }
+                }
+                None => Verdict::Declined(DeclineReason::Refused),
+            },
+        }
+    }
+
+    /// Takes `amount` from a card, and closes it if that was asked for.
+    fn take_back(&self, state: &mut Ledger, instruction: &Instruction, amount: Kopecks) {
+        let (Instruction::CloseCard { card: number } | Instruction::Withdraw { card: number, .. }) =
+            instruction
+        else {
+            return;
+        };
+        let (dice, now) = (self.feed_dice(state), self.clock.now());
+        let Some(card) = state.cards.get_mut(number) else { return };
+        card.balance = card.balance.minus(amount).unwrap_or(card.balance);
+        if amount.is_positive() {
+            state.feed.book(*number, TransactionType::Reversal, amount, now, dice);
+        }
+        if let Instruction::CloseCard { .. } = instruction {
+            card.standing = Standing::Closed;
+            state.feed.tell(*number, FeedChange::Other, now, self.feed_dice(state));
         }
     }
 
@@ -276,6 +325,8 @@ impl Bank {
                     (card.blocked, card.block_change) = (*blocked, *change);
                 }
             }
+            // Their effect goes by the verdict.
+            Instruction::CloseCard { .. } | Instruction::Withdraw { .. } => {}
         }
     }
 

@@ -270,6 +270,8 @@ fn id_of(subject: Subject) -> Uuid {
         Subject::Order(id) => id.uuid(),
         Subject::Replenishment(id) => id.uuid(),
         Subject::LimitChange(id) => id.uuid(),
+        Subject::Closing(id) => id.uuid(),
+        Subject::Withdrawal(id) => id.uuid(),
     }
 }
 

@@ -25,9 +25,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_audit::{Mark, Record};
+use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, BankFeedState, Disposition, Done, Rule, Store, StoreError, Work};
 use kopeck_port_system::Clock;
@@ -120,6 +122,8 @@ struct State {
     orders: Table<orders::OrderRow>,
     replenishments: Table<card_batches::Row<TopUps>>,
     limit_changes: Table<card_batches::Row<LimitChanges>>,
+    closings: Table<card_batches::Row<Closings>>,
+    withdrawals: Table<card_batches::Row<Withdrawals>>,
     accounts: Table<ledger::AccountsRow>,
     movements: Table<ledger::MovementRow>,
     jobs: Table<jobs::JobRow>,

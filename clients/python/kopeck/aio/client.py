@@ -9,9 +9,11 @@ from types import TracebackType
 
 from kopeck import operations
 from kopeck.aio.api.cards import Cards
+from kopeck.aio.api.closings import Closings
 from kopeck.aio.api.employees import Categories, Employees
 from kopeck.aio.api.events import Events
 from kopeck.aio.api.webhooks import Webhooks
+from kopeck.aio.api.withdrawals import Withdrawals
 from kopeck.aio.api.limits import Limits
 from kopeck.aio.api.orders import Orders
 from kopeck.aio.api.replenishments import Replenishments
@@ -44,6 +46,8 @@ class AsyncClient:
     orders: Orders
     replenishments: Replenishments
     limits: Limits
+    closings: Closings
+    withdrawals: Withdrawals
     events: Events
     webhooks: Webhooks
     sandbox: Sandbox
@@ -96,6 +100,8 @@ class AsyncClient:
         self.orders = Orders(self._core)
         self.replenishments = Replenishments(self._core)
         self.limits = Limits(self._core)
+        self.closings = Closings(self._core)
+        self.withdrawals = Withdrawals(self._core)
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)
         self.sandbox = Sandbox(self._core)

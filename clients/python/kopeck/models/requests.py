@@ -1,4 +1,4 @@
-"""Orders, top-ups and changes of limits: what is accepted first and carried out afterwards."""
+"""Orders, top-ups, changes of limits, closings and withdrawals: what is accepted first and carried out afterwards."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from datetime import date, datetime
 from uuid import UUID
 
 from kopeck.wire import named
-from kopeck.words import CardType, OrderKind, RequestState
+from kopeck.words import CardType, ClosingReason, OrderKind, RequestState
 
 
 @dataclass(frozen=True, slots=True)
 class RequestStatus:
     """A request and its state."""
 
-    id: UUID = named("orderId", "replenishmentId", "setLimitsCardsId")
+    id: UUID = named("orderId", "replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId")
     state: RequestState = named("message")
 
 
@@ -159,6 +159,92 @@ class LimitChange:
     set_limits_cards_id: UUID
     status: RequestState
     number_cards: int
+    created_at: datetime
+    """In the service's time zone."""
+    status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+
+
+@dataclass(frozen=True, slots=True)
+class CardClosing:
+    """A card to close."""
+
+    id_card: UUID | str
+    reason: ClosingReason
+    """`LOST` and `STOLEN` block it at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingCreated:
+    """The answer to an accepted closing."""
+
+    closing_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingResult:
+    """What became of one card of a closing."""
+
+    id_card: UUID
+    succeeded: bool = named("resultClosing")
+    amount: int = named("amountReturned")
+    """What came back to the balance; 0 if the card was not closed. In kopecks."""
+    error: str | None = named("errorClosing", default=None)
+    """Why the card was not closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """A closing in the list of them."""
+
+    closing_id: UUID
+    status: RequestState
+    number_cards: int
+    amount_moved: int
+    """What came back to the balance so far, in kopecks."""
+    created_at: datetime
+    """In the service's time zone."""
+    status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+
+
+@dataclass(frozen=True, slots=True)
+class CardWithdrawal:
+    """A card to take money from."""
+
+    id_card: UUID | str
+    amount: int | None = None
+    """How much, in kopecks; all that is on the card if it is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalCreated:
+    """The answer to an accepted withdrawal."""
+
+    withdrawal_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawalResult:
+    """What became of one card of a withdrawal."""
+
+    id_card: UUID
+    succeeded: bool = named("resultWithdrawal")
+    amount: int = named("amountWithdrawn")
+    """What came back to the balance; 0 if nothing did. In kopecks."""
+    error: str | None = named("errorWithdrawal", default=None)
+    """Why nothing was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """A withdrawal in the list of them."""
+
+    withdrawal_id: UUID
+    status: RequestState
+    number_cards: int
+    amount: int | None
+    """The sum asked for, in kopecks; `None` if it takes all that is on one of its cards."""
+    amount_moved: int
+    """What came back to the balance so far, in kopecks."""
     created_at: datetime
     """In the service's time zone."""
     status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")

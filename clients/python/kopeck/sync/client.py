@@ -10,9 +10,11 @@ from types import TracebackType
 
 from kopeck import operations
 from kopeck.sync.api.cards import Cards
+from kopeck.sync.api.closings import Closings
 from kopeck.sync.api.employees import Categories, Employees
 from kopeck.sync.api.events import Events
 from kopeck.sync.api.webhooks import Webhooks
+from kopeck.sync.api.withdrawals import Withdrawals
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
@@ -45,6 +47,8 @@ class Client:
     orders: Orders
     replenishments: Replenishments
     limits: Limits
+    closings: Closings
+    withdrawals: Withdrawals
     events: Events
     webhooks: Webhooks
     sandbox: Sandbox
@@ -97,6 +101,8 @@ class Client:
         self.orders = Orders(self._core)
         self.replenishments = Replenishments(self._core)
         self.limits = Limits(self._core)
+        self.closings = Closings(self._core)
+        self.withdrawals = Withdrawals(self._core)
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)
         self.sandbox = Sandbox(self._core)

@@ -8,6 +8,8 @@ export interface EventData {
   readonly "order.status": { readonly orderId: Id; readonly status: RequestState };
   readonly "replenishment.status": { readonly replenishmentId: Id; readonly status: RequestState };
   readonly "limits.status": { readonly setLimitsCardsId: Id; readonly status: RequestState };
+  readonly "closing.status": { readonly closingId: Id; readonly status: RequestState };
+  readonly "withdrawal.status": { readonly withdrawalId: Id; readonly status: RequestState };
   readonly "card.issued": {
     readonly idCard: Id;
     readonly customIdCard: string;
@@ -40,6 +42,14 @@ export interface EventData {
     readonly date: string;
   };
   readonly "balance.deposited": { readonly amount: number; readonly reference: string | null };
+  readonly "balance.returned": {
+    readonly amount: number;
+    readonly reference: string | null;
+    /** The closing that brought it, if it was one. */
+    readonly closingId: Id | null;
+    /** The withdrawal that brought it, if it was one. */
+    readonly withdrawalId: Id | null;
+  };
   readonly "balance.low": { readonly available: number; readonly threshold: number };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
@@ -90,6 +100,8 @@ const KNOWN = new Set<string>([
   "order.status",
   "replenishment.status",
   "limits.status",
+  "closing.status",
+  "withdrawal.status",
   "card.issued",
   "card.linked",
   "card.status",
@@ -100,6 +112,7 @@ const KNOWN = new Set<string>([
   "card.transaction",
   "card.declined",
   "balance.deposited",
+  "balance.returned",
   "balance.low",
   "employee.created",
   "employee.updated",

@@ -5,6 +5,7 @@ import type {
   BankStatus,
   CardStatus,
   CardType,
+  ClosingReason,
   EmployeeStatus,
   LimitPeriod,
   OrderKind,
@@ -281,6 +282,53 @@ export interface LimitResult {
   readonly idCard: Id;
   readonly succeeded: boolean;
   /** Why the card keeps its old limit. */
+  readonly error: string | null;
+}
+
+export interface Closing extends Listed {
+  readonly closingId: Id;
+  /** Always `null`: a closing brings all money of its cards back. */
+  readonly amount: null;
+  /** What came back to the balance so far, in kopecks. */
+  readonly amountMoved: number;
+}
+
+/** A card to close, and why. */
+export interface CardClosing {
+  readonly idCard: Id;
+  readonly reason: ClosingReason;
+}
+
+/** What became of one card of a closing. */
+export interface ClosingResult {
+  readonly idCard: Id;
+  readonly succeeded: boolean;
+  /** What came back to the balance; 0 if the card was not closed. In kopecks. */
+  readonly amount: number;
+  readonly error: string | null;
+}
+
+export interface Withdrawal extends Listed {
+  readonly withdrawalId: Id;
+  /** The sum asked for, in kopecks; `null` if it takes all that is on one of its cards. */
+  readonly amount: number | null;
+  /** What came back to the balance so far, in kopecks. */
+  readonly amountMoved: number;
+}
+
+/** A card to take money from. */
+export interface CardWithdrawal {
+  readonly idCard: Id;
+  /** How much, in kopecks; all that is on the card if it is left out. */
+  readonly amount?: number | undefined;
+}
+
+/** What became of one card of a withdrawal. */
+export interface WithdrawalResult {
+  readonly idCard: Id;
+  readonly succeeded: boolean;
+  /** What came back to the balance; 0 if nothing did. In kopecks. */
+  readonly amount: number;
   readonly error: string | null;
 }
 

@@ -23,8 +23,11 @@ export type CardStatus = "MAIN" | "ADDITIONAL" | "TEMPORARILY_BLOCKED" | Other;
  */
 export type BankStatus = "OPEN" | "BLOCKING" | "BLOCKED" | "UNBLOCKING" | "BLOCKED_BY_BANK" | "CLOSED" | Other;
 
-/** The kind of a transaction, which tells the direction of its money. */
+/** The kind of a transaction, which tells the direction of its money. `REVERSAL` is money taken back from the card. */
 export type TransactionType = "REPLENISHMENT" | "PAYMENT" | "REFUND" | "REVERSAL" | "CORRECTION" | Other;
+
+/** Why a card is closed. `LEAVER`: its holder leaves. `LOST` and `STOLEN` block it at once. */
+export type ClosingReason = "LOST" | "STOLEN" | "DAMAGED" | "LEAVER" | "OTHER" | Other;
 
 /** The calendar period that an amount is for: day, week from Monday, month, quarter. */
 export type LimitPeriod = "CDAY" | "CWEEK" | "CMONTH" | "CQUARTET" | Other;
@@ -32,7 +35,7 @@ export type LimitPeriod = "CDAY" | "CWEEK" | "CMONTH" | "CQUARTET" | Other;
 /** What was ordered. */
 export type OrderKind = "PLASTIC" | "VIRTUAL" | Other;
 
-/** The state of an order, a top-up request or a change of limits. */
+/** The state of an order, a top-up request, a change of limits, a closing or a withdrawal. */
 export type RequestState =
   | "NEW"
   | "IN_PROCESS"

@@ -180,6 +180,15 @@ fn its_words_are_those_of_the_program() {
     assert_eq!(words("Period"), all(&Period::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>()));
     let kinds: Vec<_> = TransactionType::ALL.iter().map(|word| word.as_str()).collect();
     assert_eq!(words("TransactionType"), all(&kinds));
-    let reasons = ["OVER_CARD_LIMIT", "BLOCKED", "BLOCKED_BY_PARTNER", "EXPIRED", "NOT_ACTIVATED", "REFUSED"];
+    let reasons = [
+        "OVER_CARD_LIMIT",
+        "BLOCKED",
+        "BLOCKED_BY_PARTNER",
+        "EXPIRED",
+        "NOT_ACTIVATED",
+        "CLOSED",
+        "NOT_ENOUGH_ON_CARD",
+        "REFUSED",
+    ];
     assert_eq!(words("DeclineReason"), reasons);
 }

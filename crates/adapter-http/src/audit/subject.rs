@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::input::RequestInput;
 
 /// The names of identifiers in paths and bodies, and in the log.
-const NAMES: [(&str, &str); 9] = [
+const NAMES: [(&str, &str); 11] = [
     ("idEmployee", "employee"),
     ("idCard", "card"),
     ("idCategory", "category"),
@@ -18,6 +18,8 @@ const NAMES: [(&str, &str); 9] = [
     ("replenishmentId", "replenishment"),
     ("idReplenishment", "replenishment"),
     ("setLimitsCardsId", "limit_change"),
+    ("closingId", "closing"),
+    ("withdrawalId", "withdrawal"),
     ("partnerId", "partner"),
 ];
 
@@ -37,6 +39,10 @@ struct ResponseIds<'a> {
     replenishment_id: Option<&'a str>,
     #[serde(borrow)]
     set_limits_cards_id: Option<&'a str>,
+    #[serde(borrow)]
+    closing_id: Option<&'a str>,
+    #[serde(borrow)]
+    withdrawal_id: Option<&'a str>,
 }
 
 /// Identifiers by their kind, without duplicates.
@@ -65,6 +71,8 @@ impl Subject {
             ("orderId", found.order_id),
             ("replenishmentId", found.replenishment_id),
             ("setLimitsCardsId", found.set_limits_cards_id),
+            ("closingId", found.closing_id),
+            ("withdrawalId", found.withdrawal_id),
         ]
         .into_iter()
         .chain(found.id_employee.is_none().then_some(("idCategory", found.id_category)));
@@ -123,6 +131,13 @@ mod tests {
         let answer = json!({"success": true, "idEmployee": ONE, "idCard": TWO, "statusCard": "MAIN"});
         let subject = Subject::of(&link).with_response(answer.to_string().as_bytes());
         assert_eq!(subject.to_string(), format!("employee:{ONE} card:{TWO}"));
+        let closing = json!({"message": "accepted", "closingId": TWO}).to_string();
+        assert_eq!(
+            Subject::default().with_response(closing.as_bytes()).to_string(),
+            format!("closing:{TWO}")
+        );
+        let withdrawal = input(&[("withdrawalId", ONE)], json!({}));
+        assert_eq!(Subject::of(&withdrawal).to_string(), format!("withdrawal:{ONE}"));
         let cancel = input(&[], json!({"orderId": ONE}));
         assert_eq!(Subject::of(&cancel).to_string(), format!("order:{ONE}"));
     }

@@ -2,7 +2,7 @@
 
 use kopeck_api as api;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::event::{CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData};
+use kopeck_domain::event::{CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData, ReturnOrigin};
 use kopeck_domain::ids::EmployeeId;
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::FeedEvent;
@@ -63,6 +63,14 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
             set_limits_cards_id: change.id.uuid(),
             status: state(change.state),
         }),
+        EventData::ClosingStatus(closing) => api::EventData::ClosingStatus(api::ClosingEvent {
+            closing_id: closing.id.uuid(),
+            status: state(closing.state),
+        }),
+        EventData::WithdrawalStatus(withdrawal) => api::EventData::WithdrawalStatus(api::WithdrawalEvent {
+            withdrawal_id: withdrawal.id.uuid(),
+            status: state(withdrawal.state),
+        }),
         EventData::CardIssued(issued) => api::EventData::CardIssued(api::CardIssuedEvent {
             id_card: issued.card.uuid(),
             custom_id_card: issued.number.to_string(),
@@ -87,6 +95,19 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
             amount: deposited.amount.get(),
             reference: deposited.reference.as_ref().map(|reference| reference.as_str().to_owned()),
         }),
+        EventData::BalanceReturned(returned) => {
+            let (closing_id, withdrawal_id) = match returned.by {
+                ReturnOrigin::Closing(id) => (Some(id.uuid()), None),
+                ReturnOrigin::Withdrawal(id) => (None, Some(id.uuid())),
+            };
+            let amount = returned.amount.get();
+            api::EventData::BalanceReturned(api::ReturnEvent {
+                amount,
+                reference: None,
+                closing_id,
+                withdrawal_id,
+            })
+        }
         EventData::BalanceLow(low) => api::EventData::BalanceLow(api::BalanceLowEvent {
             available: low.available.get(),
             threshold: low.threshold.get(),

@@ -1,12 +1,14 @@
-//! What the kinds of card batches share: replenishments and limit changes.
+//! What the kinds of card batches share.
 
 use kopeck_domain::Faults;
-use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch};
 use kopeck_domain::ids::CardId;
 use kopeck_port_store::{StoredKind, UnitOfWork};
 use kopeck_service::card_batches::{
     self, BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
 };
+
+use serde::Serialize;
 
 use crate::error::{ApiError, FaultyCard};
 use crate::list_stream::{self, ListSource, NoFields, PAGE, WriteRow};
@@ -34,12 +36,22 @@ pub(super) async fn result<K: StoredKind>(
     list_stream::response(&ctx, &NoFields {}, batch.cards, &items, listing)
 }
 
+/// Responds with the state of a batch.
+pub(super) async fn status<K: StoredKind, D: From<CardBatch<K>> + Serialize>(
+    ctx: HandlerContext,
+    id: Result<K::Id, Faults>,
+) -> HandlerResult {
+    let batch = ctx.read(id, |unit, _env, partner, id| card_batches::get::<K>(unit, partner, *id)).await?;
+    ctx.respond(&D::from(batch))
+}
+
 fn unknown(card: CardId) -> FaultyCard {
     FaultyCard::new(card, Code::CardNotFound)
 }
 
 fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
     let code = match reason {
+        ConflictReason::Closed => Code::CardClosed,
         ConflictReason::InBatch => Code::CardInRequest,
         ConflictReason::NotMain => Code::CardNotMain,
         ConflictReason::Expired => Code::CardExpired,
@@ -83,6 +95,11 @@ impl From<CancelBatchError> for ApiError {
     fn from(error: CancelBatchError) -> Self {
         match error {
             CancelBatchError::NotFound => Code::RequestNotFound.into(),
+            // No worker has it: the kind of the request is in the way.
+            CancelBatchError::WrongState(BatchState::New) => {
+                let message = "a closing of lost and stolen cards cannot be cancelled".to_owned();
+                Self::new(Code::RequestNotCancellable, message)
+            }
             CancelBatchError::WrongState(state) => {
                 let message = format!("a request in {state} cannot be cancelled");
                 Self::new(Code::RequestNotCancellable, message)

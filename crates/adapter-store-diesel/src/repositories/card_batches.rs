@@ -7,10 +7,13 @@ mod target;
 
 use diesel::dsl::{auto_type, count_star};
 use diesel::prelude::*;
+use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
+use kopeck_port_store::{
+    BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, CardClaims, ItemCounts, Lane, StoreError,
+};
 
 use self::kinds::StoredColumns;
 use self::rows::{BatchRow, DONE, ItemRow, OPEN, REFUSED, state_columns};
@@ -46,7 +49,7 @@ fn items_in(partner: PartnerId, batch: Id, first: i64, end: i64) -> _ {
 const MARK_SENT: &str = "UPDATE card_batch_items SET sent = ? \
     WHERE partner_id = ? AND batch_id = ? AND ordinal BETWEEN ? AND ? AND ordinal ?";
 
-const SETTLE: &str = "UPDATE card_batch_items SET state = ?, refusal = ? \
+const SETTLE: &str = "UPDATE card_batch_items SET state = ?, refusal = ?, returned = ? \
     WHERE partner_id = ? AND batch_id = ? AND ordinal BETWEEN ? AND ? AND ordinal ? AND state = 'OPEN'";
 
 /// With `claimed` as a literal PostgreSQL could take the index of claimed cards, which has those of all of the partner's
@@ -123,6 +126,7 @@ impl DieselTransaction {
     fn buffer<K: StoredColumns>(
         &mut self,
         partner: PartnerId,
+        lane: Lane,
         batch: BatchRow,
         items: &[BatchItem<K>],
     ) -> Result<Option<BatchRow>, StoreError> {
@@ -134,9 +138,10 @@ impl DieselTransaction {
         buffer.add(batch);
         rows.into_iter().for_each(|row| buffer.add(row));
         for item in items {
-            let key = TargetOf { kind: K::KIND, card: item.card };
+            let key = TargetOf { card: item.card };
             if let Some(target) = self.load(partner, key.clone())? {
-                self.remember(partner, key, Some(BatchTarget { in_batch: true, ..target }));
+                let claims = target.claims.and(CardClaims::of(lane));
+                self.remember(partner, key, Some(BatchTarget { claims, ..target }));
             }
         }
         Ok(None)
@@ -146,11 +151,11 @@ impl DieselTransaction {
 impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError> {
         if self.run.is_batched() && cards.len() <= MAX_BUFFERED_CARDS {
-            let keys = cards.iter().map(|card| TargetOf { kind: K::KIND, card: *card });
+            let keys = cards.iter().map(|card| TargetOf { card: *card });
             return Ok(self.load_all(partner, keys)?.into_iter().flatten().collect());
         }
         let connection = self.of(partner)?;
-        let some = |some| target::load(connection, partner, K::KIND, some);
+        let some = |some| target::load(connection, partner, some);
         let found: Vec<_> =
             cards.chunks(statements::UPDATE_CHUNK as usize).map(some).collect::<Result<_, _>>()?;
         Ok(found.into_iter().flatten().collect())
@@ -163,7 +168,9 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         items: &[BatchItem<K>],
     ) -> Result<(), StoreError> {
         let seq = self.next_number(partner, K::LIST)?;
-        let Some(row) = self.buffer(partner, BatchRow::new(partner, seq, batch), items)? else {
+        let Some(row) =
+            self.buffer(partner, K::lane(&batch.terms), BatchRow::new(partner, seq, batch), items)?
+        else {
             return self.give_out(partner, K::LIST, seq);
         };
         statements::insert(self.of(partner)?, std::slice::from_ref(&row)).stored()?;
@@ -243,17 +250,23 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         id: K::Id,
         decided: &[(u32, ItemState<K::Refusal>)],
     ) -> Result<(), StoreError> {
-        // One statement for each outcome, of which there are few. One for all would have to join the outcomes, and
-        // while a batch is new to PostgreSQL's statistics, its planner compares each item with each outcome.
+        // One statement for each outcome, of which there are few, but for amounts that come back: these come in small
+        // chunks. One for all would have to join the outcomes, and while a batch is new to PostgreSQL's statistics, its
+        // planner compares each item with each outcome.
         let mut by_outcome = std::collections::BTreeMap::<_, Vec<i64>>::new();
         for (ordinal, state) in decided {
             by_outcome.entry(state_columns(*state)).or_default().push(i64::from(*ordinal));
         }
-        for ((state, refusal), ordinals) in by_outcome {
-            let outcome = || binds![state, refusal];
+        for ((state, refusal, returned), ordinals) in by_outcome {
+            let outcome = || binds![state, refusal, returned];
             self.update_items(partner, id.key(), &ordinals, SETTLE, outcome)?;
         }
         Ok(())
+    }
+
+    fn add_returned(&mut self, partner: PartnerId, id: K::Id, amount: Kopecks) -> Result<(), StoreError> {
+        let text = "UPDATE card_batches SET returned = returned + ? WHERE partner_id = ? AND id = ?";
+        self.change(partner, text, binds![amount.get(), partner.key(), id.key()])
     }
 
     fn counts(&mut self, partner: PartnerId, id: K::Id) -> Result<ItemCounts, StoreError> {

@@ -21,12 +21,16 @@ use crate::transaction::write_buffer::BufferedRow;
 pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
 pub(super) const LIMIT_CHANGE: &str = "LIMIT_CHANGE";
+pub(super) const CLOSING: &str = "CLOSING";
+pub(super) const WITHDRAWAL: &str = "WITHDRAWAL";
 
 fn columns(subject: Subject) -> (&'static str, Id) {
     match subject {
         Subject::Order(id) => (ORDER, id.key()),
         Subject::Replenishment(id) => (REPLENISHMENT, id.key()),
         Subject::LimitChange(id) => (LIMIT_CHANGE, id.key()),
+        Subject::Closing(id) => (CLOSING, id.key()),
+        Subject::Withdrawal(id) => (WITHDRAWAL, id.key()),
     }
 }
 
@@ -36,6 +40,8 @@ impl JobRow {
             ORDER => Ok(Subject::Order(self.subject_id.to())),
             REPLENISHMENT => Ok(Subject::Replenishment(self.subject_id.to())),
             LIMIT_CHANGE => Ok(Subject::LimitChange(self.subject_id.to())),
+            CLOSING => Ok(Subject::Closing(self.subject_id.to())),
+            WITHDRAWAL => Ok(Subject::Withdrawal(self.subject_id.to())),
             _ => Err(corrupt("jobs.subject_kind")),
         }
     }

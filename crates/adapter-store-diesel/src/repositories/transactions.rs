@@ -136,8 +136,10 @@ impl TransactionRepository for DieselTransaction {
             let (kind, amount) = (word(&kind, "transactions.kind")?, Kopecks::new(amount));
             let spent = match kind {
                 TransactionType::Payment => spent.plus(amount),
-                TransactionType::Refund | TransactionType::Reversal => spent.minus(amount),
-                TransactionType::Replenishment | TransactionType::Correction => Ok(spent),
+                TransactionType::Refund => spent.minus(amount),
+                TransactionType::Replenishment | TransactionType::Reversal | TransactionType::Correction => {
+                    Ok(spent)
+                }
             };
             spent.map_err(|_| corrupt("transactions.amount"))
         })

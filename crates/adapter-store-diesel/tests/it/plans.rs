@@ -8,12 +8,13 @@ use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_inst
 use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
+use kopeck_domain::Kopecks;
 use kopeck_domain::card::{Card, CardLink, CardStatus, StoredCard};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
-use kopeck_domain::ids::{DeliveryId, EventId, WebhookId};
+use kopeck_domain::ids::{ClosingId, DeliveryId, EventId, WebhookId};
 use kopeck_domain::ledger::{MovementKind, TransferReference};
 use kopeck_domain::order::OrderState;
 use kopeck_domain::transaction::TransactionType;
@@ -245,6 +246,9 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.limit_changes().release_cards(PARTNER, change)?;
     unit.limit_changes().list(PARTNER, BatchFilter::default(), page())?;
     unit.limit_changes().list(PARTNER, BatchFilter { state: Some(BatchState::New) }, page())?;
+    unit.closings().list(PARTNER, BatchFilter::default(), page())?;
+    unit.closings().add_returned(PARTNER, ClosingId::new(Uuid::nil()), Kopecks::new(1))?;
+    unit.withdrawals().list(PARTNER, BatchFilter { state: Some(BatchState::New) }, page())?;
     unit.ledger().sheet(PARTNER)?;
     unit.ledger().transferred(PARTNER, MovementKind::Deposit, &TransferReference::parse("R").unwrap())?;
     unit.jobs().enqueue(PARTNER, Subject::Replenishment(id), Duration::ZERO)?;
@@ -389,9 +393,9 @@ fn the_main_look_ups_use_the_index_made_for_them() {
             "COVERING INDEX cards_unassigned",
         ),
         (
-            "SELECT i.claimed FROM card_batch_items i \
-             WHERE i.partner_id = ? AND i.card_id = ? AND i.kind = ? AND i.claimed",
-            "INDEX card_batch_items_claim (partner_id=? AND card_id=? AND kind=?)",
+            "SELECT SUM(CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END) \
+             FROM card_batch_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed",
+            "INDEX card_batch_items_claim (partner_id=? AND card_id=?)",
         ),
     ] {
         let plan = plan(&mut connection, statement);

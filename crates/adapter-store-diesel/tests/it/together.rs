@@ -172,7 +172,7 @@ fn targets(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<(CardId,
         .replenishments()
         .targets(partner, &cards)?
         .into_iter()
-        .map(|target| (target.card, target.in_batch))
+        .map(|target| (target.card, target.claims.money))
         .collect();
     found.sort_unstable_by_key(|(card, _)| card.uuid());
     Ok(found)
@@ -185,7 +185,8 @@ fn top_up(
     number: u64,
 ) -> Result<String, StoreError> {
     let wanted = card(partner, number);
-    let Some(target) = unit.replenishments().targets(partner, &[wanted])?.pop().filter(|one| !one.in_batch)
+    let Some(target) =
+        unit.replenishments().targets(partner, &[wanted])?.pop().filter(|one| !one.claims.money)
     else {
         return Ok("not to be had".to_owned());
     };

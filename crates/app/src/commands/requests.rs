@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_port_store::{Access, Subject, transact};
 use kopeck_service::stuck::{self, Outcome, StuckInstruction, StuckRequest};
@@ -45,9 +46,11 @@ fn list(args: &StuckArgs) -> anyhow::Result<()> {
 
 fn settle(args: SettleArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.store)?;
-    let outcome = match args.outcome {
-        OutcomeArg::Applied => Outcome::Applied,
-        OutcomeArg::Refused => Outcome::Refused,
+    let outcome = match (args.outcome, args.returned) {
+        (OutcomeArg::Applied, None) => Outcome::Applied,
+        (OutcomeArg::Applied, Some(amount)) => Outcome::Returned(Kopecks::new(amount)),
+        (OutcomeArg::Refused, None) => Outcome::Refused,
+        (OutcomeArg::Refused, Some(_)) => anyhow::bail!("no money comes back by what the bank refused"),
     };
     let (env, request, card) = (Arc::clone(&application.env), args.id, args.card);
     let settled = change(&application, "requests.settle", None, move |unit, entry| {
@@ -63,6 +66,8 @@ fn name(subject: Subject) -> (&'static str, String) {
         Subject::Order(id) => ("order", id.to_string()),
         Subject::Replenishment(id) => ("replenishment", id.to_string()),
         Subject::LimitChange(id) => ("limit change", id.to_string()),
+        Subject::Closing(id) => ("closing", id.to_string()),
+        Subject::Withdrawal(id) => ("withdrawal", id.to_string()),
     }
 }
 

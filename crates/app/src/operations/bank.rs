@@ -65,7 +65,7 @@ impl BankGateway for InstrumentedBank {
         calls.took(began.elapsed());
         for answer in &answers {
             calls.count(match answer {
-                Ok(Verdict::Done) => BankOutcome::Done,
+                Ok(Verdict::Done | Verdict::Returned(_)) => BankOutcome::Done,
                 Ok(Verdict::Declined(_)) => BankOutcome::Declined,
                 Err(error) => of_error(error),
             });

@@ -201,6 +201,22 @@ fn cards_are_ordered_linked_and_topped_up_from_a_file() {
     assert_eq!(waited["status"], "NEW", "{waited}");
     let limits = desk.json(&["limits", "status", waited["id"].as_str().unwrap(), "--wait"], 0);
     assert_eq!(limits["data"].as_array().unwrap().len(), 2, "{limits}");
+
+    // One card gives a part of its money back, the other does not have as much.
+    let (part, too_much) = (format!("{first}=150.00"), format!("{second}=600.00"));
+    let taken = desk.json(&["withdrawals", "create", &part, &too_much, "--wait"], 9);
+    let amounts: Vec<_> =
+        taken["data"].as_array().unwrap().iter().map(|card| &card["amountWithdrawn"]).collect();
+    assert_eq!(amounts, [15_000, 0], "{taken}");
+    let closed = desk.json(&["closings", "create", &format!("{second}=leaver"), "--wait"], 0);
+    assert_eq!(closed["data"][0]["amountReturned"], 50_000, "{closed}");
+    let listed = desk.json(&["withdrawals", "list"], 0);
+    assert_eq!(
+        (&listed["data"][0]["amount"], &listed["data"][0]["amountMoved"]),
+        (&json!(75_000), &json!(15_000))
+    );
+    desk.json(&["closings", "result", closed["id"].as_str().unwrap()], 0);
+    desk.json(&["closings", "create", &format!("{second}=other")], 6);
 }
 
 #[test]
@@ -297,7 +313,7 @@ fn what_was_typed_is_told_and_not_what_was_sent() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
-    for group in ["orders", "topup", "limits"] {
+    for group in ["orders", "topup", "limits", "closings", "withdrawals"] {
         for verb in ["status", "result", "cancel"] {
             let told = said(&[group, verb, "nope"], 2);
             assert!(told.contains("invalid value 'nope'") && told.contains("must be a uuid"), "{told}");

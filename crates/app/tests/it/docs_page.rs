@@ -170,6 +170,8 @@ const STORY: &str = "token.access token.refresh sandbox.deposit category.create 
     replenishment.create replenishment.status replenishment.status_by_path replenishment.cancel ~ \
     replenishment.result replenishment.result_by_path replenishment.list sandbox.purchase sandbox.refund \
     limits.set limits.status limits.cancel ~ limits.result limits.list card.can_pay card.transactions card.switch balance \
+    withdrawal.create withdrawal.status withdrawal.cancel ~ withdrawal.result withdrawal.list \
+    closing.create closing.status closing.cancel ~ closing.result closing.list \
     sandbox.block sandbox.unblock sandbox.expire sandbox.bank sandbox.clock";
 
 /// Sends each request as it is filled in, twice.
@@ -184,7 +186,8 @@ async fn works_at_the_first_click_and_the_second(browser: &Browser, server: &Tes
             let (status, shown) = send(browser, name).await;
             assert!(status.starts_with('2'), "{name}, the {time} time: {status} {shown}");
             // A card is in one such request at a time.
-            if time == "first" && ["replenishment.create", "limits.set"].contains(&name) {
+            let takes_cards = ["replenishment.create", "limits.set", "withdrawal.create", "closing.create"];
+            if time == "first" && takes_cards.contains(&name) {
                 work();
             }
         }

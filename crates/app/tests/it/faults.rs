@@ -318,10 +318,28 @@ fn workers() {
         let body = json!({"data": cards, "limit": {"amount": 777, "period": "CDAY"}});
         ask("/v1/setlimitscards", &body, server, cast);
     });
+    // One card holds less than is asked for.
+    let withdrawal = SETTLED.after(|server, cast| {
+        let [a, b, c] = three_cards(server, cast);
+        let cards = json!([{"idCard": a, "amount": 300}, {"idCard": b, "amount": 99_999}, {"idCard": c}]);
+        ask("/v1/withdrawals", &json!({"data": cards}), server, cast);
+    });
+    let closing = SETTLED.after(|server, cast| {
+        let reasons = ["LOST", "DAMAGED", "OTHER"];
+        let cards = three_cards(server, cast).into_iter().zip(reasons);
+        let cards: Vec<_> = cards.map(|(card, reason)| json!({"idCard": card, "reason": reason})).collect();
+        ask("/v1/closings", &json!({"data": cards}), server, cast);
+    });
     let everything = BEGINNING.after(|server, _| server.clock.advance(SETTINGS.processing_delay));
-    for (name, scene) in
-        [("order", order), ("replenishment", replenishment), ("limits", limits), ("all", everything)]
-    {
+    let scenes = [
+        ("order", order),
+        ("replenishment", replenishment),
+        ("limits", limits),
+        ("withdrawal", withdrawal),
+        ("closing", closing),
+        ("all", everything),
+    ];
+    for (name, scene) in scenes {
         exhaust(name, &scene, [(name.to_owned(), Box::new(Work) as Box<dyn UseCase>)]);
     }
 }

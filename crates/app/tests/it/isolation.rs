@@ -12,11 +12,11 @@ use crate::world::{Sample, Things, samples, token_operations};
 fn is_identifier(operation: &str, name: &str) -> bool {
     match name {
         "idCard" | "idEmployee" | "idCategory" | "order_id" | "orderId" | "replenishmentId"
-        | "idReplenishment" | "setLimitsCardsId" | "customIdCard" | "transactionId" | "idWebhook"
-        | "eventId" => true,
-        // Lists: of cards to top up; of cards to limit, but of lines in an order.
+        | "idReplenishment" | "setLimitsCardsId" | "closingId" | "withdrawalId" | "customIdCard"
+        | "transactionId" | "idWebhook" | "eventId" => true,
+        // Lists: of cards to top up; of cards to limit, to close or to take money from, but of lines in an order.
         "cards" => true,
-        "data" => operation == "limits.set",
+        "data" => ["limits.set", "closing.create", "withdrawal.create"].contains(&operation),
         // The partner's own word for an employee, which another partner may have too.
         "customId" => false,
         "surname" | "name" | "patronymic" | "phone" | "email" | "status" | "q" | "nameCategory"

@@ -83,6 +83,7 @@ mod prose;
 mod races;
 mod readme;
 mod replenishments;
+mod returns;
 mod roles;
 mod sandbox;
 mod sealed_once;

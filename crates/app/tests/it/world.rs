@@ -117,6 +117,20 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("limits.cancel", "", json!({"setLimitsCardsId": "<new change>"})),
         ("limits.result", "<change>", none()),
         ("limits.list", "", none()),
+        ("closing.create", "", json!({"data": [{"idCard": "<card>", "reason": "OTHER"}]})),
+        ("closing.create", "", {
+            json!({"data": [{"idCard": "[other card]", "reason": "LOST"}, {"idCard": "<card>", "reason": "STOLEN"}]})
+        }),
+        ("closing.status", "<closing>", none()),
+        ("closing.result", "<closing>", none()),
+        ("closing.cancel", "<new closing>", none()),
+        ("closing.list", "", none()),
+        ("withdrawal.create", "", json!({"data": [{"idCard": "<card>", "amount": 5}]})),
+        ("withdrawal.create", "", json!({"data": [{"idCard": "[other card]"}, {"idCard": "<card>"}]})),
+        ("withdrawal.status", "<withdrawal>", none()),
+        ("withdrawal.result", "<withdrawal>", none()),
+        ("withdrawal.cancel", "<new withdrawal>", none()),
+        ("withdrawal.list", "", none()),
         ("balance", "", none()),
         ("event.feed", "", json!({"types": "card.issued,card.linked"})),
         ("webhook.create", "", json!({"url": HOOK})),
@@ -219,6 +233,10 @@ impl Things {
             "new top-up",
             "change",
             "new change",
+            "closing",
+            "new closing",
+            "withdrawal",
+            "new withdrawal",
             "webhook",
             "spare webhook",
             "event",
@@ -265,7 +283,7 @@ impl Maker<'_> {
         let (full, empty) = (category(&format!("Office {tag}")), category(&format!("Empty {tag}")));
         let employee = self.employee("A", &full);
         let order = self.post("/v1/order/virtualcards", &virtual_order(1, 5_000), "orderId");
-        let plastic = self.post("/v1/order/plasticcards", &plastic_order(4, "Nevsky 1"), "orderId");
+        let plastic = self.post("/v1/order/plasticcards", &plastic_order(7, "Nevsky 1"), "orderId");
         self.server.run_jobs();
         let numbers = self.issued(&plastic);
         let card = self.link(&employee, &numbers[0]["customIdCard"]);
@@ -276,6 +294,11 @@ impl Maker<'_> {
 
         let top_up = self.top_up(&card);
         let change = self.change(&card);
+        let [spare, unwanted, emptied] =
+            [4, 5, 6].map(|place: usize| self.free_card(&numbers[place]["customIdCard"]));
+        let closing = self.closing(&unwanted);
+        self.server.run_jobs();
+        let withdrawal = self.withdrawal(&card);
         self.server.run_jobs();
         let purchase = json!({"amount": 100});
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
@@ -295,6 +318,10 @@ impl Maker<'_> {
             ("new top-up", json!(self.top_up(&busy))),
             ("change", json!(change)),
             ("new change", json!(self.change(&busy))),
+            ("closing", json!(closing)),
+            ("new closing", json!(self.closing(&spare))),
+            ("withdrawal", json!(withdrawal)),
+            ("new withdrawal", json!(self.withdrawal(emptied.as_str().unwrap()))),
             ("new", json!(format!("new-{tag}"))),
             ("webhook", json!(self.webhook())),
             ("spare webhook", json!(self.webhook())),
@@ -329,6 +356,15 @@ impl Maker<'_> {
     fn change(&self, card: &str) -> String {
         let body = json!({"data": [{"idCard": card}], "limit": {"amount": 1_000, "period": "CDAY"}});
         self.post("/v1/setlimitscards", &body, "setLimitsCardsId")
+    }
+
+    fn closing(&self, card: &Value) -> String {
+        let body = json!({"data": [{"idCard": card, "reason": "DAMAGED"}]});
+        self.post("/v1/closings", &body, "closingId")
+    }
+
+    fn withdrawal(&self, card: &str) -> String {
+        self.post("/v1/withdrawals", &json!({"data": [{"idCard": card, "amount": 100}]}), "withdrawalId")
     }
 
     /// A new webhook, in place of the oldest if there are many.

@@ -33,6 +33,10 @@ fn every_instruction_survives_the_wire() {
     for blocked in [true, false] {
         survives(Instruction::SetBlock { card: card(), blocked, change: 3 });
     }
+    survives(Instruction::CloseCard { card: card() });
+    for amount in [None, Some(Kopecks::new(1))] {
+        survives(Instruction::Withdraw { card: card(), amount });
+    }
     for limit in [
         r#"{"unlimited":false,"amount":1,"period":"CQUARTET"}"#,
         r#"{"unlimited":false,"days":[1,7],"times":[{"from":"22:00","to":"06:00"},{"from":"09:00","to":"12:00"}]}"#,
@@ -54,6 +58,8 @@ fn values_outside_of_the_port_are_refused() {
         (r#"{"type":"TOP_UP","key":"a b","card":"4006381333931","amount":1}"#, "key: "),
         (r#"{"type":"TOP_UP","key":"ключ","card":"4006381333931","amount":1}"#, "key: "),
         (r#"{"type":"TOP_UP","key":"k","card":"4006381333931","amount":1,"x":1}"#, "unknown field"),
+        (r#"{"type":"WITHDRAW","key":"k","card":"4006381333931","amount":0}"#, "amount: must be above zero"),
+        (r#"{"type":"CLOSE_CARD","key":"k","card":"4006381333931","amount":1}"#, "unknown field"),
         (r#"{"type":"PAY","key":"k"}"#, "unknown variant"),
         (r#"{"type":"ISSUE_CARDS","key":"k","lines":[]}"#, "lines: must not be empty"),
         (r#"{"type":"ISSUE_CARDS","key":"k","lines":[{"type":"MP4","count":0}]}"#, "count: "),

@@ -8,8 +8,14 @@ use uuid::Uuid;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct RequestStatus {
-    /// The request: an order, a top-up request, or a change of limits.
-    #[serde(rename = "orderId", alias = "replenishmentId", alias = "setLimitsCardsId")]
+    /// The request: an order, a top-up request, a change of limits, a closing or a withdrawal.
+    #[serde(
+        rename = "orderId",
+        alias = "replenishmentId",
+        alias = "setLimitsCardsId",
+        alias = "closingId",
+        alias = "withdrawalId"
+    )]
     pub id: Uuid,
     /// Its state.
     #[serde(rename = "message")]
@@ -22,7 +28,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_request_has_a_status() {
-        for id in ["orderId", "replenishmentId", "setLimitsCardsId"] {
+        for id in ["orderId", "replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId"] {
             let json = format!(r#"{{"message":"PART_SUCCESS","{id}":"{}"}}"#, Uuid::nil());
             let status: RequestStatus = serde_json::from_str(&json).unwrap();
             assert_eq!(status, RequestStatus { id: Uuid::nil(), state: RequestState::PartSuccess });

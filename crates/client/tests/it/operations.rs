@@ -1,9 +1,10 @@
 //! Every operation: what it sends, and that its response is read.
 
 use kopeck_client::{
-    BankBehaviour, CardLimit, CardStatus, CardType, Client, Date, EmployeeFilter, EmployeeStatus,
-    EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch, PlasticItem, PrimitiveDateTime, Purchase,
-    RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
+    BankBehaviour, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason, Date,
+    EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch,
+    PlasticItem, PrimitiveDateTime, Purchase, RequestState, Time, TopUp, TransactionFilter, TransactionType,
+    Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,11 +57,22 @@ fn special(path: &str) -> Option<String> {
         _ if path.contains("/limits/result/") => {
             format!(r#"{{"data":[{{"idCard":"{ID}","resultLimit":true,"errorLimit":null}}]}}"#)
         }
+        _ if path.starts_with("/v1/closing/") && path.ends_with("/result") => format!(
+            r#"{{"data":[{{"idCard":"{ID}","resultClosing":true,"amountReturned":5,"errorClosing":null}}]}}"#
+        ),
+        _ if path.starts_with("/v1/withdrawal/") && path.ends_with("/result") => format!(
+            r#"{{"data":[{{"idCard":"{ID}","resultWithdrawal":false,"amountWithdrawn":0,
+                "errorWithdrawal":"the card is closed"}}]}}"#
+        ),
         "/v1/replenishment" => format!(r#"{{"message":"wait","replenishmentId":"{ID}"}}"#),
         "/v1/setlimitscards" => format!(r#"{{"message":"wait","setLimitsCardsId":"{ID}"}}"#),
         _ if path.starts_with("/v1/order/") => format!(r#"{{"message":"SUCCESS","orderId":"{ID}"}}"#),
         _ if path.starts_with("/v1/replenishment") => {
             format!(r#"{{"message":"SUCCESS","replenishmentId":"{ID}"}}"#)
+        }
+        _ if path.starts_with("/v1/closing/") => format!(r#"{{"message":"SUCCESS","closingId":"{ID}"}}"#),
+        _ if path.starts_with("/v1/withdrawal/") => {
+            format!(r#"{{"message":"SUCCESS","withdrawalId":"{ID}"}}"#)
         }
         _ if path.starts_with("/v1/limits") => {
             format!(r#"{{"message":"SUCCESS","setLimitsCardsId":"{ID}"}}"#)
@@ -69,11 +81,30 @@ fn special(path: &str) -> Option<String> {
     })
 }
 
+/// The paths of closings and withdrawals that take requests and list them.
+fn request_or_list(seen: &RecordedRequest) -> Option<String> {
+    let (id, is_list) = match seen.path() {
+        "/v1/closings" => ("closingId", seen.method == "GET"),
+        "/v1/withdrawals" => ("withdrawalId", seen.method == "GET"),
+        _ => return None,
+    };
+    Some(if is_list {
+        format!(
+            r#"{{"data":[{{"{id}":"{ID}","status":"NEW","numberCards":1,"amount":null,"amountMoved":7,
+                "createdAt":"07.02.2026 09:05","statusUpdatedAt":"07.02.2026 09:05"}}],"meta":{{"current_page":1,
+                "from":1,"to":1,"total":1,"last_page":1,"per_page":15,"path":"/v1/x"}}}}"#
+        )
+    } else {
+        format!(r#"{{"message":"wait","{id}":"{ID}"}}"#)
+    })
+}
+
 fn answer(seen: &RecordedRequest) -> Reply {
     let wrapped = seen.method == "GET"
         && seen.path().ends_with(&ID.to_string())
         && ["/v1/employee/", "/v1/card/"].iter().any(|start| seen.path().starts_with(start));
-    let body = special(seen.path())
+    let body = request_or_list(seen)
+        .or_else(|| special(seen.path()))
         .unwrap_or_else(|| if wrapped { format!(r#"{{"data":{OBJECT}}}}}"#) } else { format!("{OBJECT}}}") });
     Reply::json(200, body)
 }
@@ -250,6 +281,44 @@ async fn replenishments_and_limits() {
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",
             "GET /v1/limits?status=DECLINE",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn closings_and_withdrawals() {
+    let sent = lines(async |client| {
+        let closings = client.closings();
+        let card = CardClosing::new(ID, ClosingReason::Stolen);
+        assert_eq!(closings.create(&[card]).await?.closing_id, ID);
+        closings.status(ID).await?;
+        assert!(closings.result(ID).await?.iter().all(|result| result.amount_returned == 5));
+        closings.cancel(ID).await?;
+        let listed = closings.list(None, Paging::default()).await?;
+        assert_eq!((listed.data[0].amount, listed.data[0].amount_moved), (None, 7));
+        let withdrawals = client.withdrawals();
+        let cards = [CardWithdrawal::new(ID, 300), CardWithdrawal::all(ID)];
+        assert_eq!(withdrawals.create(&cards).await?.withdrawal_id, ID);
+        withdrawals.status(ID).await?;
+        assert!(withdrawals.result(ID).await?.iter().all(|result| result.amount_withdrawn == 0));
+        withdrawals.cancel(ID).await?;
+        withdrawals.list(Some(&RequestState::Decline), Paging::default()).await?;
+        Ok(())
+    })
+    .await;
+    assert_eq!(
+        sent,
+        [
+            r#"POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}"#,
+            "GET /v1/closing/ID/status",
+            "GET /v1/closing/ID/result",
+            "DELETE /v1/closing/ID",
+            "GET /v1/closings",
+            r#"POST /v1/withdrawals {"data":[{"idCard":"ID","amount":300},{"idCard":"ID"}]}"#,
+            "GET /v1/withdrawal/ID/status",
+            "GET /v1/withdrawal/ID/result",
+            "DELETE /v1/withdrawal/ID",
+            "GET /v1/withdrawals?status=DECLINE",
         ]
     );
 }

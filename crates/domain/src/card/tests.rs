@@ -181,3 +181,49 @@ fn a_closed_card_never_changes() {
         assert_eq!(switched, Err(SwitchRefusal::Closed));
     }
 }
+
+#[test]
+fn a_card_is_frozen_whoever_holds_it() {
+    let blocking = PartnerBlock { state: BlockState::Blocking, change: 1 };
+    for status in [CardStatus::Main, CardStatus::Additional] {
+        let (frozen, told) = card(Some((1, status))).freeze(Standing::Open).unwrap();
+        assert_eq!(
+            frozen,
+            blocked_by(CardStatus::TemporarilyBlocked, card(Some((1, CardStatus::TemporarilyBlocked))))
+        );
+        let Some(EventData::CardStatus(holder)) = told else { panic!("{told:?}") };
+        assert_eq!(
+            (holder.status, holder.bank_status),
+            (CardStatus::TemporarilyBlocked, BankStatus::Blocking)
+        );
+        assert_eq!(frozen.freeze(Standing::Open), None);
+    }
+    let (frozen, told) = card(None).freeze(Standing::Open).unwrap();
+    assert_eq!((frozen.link, frozen.block), (None, blocking));
+    assert!(
+        matches!(told, Some(EventData::CardBankStatus(card)) if card.bank_status == BankStatus::Blocking)
+    );
+    assert_eq!(frozen.freeze(Standing::Open), None);
+    // While the bank itself blocks it, nothing changes for the partner.
+    assert_eq!(card(None).freeze(Standing::Blocked).unwrap().1, None);
+}
+
+#[test]
+fn a_closed_card_keeps_its_place_and_is_no_main_card() {
+    for status in [CardStatus::Main, CardStatus::Additional] {
+        let (closed, told) = card(Some((1, status))).close().unwrap();
+        let link = closed.link.unwrap();
+        assert_eq!((link.employee, link.status), (employee(1), CardStatus::TemporarilyBlocked));
+        assert_eq!(closed.block, PartnerBlock::default());
+        let EventData::CardStatus(holder) = told else { panic!("{told:?}") };
+        assert_eq!((holder.status, holder.bank_status), (CardStatus::TemporarilyBlocked, BankStatus::Closed));
+        assert_eq!(closed.close(), None);
+    }
+    assert_eq!(card(None).close(), None);
+    for &before in Standing::ALL {
+        for &next in Standing::ALL {
+            let expected = if before == Standing::Closed { before } else { next };
+            assert_eq!(before.followed_by(next), expected);
+        }
+    }
+}

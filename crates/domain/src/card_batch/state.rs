@@ -54,8 +54,11 @@ impl<K: BatchKind> CardBatch<K> {
     /// The partner cancels it. Cancelling again changes nothing.
     ///
     /// # Errors
-    /// [`TransitionError`] if a worker has taken it up.
+    /// [`TransitionError`] if a worker has taken it up, or if it [cannot be cancelled](BatchKind::is_cancellable) at all.
     pub fn cancel(self, now: OffsetDateTime) -> Result<Self, TransitionError<BatchState>> {
+        if !K::is_cancellable(&self.terms) {
+            return Err(TransitionError { from: self.state, step: "cancel" });
+        }
         self.moved("cancel", &[BatchState::New, BatchState::Rejected], BatchState::Rejected, now)
     }
 

@@ -5,8 +5,11 @@ use kopeck_domain::card::{Card, CardLink, CardStatus, CardType, StoredCard};
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
+use kopeck_domain::closing::{Closing, ClosingTerms};
 use kopeck_domain::employee::{Employee, NewEmployee};
-use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
+use kopeck_domain::ids::{
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WithdrawalId,
+};
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, TransferReference};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
@@ -15,6 +18,7 @@ use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, PersonName, Phone, Recipient};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::transaction::{Transaction, TransactionType};
+use kopeck_domain::withdrawal::Withdrawal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -147,10 +151,16 @@ fn a_card_batch_has_at_least_one_card() {
     }
     let limits: LimitChange = CardBatch::new(LimitChangeId::new(Uuid::nil()), 1, Limit::default(), NOW);
     round_trip(&limits);
+    let closing: Closing =
+        CardBatch::new(ClosingId::new(Uuid::nil()), 1, ClosingTerms { is_urgent: true }, NOW);
+    assert_eq!(round_trip(&closing)["terms"], json!({"is_urgent": true}));
+    let withdrawal: Withdrawal = CardBatch::new(WithdrawalId::new(Uuid::nil()), 1, None, NOW);
+    assert_eq!(round_trip(&withdrawal)["returned"], json!(0));
 
     for (state, json) in [
         (ItemState::Open, json!("open")),
         (ItemState::Done, json!("done")),
+        (ItemState::Returned(Kopecks::new(5)), json!({"returned": 5})),
         (ItemState::Refused(TopUpRefusal::Blocked), json!({"refused": "BLOCKED"})),
     ] {
         let item: ReplenishmentItem = BatchItem {

@@ -6,9 +6,12 @@ use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
     BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase,
-    Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, WebhookDisabled,
+    Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, ReturnOrigin, Returned,
+    WebhookDisabled,
 };
-use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId};
+use kopeck_domain::ids::{
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
+};
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::payment::PaymentRefusal;
@@ -25,7 +28,7 @@ const ID: Uuid = Uuid::nil();
 fn samples() -> Vec<(EventData, Value)> {
     let mut samples = partners_samples();
     // Behind the cards' own, as they are declared.
-    samples.splice(6..6, bank_samples());
+    samples.splice(8..8, bank_samples());
     samples
 }
 
@@ -116,6 +119,17 @@ fn partners_samples() -> Vec<(EventData, Value)> {
             json!({"id": ID, "state": "PART_SUCCESS"}),
         ),
         (
+            EventData::ClosingStatus(RequestStatus { id: ClosingId::new(ID), state: BatchState::New }),
+            json!({"id": ID, "state": "NEW"}),
+        ),
+        (
+            EventData::WithdrawalStatus(RequestStatus {
+                id: WithdrawalId::new(ID),
+                state: BatchState::Success,
+            }),
+            json!({"id": ID, "state": "SUCCESS"}),
+        ),
+        (
             EventData::CardIssued(issued),
             json!({"card": ID, "number": "4006381333931", "kind": "MLZ", "order": ID,
                 "valid_until": "2029-01-31", "bank_status": "OPEN"}),
@@ -123,6 +137,13 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
+        (
+            EventData::BalanceReturned(Returned {
+                amount: Kopecks::new(700),
+                by: ReturnOrigin::Closing(ClosingId::new(ID)),
+            }),
+            json!({"amount": 700, "by": {"closing": ID}}),
+        ),
         (
             EventData::BalanceLow(BalanceLow {
                 available: Kopecks::new(4_000),

@@ -1,27 +1,32 @@
 //! Card batches. Every case is run for each kind.
 
 mod kinds;
+mod particular;
 
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::ops::Range;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{Card, CardStatus, StoredCard};
+use kopeck_domain::card::{Card, CardStatus, Standing, StoredCard};
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState, StoredBatch};
-use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
+use kopeck_domain::closing::ClosingTerms;
+pub use kopeck_domain::closing::Closings;
+use kopeck_domain::ids::{CardId, ClosingId, PartnerId, ReplenishmentId, WithdrawalId};
 pub use kopeck_domain::limit_change::LimitChanges;
 pub use kopeck_domain::replenishment::TopUps;
+pub use kopeck_domain::withdrawal::Withdrawals;
 use time::Duration;
 
 pub use self::kinds::SampleKind;
+pub use self::particular::*;
 use super::support::{
     at, id, insert_batch, link, page, partner, read, sample_limits, some_cards, some_employee, write,
 };
 use crate::page::{Listed, Page};
 use crate::{
-    BatchAmounts, BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, Rule, Store,
-    StoreError,
+    BatchAmounts, BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, CardClaims, ItemCounts, Rule,
+    Store, StoreError,
 };
 
 /// A new batch of `cards`.
@@ -106,6 +111,10 @@ impl<'a, K: SampleKind> Stored<'a, K> {
         self.write(move |batches, partner, id| batches.settle_items(partner, id, &decided));
     }
 
+    fn add_returned(&self, amount: i64) {
+        self.write(move |batches, partner, id| batches.add_returned(partner, id, Kopecks::new(amount)));
+    }
+
     fn counts(&self) -> ItemCounts {
         self.read(|batches, partner, id| batches.counts(partner, id))
     }
@@ -118,6 +127,12 @@ impl<'a, K: SampleKind> Stored<'a, K> {
 /// A replenishment of one card that is stored.
 pub(super) fn some_replenishment(store: &dyn Store, partner: PartnerId) -> ReplenishmentId {
     Stored::<TopUps>::new(store, partner, &some_cards(store, partner, 1)).id
+}
+
+/// A closing and a withdrawal of one card each that are stored.
+pub(super) fn some_returns(store: &dyn Store, partner: PartnerId) -> (ClosingId, WithdrawalId) {
+    let closing = Stored::<Closings>::new(store, partner, &some_cards(store, partner, 1));
+    (closing.id, Stored::<Withdrawals>::new(store, partner, &some_cards(store, partner, 1)).id)
 }
 
 fn ordinals<K: SampleKind>(items: &[BatchItem<K>]) -> Vec<u32> {
@@ -214,12 +229,12 @@ pub fn decided_cards_stay_as_they_are<K: SampleKind>(store: &dyn Store) {
     let count = u32::try_from(3 + refusals.len()).unwrap();
     let stored = Stored::<K>::new(store, partner, &some_cards(store, partner, count));
     assert_eq!(stored.open(3), [0, 1, 2]);
-    stored.settle(&[(1, ItemState::Done), (0, refusals[0])]);
+    stored.settle(&[(1, K::done(1)), (0, refusals[0])]);
     assert_eq!(stored.open(3), [2, 3, 4]);
-    stored.settle(&[(0, ItemState::Done), (1, ItemState::Open), (2, ItemState::Done)]);
+    stored.settle(&[(0, K::done(0)), (1, ItemState::Open), (2, K::done(2))]);
     let rest: Vec<_> = (3..).zip(refusals.iter().copied()).collect();
     stored.settle(&rest);
-    let expected = [refusals[0], ItemState::Done, ItemState::Done].into_iter().chain(refusals);
+    let expected = [refusals[0], K::done(1), K::done(2)].into_iter().chain(refusals);
     assert_eq!(stored.states(), expected.collect::<Vec<_>>(), "a card for every reason");
     assert_eq!(stored.open(10), [0; 0]);
     assert_eq!(stored.counts(), ItemCounts { open: 0, done: 2, refused: count - 2 });
@@ -240,7 +255,7 @@ pub fn many_cards_are_a_request_like_any_other<K: SampleKind>(store: &dyn Store)
     stored.mark_sent(&range(0..210), true);
     assert_eq!(stored.unsent(15), range(210..225));
     let refused = ItemState::Refused(K::refusals()[0]);
-    let state = |ordinal: u32| if ordinal.is_multiple_of(2) { ItemState::Done } else { refused };
+    let state = |ordinal: u32| if ordinal.is_multiple_of(2) { K::done(ordinal) } else { refused };
     let decided: Vec<_> = (0..205).map(|ordinal| (ordinal, state(ordinal))).collect();
     stored.settle(&decided);
     assert_eq!(stored.open(10), range(205..215));
@@ -264,7 +279,7 @@ pub fn cards_are_marked_as_sent<K: SampleKind>(store: &dyn Store) {
     stored.mark_sent(&[0, 1, 4], true);
     stored.of(other).mark_sent(&[2], true);
     assert_eq!(stored.unsent(10), [2, 3, 5]);
-    stored.settle(&[(3, ItemState::Done)]);
+    stored.settle(&[(3, K::done(3))]);
     stored.mark_sent(&[1, 3], false);
     assert_eq!(stored.unsent(10), [1, 2, 5]);
     assert_eq!(stored.unsent(2), [1, 2]);
@@ -290,7 +305,8 @@ pub fn a_request_is_its_partners_own<K: SampleKind>(store: &dyn Store) {
         state_since: at(9),
         ..batch.clone().into_stored()
     }));
-    foreign.settle(&[(0, ItemState::Done)]);
+    foreign.settle(&[(0, K::done(0))]);
+    foreign.add_returned(5);
     foreign.release();
     assert_eq!((stored.get(), stored.items(0, 10)), (Some(batch), items));
     assert_eq!(try_insert::<K>(store, first, &cards).1, TAKEN);
@@ -358,7 +374,7 @@ pub fn a_request_of_ten_thousand_cards<K: SampleKind>(store: &dyn Store) {
     insert_batch(store, partner, &batch, &items).unwrap();
     let stored = Stored::<K> { store, partner, id: batch.id };
     assert_eq!(stored.items(0, 20_000), items);
-    let decided: Vec<_> = (0..10_000).map(|ordinal| (ordinal, ItemState::Done)).collect();
+    let decided: Vec<_> = (0..10_000).map(|ordinal| (ordinal, K::done(ordinal % 50))).collect();
     stored.settle(&decided);
     assert_eq!(stored.counts(), ItemCounts { open: 0, done: 10_000, refused: 0 });
     stored.release();
@@ -373,19 +389,22 @@ pub fn targets_are_those_that_exist<K: SampleKind>(store: &dyn Store) {
     link(store, partner, &cards[0], Some((employee, CardStatus::Main))).unwrap();
     let stored = Stored::<K>::new(store, partner, &cards[..1]);
     let found = targets::<K>(store, partner, &[cards[1].id, id(), cards[0].id]);
-    let target = |card: &Card, status, in_batch| BatchTarget {
+    let target = |card: &Card, status, claims| BatchTarget {
         card: card.id,
         number: card.number,
         status,
+        standing: Standing::Open,
         valid_until: card.valid_until,
-        in_batch,
+        claims,
     };
-    let expected = [target(&cards[0], Some(CardStatus::Main), true), target(&cards[1], None, false)];
+    let own = CardClaims::of(K::lane(&K::terms(1)));
+    let free = CardClaims::default();
+    let expected = [target(&cards[0], Some(CardStatus::Main), own), target(&cards[1], None, free)];
     assert_eq!(found, expected.into_iter().map(|target| (target.card, target)).collect());
     assert!(targets::<K>(store, partner, &[]).is_empty());
 
     stored.release();
-    assert!(!targets::<K>(store, partner, &[cards[0].id])[&cards[0].id].in_batch);
+    assert_eq!(targets::<K>(store, partner, &[cards[0].id])[&cards[0].id].claims, free);
 }
 
 /// As many as one batch may name.
@@ -405,7 +424,9 @@ pub fn facts_are_those_of_every_batch<K: SampleKind>(store: &dyn Store) {
     let second = Stored::<K>::new(store, partner, &some_cards(store, partner, 2));
     let subject = K::subject(first.id);
     write(store, move |unit| unit.jobs().enqueue(partner, subject, Duration::ZERO)).unwrap();
-    first.settle(&[(1, ItemState::Refused(K::refusals()[0])), (2, ItemState::Done)]);
+    first.settle(&[(1, ItemState::Refused(K::refusals()[0])), (2, K::done(2))]);
+    let returned = K::done(2).returned().unwrap_or_default();
+    first.add_returned(returned.get());
     let rejected = CardBatch::from_stored(StoredBatch {
         state: BatchState::Rejected,
         ..second.get().unwrap().into_stored()
@@ -420,10 +441,12 @@ pub fn facts_are_those_of_every_batch<K: SampleKind>(store: &dyn Store) {
             cards: 4,
             counts: ItemCounts { open: 2, done: 1, refused: 1 },
             amounts: BatchAmounts {
-                asked: sum(&[0, 1, 2, 3]),
+                asked: K::asked(4),
                 open: sum(&[0, 3]),
                 done: sum(&[2]),
                 refused: sum(&[1]),
+                returned,
+                returned_by_cards: returned,
             },
             claimed_cards: 4,
             has_job: true,
@@ -433,36 +456,10 @@ pub fn facts_are_those_of_every_batch<K: SampleKind>(store: &dyn Store) {
             state: BatchState::Rejected,
             cards: 2,
             counts: ItemCounts { open: 2, done: 0, refused: 0 },
-            amounts: BatchAmounts {
-                asked: sum(&[0, 1]),
-                open: sum(&[0, 1]),
-                done: Kopecks::ZERO,
-                refused: Kopecks::ZERO,
-            },
+            amounts: BatchAmounts { asked: K::asked(2), open: sum(&[0, 1]), ..BatchAmounts::default() },
             claimed_cards: 0,
             has_job: false,
         },
     ];
     assert_eq!(read(store, move |unit| K::repository(unit).facts(partner)), expected);
-}
-
-/// As it was given, of every shape.
-pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
-    let partner = partner(store);
-    for limit in sample_limits() {
-        let (change, items) = batch::<LimitChanges>(&some_cards(store, partner, 1));
-        let change = CardBatch::from_stored(StoredBatch { terms: limit, ..change.into_stored() });
-        insert_batch(store, partner, &change, &items).unwrap();
-        let stored = Stored::<LimitChanges> { store, partner, id: change.id };
-        assert_eq!(stored.get(), Some(change));
-    }
-}
-
-/// Each kind has claims of its own.
-pub fn batches_of_two_kinds_can_have_the_same_card(store: &dyn Store) {
-    let partner = partner(store);
-    let cards = some_cards(store, partner, 1);
-    Stored::<TopUps>::new(store, partner, &cards);
-    assert!(!targets::<LimitChanges>(store, partner, &[cards[0].id])[&cards[0].id].in_batch);
-    Stored::<LimitChanges>::new(store, partner, &cards);
 }

@@ -70,7 +70,13 @@ fn count(store: &dyn Store) -> u64 {
 /// Of every partner and every kind; never before.
 pub fn work_is_claimed_when_it_is_due(store: &dyn TimeTravel) {
     let (first, second) = (partner(store), partner(store));
-    let subjects = [Subject::Order(id()), Subject::Replenishment(id()), Subject::LimitChange(id())];
+    let subjects = [
+        Subject::Order(id()),
+        Subject::Replenishment(id()),
+        Subject::LimitChange(id()),
+        Subject::Closing(id()),
+        Subject::Withdrawal(id()),
+    ];
     enqueue(store, first, subjects[0], 10).unwrap();
     enqueue(store, second, subjects[1], 20).unwrap();
     enqueue(store, first, subjects[2], 30).unwrap();

@@ -7,7 +7,7 @@ use kopeck_domain::ledger::{Balances, MovementKind, Reference, TransferReference
 use kopeck_domain::order::{Order, OrderState, StoredOrder};
 use time::Duration;
 
-use super::card_batches::some_replenishment;
+use super::card_batches::{some_replenishment, some_returns};
 use super::support::{
     at, book, id, insert_cards, insert_order, link, new_virtual_card, partner, read, some_cards,
     some_employee, some_order, virtual_order, write,
@@ -59,6 +59,8 @@ pub fn references_show_what_they_hold_and_spent(store: &dyn Store) {
     let partner = partner(store);
     let [holding, spent, released] = [0; 3].map(|_| Reference::Order(some_order(store, partner)));
     let request = Reference::Replenishment(some_replenishment(store, partner));
+    let (closing, withdrawal) = some_returns(store, partner);
+    let (closing, withdrawal) = (Reference::Closing(closing), Reference::Withdrawal(withdrawal));
     booked(
         store,
         partner,
@@ -71,13 +73,21 @@ pub fn references_show_what_they_hold_and_spent(store: &dyn Store) {
             (MovementKind::Release, released, 300),
             (MovementKind::Hold, request.clone(), 50),
             (MovementKind::Capture, request.clone(), 20),
+            (MovementKind::Return, closing.clone(), 60),
+            (MovementKind::Return, withdrawal.clone(), 25),
+            (MovementKind::Return, withdrawal.clone(), 25),
         ],
     );
     let mut sums = read(store, move |unit| unit.reconciliation().reference_sums(partner));
     sums.sort_by_key(|sums| (sums.held, sums.spent));
-    let expected = [(spent, 0, 200), (request, 30, 20), (holding, 100, 0)].map(|(reference, held, spent)| {
-        ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) }
-    });
+    let expected =
+        [(closing, 0, -60), (withdrawal, 0, -50), (spent, 0, 200), (request, 30, 20), (holding, 100, 0)].map(
+            |(reference, held, spent)| ReferenceSums {
+                reference,
+                held: Kopecks::new(held),
+                spent: Kopecks::new(spent),
+            },
+        );
     assert_eq!(sums, expected);
     let stranger: PartnerId = id();
     assert_eq!(read(store, move |unit| unit.reconciliation().reference_sums(stranger)), []);

@@ -3,13 +3,17 @@ use crate::testing::*;
 use BatchState as S;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_batch::StoredBatch;
+use kopeck_domain::closing::{ClosingTerms, Closings};
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
+use kopeck_port_store::CardClaims;
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
 
 for_each_kind! {
     a_batch_is_stored_and_due_after_the_delay
     refusals_come_in_their_order
-    a_card_expires_by_the_day_of_the_service
+    a_closed_card_is_refused_whoever_has_it
     a_raced_constraint_is_a_conflict_of_the_cards_that_were_taken
     any_other_failure_of_the_store_stays_one
     the_whole_table_of_results
@@ -24,13 +28,15 @@ fn target(card: u64) -> BatchTarget {
         card: card_id(u128::from(card)),
         number: number(card),
         status: Some(CardStatus::Main),
+        standing: Standing::Open,
         valid_until: LAST_DAY,
-        in_batch: false,
+        claims: CardClaims::default(),
     }
 }
 
-fn taken_target(card: u64) -> BatchTarget {
-    BatchTarget { in_batch: true, ..target(card) }
+/// A card that another batch of the kind has.
+fn taken_target<K: SampleKind>(card: u64) -> BatchTarget {
+    BatchTarget { claims: CardClaims::of(K::lane(&K::terms(1))), ..target(card) }
 }
 
 /// The store has these cards, and returns them in another order than requested.
@@ -95,13 +101,51 @@ fn refusals_come_in_their_order<K: SampleKind>() {
         (&[1, 2], Ok(K::terms(2)), CreateBatchError::Conflicts(in_batch(&[1]))),
     ] {
         let mut unit = MockUnit::default();
-        known::<K>(&mut unit, vec![taken_target(1), target(2)]);
+        known::<K>(&mut unit, vec![taken_target::<K>(1), target(2)]);
         assert_eq!(try_create::<K>(&mut unit, &bench, cards, terms), Err(expected));
     }
 }
 
+fn a_closed_card_is_refused_whoever_has_it<K: SampleKind>() {
+    for closed in [target(0), taken_target::<K>(0)] {
+        let mut unit = MockUnit::default();
+        known::<K>(&mut unit, vec![BatchTarget { standing: Standing::Closed, ..closed }]);
+        let expected = vec![CardConflict { card: card_id(0), reason: ConflictReason::Closed }];
+        assert_eq!(run_create::<K>(&mut unit, &[0]), Err(CreateBatchError::Conflicts(expected)));
+    }
+}
+
+/// What moves money excludes each other, but for an urgent closing, which only another one keeps out.
+#[test]
+fn batches_exclude_each_other_by_their_lanes() {
+    let claims = |limits, money, urgent| CardClaims { limits, money, urgent };
+    for (claims, lane, excluded) in [
+        (claims(false, true, false), Lane::Money, true),
+        (claims(false, false, true), Lane::Money, true),
+        (claims(true, false, false), Lane::Money, false),
+        (claims(true, false, false), Lane::Limits, true),
+        (claims(false, true, true), Lane::Limits, false),
+        (claims(false, false, true), Lane::Urgent, true),
+        (claims(true, true, false), Lane::Urgent, false),
+    ] {
+        assert_eq!(claims.exclude(lane), excluded, "{claims:?} {lane:?}");
+    }
+    let mut unit = MockUnit::default();
+    known::<Closings>(&mut unit, vec![taken_target::<TopUps>(0)]);
+    unit.closings.expect_insert().times(1).returning(|_, _, _| Ok(()));
+    unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
+    let terms = Ok(ClosingTerms { is_urgent: true });
+    assert!(try_create::<Closings>(&mut unit, &Bench::new(), &[0], terms).is_ok());
+}
+
+#[test]
+fn a_card_expires_by_the_day_of_the_service() {
+    expires::<TopUps>();
+    expires::<LimitChanges>();
+}
+
 /// 21:00 UTC is midnight in the service's zone.
-fn a_card_expires_by_the_day_of_the_service<K: SampleKind>() {
+fn expires<K: SampleKind>() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     bench.clock.advance(Duration::days(21) + Duration::hours(12));
     known::<K>(&mut unit, vec![target(0)]);
@@ -114,7 +158,7 @@ fn a_card_expires_by_the_day_of_the_service<K: SampleKind>() {
 /// were; a store that fails is no conflict.
 fn a_raced_constraint_is_a_conflict_of_the_cards_that_were_taken<K: SampleKind>() {
     for (again, expected) in [
-        (Ok(vec![target(0), taken_target(1)]), CreateBatchError::Conflicts(in_batch(&[1]))),
+        (Ok(vec![target(0), taken_target::<K>(1)]), CreateBatchError::Conflicts(in_batch(&[1]))),
         (Ok(vec![target(0), target(1)]), CreateBatchError::Conflicts(in_batch(&[0, 1]))),
         (Err(broken()), CreateBatchError::Store(broken())),
     ] {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::*;
-use kopeck_domain::card::Standing;
+use kopeck_domain::event::EventType;
 use kopeck_port_bank::MockBankGateway;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use mockall::Sequence;
@@ -334,4 +334,39 @@ fn a_card_that_is_not_the_partners_is_not_renewed() {
     stored_card(&mut unit, None);
     let renewed = renew(&InPlaceStore::new(unit), &MockBankGateway::new(), &bench, PARTNER, card_id(1));
     assert_eq!(renewed, Err(CardError::NotFound));
+}
+
+/// A card that the bank closed is nobody's MAIN card any more, and never opens again.
+#[test]
+fn a_card_that_the_bank_closed_keeps_its_place_alone() {
+    let closed = |record: CardRecord| CardRecord {
+        bank: BankView { standing: Standing::Closed, ..record.bank },
+        ..record
+    };
+    let main = linked(1, employee_id(5), CardStatus::Main);
+    let blocked = linked(1, employee_id(5), CardStatus::TemporarilyBlocked);
+    for (before, standing, stored, told) in [
+        (main.clone(), Standing::Closed, true, vec![EventType::CardBankStatus, EventType::CardStatus]),
+        (blocked.clone(), Standing::Closed, true, vec![EventType::CardBankStatus]),
+        (closed(blocked), Standing::Open, true, vec![]),
+        (main, Standing::Closed, false, vec![]),
+    ] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        let links = usize::from(told.contains(&EventType::CardStatus));
+        let view = BankView { standing, ..before.bank };
+        unit.cards.expect_get().returning(move |_, _| Ok(Some(before.clone())));
+        unit.cards
+            .expect_set_bank_view()
+            .withf(|_, _, view, _| view.standing == Standing::Closed)
+            .times(1)
+            .returning(move |_, _, _, _| Ok(stored));
+        unit.cards
+            .expect_set_link()
+            .withf(|_, card| card.link.is_some_and(|link| link.status == CardStatus::TemporarilyBlocked))
+            .times(links)
+            .returning(|_, _| Ok(()));
+        store_view(&mut unit, &bench, PARTNER, card_id(1), &view, LAST_DAY).unwrap();
+        let types: Vec<_> = unit.events.data().iter().map(|data| data.event_type()).collect();
+        assert_eq!(types, told);
+    }
 }

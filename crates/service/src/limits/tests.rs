@@ -1,10 +1,19 @@
 use super::*;
 use crate::testing::*;
+use kopeck_domain::card::Standing;
+use kopeck_port_store::CardClaims;
 use kopeck_port_store::mock::MockUnit;
 
 /// A card whose limit can be changed; whether it is linked does not matter.
 fn target() -> BatchTarget {
-    BatchTarget { card: card_id(0), number: number(0), status: None, valid_until: LAST_DAY, in_batch: false }
+    BatchTarget {
+        card: card_id(0),
+        number: number(0),
+        status: None,
+        standing: Standing::Open,
+        valid_until: LAST_DAY,
+        claims: CardClaims::default(),
+    }
 }
 
 #[test]
@@ -32,11 +41,9 @@ fn the_limit_is_stored_with_the_batch() {
 #[test]
 fn the_first_reason_against_a_card_counts() {
     let past = LAST_DAY.previous_day().unwrap();
-    for (target, reason) in [
-        (target(), None),
-        (BatchTarget { in_batch: true, valid_until: past, ..target() }, Some(ConflictReason::InBatch)),
-        (BatchTarget { valid_until: past, ..target() }, Some(ConflictReason::Expired)),
-    ] {
+    for (target, reason) in
+        [(target(), None), (BatchTarget { valid_until: past, ..target() }, Some(ConflictReason::Expired))]
+    {
         assert_eq!(LimitChanges::conflict(&target, LAST_DAY), reason, "{target:?}");
     }
 }
@@ -58,6 +65,8 @@ fn each_reason_of_the_bank_has_its_own_refusal() {
         (DeclineReason::Blocked, LimitChangeRefusal::Blocked),
         (DeclineReason::Expired, LimitChangeRefusal::Expired),
         (DeclineReason::NotActivated, LimitChangeRefusal::NotActivated),
+        (DeclineReason::Closed, LimitChangeRefusal::Blocked),
+        (DeclineReason::NotEnoughOnCard, LimitChangeRefusal::RefusedByBank),
         (DeclineReason::Refused, LimitChangeRefusal::RefusedByBank),
     ] {
         assert_eq!(LimitChanges::refusal(reason), refusal);

@@ -17,6 +17,8 @@ struct Books {
     orders: Vec<OrderFacts>,
     replenishments: Vec<BatchFacts<TopUps>>,
     limit_changes: Vec<BatchFacts<LimitChanges>>,
+    closings: Vec<BatchFacts<Closings>>,
+    withdrawals: Vec<BatchFacts<Withdrawals>>,
     two_main_cards: Vec<EmployeeId>,
 }
 
@@ -52,7 +54,13 @@ fn batch_facts<K: BatchKind>(
         state,
         cards: 3,
         counts: ItemCounts { open, done, refused },
-        amounts: BatchAmounts { asked: sum(3), open: sum(open), done: sum(done), refused: sum(refused) },
+        amounts: BatchAmounts {
+            asked: Some(sum(3)),
+            open: sum(open),
+            done: sum(done),
+            refused: sum(refused),
+            ..BatchAmounts::default()
+        },
         claimed_cards: if state.is_open() { 3 } else { 0 },
         has_job: state.is_open(),
     }
@@ -70,7 +78,17 @@ fn every_state<K: BatchKind>(amount: i64) -> Vec<BatchFacts<K>> {
     ]
 }
 
-/// Books with an order, a replenishment and a limit change in every state, and everything as it should be.
+/// The same for a kind that brings money back: `returned` from each card that was done, whatever was asked for.
+fn every_state_of_returns<K: BatchKind>(returned: i64) -> Vec<BatchFacts<K>> {
+    let mut batches = every_state::<K>(0);
+    for batch in &mut batches {
+        let sum = kopecks(returned * i64::from(batch.counts.done));
+        (batch.amounts.asked, batch.amounts.returned, batch.amounts.returned_by_cards) = (None, sum, sum);
+    }
+    batches
+}
+
+/// Books with an order and a batch of each kind in every state, and everything as it should be.
 fn clean() -> Books {
     let (order, request) =
         (|n| Reference::Order(order_id(n)), |n| Reference::Replenishment(replenishment_id(n)));
@@ -86,6 +104,12 @@ fn clean() -> Books {
             sums(request(2), 100, 100),
             sums(request(3), 0, 300),
             sums(request(4), 0, 100),
+            sums(Reference::Closing(closing_id(2)), 0, -40),
+            sums(Reference::Closing(closing_id(3)), 0, -120),
+            sums(Reference::Closing(closing_id(4)), 0, -40),
+            sums(Reference::Withdrawal(withdrawal_id(2)), 0, -5),
+            sums(Reference::Withdrawal(withdrawal_id(3)), 0, -15),
+            sums(Reference::Withdrawal(withdrawal_id(4)), 0, -5),
         ],
         orders: vec![
             order_facts(1, O::New, 500),
@@ -98,14 +122,16 @@ fn clean() -> Books {
         ],
         replenishments: every_state(100),
         limit_changes: every_state(0),
+        closings: every_state_of_returns(40),
+        withdrawals: every_state_of_returns(5),
         two_main_cards: vec![],
     }
 }
 
 fn discrepancies(books: Books) -> Vec<Discrepancy> {
     let mut unit = MockUnit::default();
-    let Books { unbalanced, entries, stored, sums, orders, replenishments, limit_changes, two_main_cards } =
-        books;
+    let Books { unbalanced, entries, stored, sums, orders, replenishments, limit_changes, .. } = books;
+    let Books { closings, withdrawals, two_main_cards, .. } = books;
     let sheet = BalanceSheet { balances: stored, updated_at: BEFORE, threshold: Kopecks::ZERO };
     unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));
     unit.reconciliation.expect_unbalanced_movements().returning(move |_| Ok(unbalanced.clone()));
@@ -114,6 +140,8 @@ fn discrepancies(books: Books) -> Vec<Discrepancy> {
     unit.reconciliation.expect_orders().returning(move |_| Ok(orders.clone()));
     unit.replenishments.expect_facts().returning(move |_| Ok(replenishments.clone()));
     unit.limit_changes.expect_facts().returning(move |_| Ok(limit_changes.clone()));
+    unit.closings.expect_facts().returning(move |_| Ok(closings.clone()));
+    unit.withdrawals.expect_facts().returning(move |_| Ok(withdrawals.clone()));
     unit.reconciliation.expect_employees_with_two_main_cards().returning(move |_| Ok(two_main_cards.clone()));
     check(&mut unit, PARTNER).unwrap()
 }
@@ -174,7 +202,7 @@ fn the_money_of_an_order_fits_its_state() {
         for booked in [(500, 0), (0, 500), (0, 0), (500, 500)] {
             let found = discrepancies_after(|books| {
                 books.orders = vec![order_facts(1, state, 500)];
-                books.replenishments = vec![];
+                (books.replenishments, books.closings, books.withdrawals) = (vec![], vec![], vec![]);
                 books.sums = vec![sums(Reference::Order(order_id(1)), booked.0, booked.1)];
             });
             let money: Vec<&'static str> = found
@@ -336,10 +364,36 @@ fn a_partner_without_accounts_cannot_be_checked() {
 fn a_request_whose_sum_is_not_that_of_its_cards() {
     let mut id = None;
     let found = discrepancies_after(|books| {
-        books.replenishments[0].amounts.asked = kopecks(301);
+        books.replenishments[0].amounts.asked = Some(kopecks(301));
         id = Some(books.replenishments[0].id);
     });
     let subject = Subject::Replenishment(id.unwrap());
     let what = "the sum asked for is not that of its cards";
     assert_eq!(found, [Discrepancy::WrongRequest { subject, what }]);
+}
+
+/// The ledger, the batch and its cards have to agree on what came back.
+#[test]
+fn money_that_came_back_is_that_of_the_cards() {
+    let reference = Reference::Withdrawal(withdrawal_id(3));
+    let found = discrepancies_after(|books| {
+        let booked = books.sums.iter_mut().find(|sums| sums.reference == reference).unwrap();
+        booked.spent = kopecks(-14);
+    });
+    let (booked, expected) = (kopecks(-14), kopecks(-15));
+    let wrong = Discrepancy::WrongMoney { reference: reference.clone(), what: "spent", booked, expected };
+    assert_eq!(found, [wrong]);
+
+    let found = discrepancies_after(|books| books.closings[2].amounts.returned = kopecks(121));
+    let subject = Subject::Closing(closing_id(3));
+    let wrong =
+        Discrepancy::WrongRequest { subject, what: "the sum that came back is not that of its cards" };
+    assert_eq!(found, [wrong]);
+    let expected =
+        "closing 00000000-0000-0000-0000-000000000003: the sum that came back is not that of its cards";
+    assert_eq!(found[0].to_string(), expected);
+
+    // A closing that holds money.
+    let found = discrepancies_after(|books| books.sums.push(sums(Reference::Closing(closing_id(1)), 7, 0)));
+    assert!(matches!(found[..], [Discrepancy::WrongMoney { what: "held", .. }]), "{found:?}");
 }

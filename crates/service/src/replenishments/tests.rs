@@ -1,6 +1,8 @@
 use super::*;
 use crate::testing::*;
+use kopeck_domain::card::Standing;
 use kopeck_domain::card_batch::BatchState;
+use kopeck_port_store::CardClaims;
 use kopeck_port_store::mock::MockUnit;
 
 fn top_up(card: u128, amount: i64) -> TopUp {
@@ -13,8 +15,9 @@ fn target(card: u64) -> BatchTarget {
         card: card_id(u128::from(card)),
         number: number(card),
         status: Some(CardStatus::Main),
+        standing: Standing::Open,
         valid_until: LAST_DAY,
-        in_batch: false,
+        claims: CardClaims::default(),
     }
 }
 
@@ -44,10 +47,8 @@ fn a_sum_that_does_not_fit_is_refused() {
 fn the_first_reason_against_a_card_counts() {
     let (past, additional) = (LAST_DAY.previous_day().unwrap(), Some(CardStatus::Additional));
     let (not_main, expired) = (Some(ConflictReason::NotMain), Some(ConflictReason::Expired));
-    let taken = BatchTarget { in_batch: true, status: additional, valid_until: past, ..target(0) };
     for (target, reason) in [
         (target(0), None),
-        (taken, Some(ConflictReason::InBatch)),
         (BatchTarget { status: additional, valid_until: past, ..target(0) }, not_main),
         (BatchTarget { status: Some(CardStatus::TemporarilyBlocked), ..target(0) }, not_main),
         (BatchTarget { status: None, ..target(0) }, not_main),
@@ -75,6 +76,8 @@ fn each_reason_of_the_bank_has_its_own_refusal() {
         (DeclineReason::BlockedByPartner, TopUpRefusal::BlockedByPartner),
         (DeclineReason::Expired, TopUpRefusal::Expired),
         (DeclineReason::NotActivated, TopUpRefusal::NotActivated),
+        (DeclineReason::Closed, TopUpRefusal::Blocked),
+        (DeclineReason::NotEnoughOnCard, TopUpRefusal::RefusedByBank),
         (DeclineReason::Refused, TopUpRefusal::RefusedByBank),
     ] {
         assert_eq!(TopUps::refusal(reason), refusal);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::*;
 use kopeck_domain::card_batch::{BatchState as S, ItemState};
+use kopeck_domain::closing::Closings;
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::order::OrderState;
 use kopeck_domain::replenishment::TopUpRefusal;
@@ -87,7 +88,7 @@ fn all_cards_are_settled_at_once_and_end_the_request() {
         waiting(&mut unit);
         expect_force_claim(&mut unit, top_up());
         let counts = match outcome {
-            Outcome::Applied => ItemCounts { open: 0, done: 2, refused: 0 },
+            Outcome::Applied | Outcome::Returned(_) => ItemCounts { open: 0, done: 2, refused: 0 },
             Outcome::Refused => ItemCounts { open: 0, done: 0, refused: 2 },
         };
         expect_items(&mut unit, vec![(0, state), (1, state)], counts);
@@ -204,4 +205,48 @@ fn a_request_that_is_not_stuck_is_left_alone() {
     waiting(&mut unit);
     let expected = Err(StuckError::NotStuck(Uuid::from_u128(2)));
     assert_eq!(run(&mut unit, 2, Outcome::Refused, None), expected);
+}
+
+/// A closing that waits for a card, of a partner who has spent so much.
+fn waiting_closing(unit: &mut MockUnit, spent: i64) {
+    stuck(unit, Subject::Closing(closing_id(1)));
+    unit.closings.expect_open_items().returning(|_, _, _| Ok(sample_items(1)));
+    unit.closings.expect_get().returning(|_, _| Ok(Some(batch(S::InProcess, 1))));
+    unit.ledger.expect_sheet().returning(move |_| Ok(Some(spent_sheet(spent))));
+}
+
+/// A person says how much; the ledger and the card follow.
+#[test]
+fn a_closing_is_settled_with_what_came_back() {
+    let mut unit = MockUnit::default();
+    waiting_closing(&mut unit, 500);
+    expect_force_claim(&mut unit, Subject::Closing(closing_id(1)));
+    unit.closings
+        .expect_settle_items()
+        .withf(|_, _, decided| *decided == [(0, ItemState::Returned(RETURNED))])
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+    Closings::expect_applied(&mut unit, &[0], &[]);
+    unit.closings.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 1, refused: 0 }));
+    unit.closings.expect_set_state().times(1).returning(|_, _| Ok(()));
+    unit.closings.expect_release_cards().times(1).returning(|_, _| Ok(()));
+    unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
+    assert_eq!(run(&mut unit, 1, Outcome::Returned(RETURNED), Some(card_id(0))), Ok(1));
+}
+
+#[test]
+fn what_came_back_is_said_of_one_card_and_was_spent() {
+    let card = Some(card_id(0));
+    for (outcome, card, error) in [
+        (Outcome::Applied, card, StuckError::AmountNeeded),
+        (Outcome::Returned(RETURNED), None, StuckError::AmountNeeded),
+        (Outcome::Returned(RETURNED), card, StuckError::MoreThanSpent(69)),
+    ] {
+        let mut unit = MockUnit::default();
+        waiting_closing(&mut unit, 69);
+        assert_eq!(run(&mut unit, 1, outcome, card), Err(error));
+    }
+    let mut unit = MockUnit::default();
+    waiting(&mut unit);
+    assert_eq!(run(&mut unit, 1, Outcome::Returned(RETURNED), card), Err(StuckError::NoAmount));
 }

@@ -1,9 +1,11 @@
 //! Settling by a person what no worker can settle: the same booking from another source.
 
 use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_bank::{DeclineReason, Verdict};
 use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
 
@@ -27,6 +29,19 @@ pub(crate) fn instructions(
         }
         Subject::Replenishment(id) => batch_instructions::<TopUps>(unit, partner, id),
         Subject::LimitChange(id) => batch_instructions::<LimitChanges>(unit, partner, id),
+        Subject::Closing(id) => batch_instructions::<Closings>(unit, partner, id),
+        Subject::Withdrawal(id) => batch_instructions::<Withdrawals>(unit, partner, id),
+    }
+}
+
+/// Whether the instructions of a request bring money back, so that a person has to say how much.
+pub(crate) const fn returns_money(subject: Subject) -> bool {
+    match subject {
+        Subject::Order(_) => false,
+        Subject::Replenishment(_) => TopUps::RETURNS_MONEY,
+        Subject::LimitChange(_) => LimitChanges::RETURNS_MONEY,
+        Subject::Closing(_) => Closings::RETURNS_MONEY,
+        Subject::Withdrawal(_) => Withdrawals::RETURNS_MONEY,
     }
 }
 
@@ -56,6 +71,8 @@ pub(crate) fn settle(
         Subject::Order(_) => (1, order::settle(unit, env, claim, &OrderFindings::Declined)?),
         Subject::Replenishment(id) => settle_batch::<TopUps>(unit, env, claim, id, outcome, card)?,
         Subject::LimitChange(id) => settle_batch::<LimitChanges>(unit, env, claim, id, outcome, card)?,
+        Subject::Closing(id) => settle_batch::<Closings>(unit, env, claim, id, outcome, card)?,
+        Subject::Withdrawal(id) => settle_batch::<Withdrawals>(unit, env, claim, id, outcome, card)?,
     };
     let next = match next {
         // The workers query on for the cards that are left, and must not send them.
@@ -76,6 +93,7 @@ fn settle_batch<K: Kind>(
 ) -> Result<(usize, Next), StoreError> {
     let verdict = match outcome {
         Outcome::Applied => Verdict::Done,
+        Outcome::Returned(amount) => Verdict::Returned(amount),
         Outcome::Refused => Verdict::Declined(DeclineReason::Refused),
     };
     let mut items = K::repository(unit).open_items(claim.partner, id, u32::MAX)?;

@@ -6,14 +6,20 @@
 
 use std::iter;
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::request::TransitionError;
 use kopeck_port_bank::{BankError, BankGateway, BankKey, Submission, Verdict};
-use kopeck_port_store::{Claim, ItemCounts, StoreError, UnitOfWork};
+use kopeck_port_store::{Claim, ItemCounts, Reschedule, StoreError, UnitOfWork};
+use time::Duration;
 
 use super::{Next, SubmissionPolicy};
 use crate::Env;
 use crate::card_batches::{self, BatchDecision, Kind};
+use crate::money;
+
+/// The pause of a batch that waits for others that have its cards.
+const WAITING_PAUSE: Duration = Duration::milliseconds(500);
 
 /// How cards are submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +46,23 @@ pub(super) enum NoVerdict {
     /// It was sent before, must not be sent again, and the bank does not know it.
     #[error("sent before, and the bank does not know it")]
     NotKnown,
+    /// The bank says something that this kind of instruction cannot come to.
+    #[error("the verdict does not fit the instruction")]
+    Misfit,
+    /// More money came back than the partner ever spent. The bank must have put money of its own on the card, which the
+    /// ledger knows nothing of.
+    #[error("{0} came back, more than the partner has spent")]
+    NotCovered(Kopecks),
+}
+
+impl NoVerdict {
+    /// Whether only a person can go on from here.
+    const fn needs_person(&self) -> bool {
+        match self {
+            Self::NotKnown | Self::Misfit | Self::NotCovered(_) => true,
+            Self::NotSent(_) | Self::NoAnswer(_) => false,
+        }
+    }
 }
 
 /// Cards of a batch to submit next.
@@ -60,7 +83,7 @@ pub(super) struct BatchVerdicts<K: Kind> {
 }
 
 /// Starts the batch if it is new, and gathers its next cards: a chunk if they are to be sent, all that are left if they
-/// are not. `None` if it needs nothing more and is settled with that.
+/// are not. `None` if it needs nothing more and is settled with that, or if it has to wait for other batches.
 pub(super) fn prepare<K: Kind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
@@ -72,6 +95,11 @@ pub(super) fn prepare<K: Kind>(
     let mut batch = load::<K>(unit, claim, id)?;
     if !batch.state.is_open() {
         unit.jobs().complete(claim)?;
+        return Ok(None);
+    }
+    if batch.state == BatchState::New && K::has_to_wait(unit, partner, &batch)? {
+        let terms = Reschedule { delay: WAITING_PAUSE, failures: 0, may_have_sent: false };
+        unit.jobs().reschedule(claim, terms)?;
         return Ok(None);
     }
     if batch.state == BatchState::New {
@@ -96,11 +124,12 @@ fn gather<K: Kind>(
     policy: SubmissionPolicy,
 ) -> Result<(Strategy, Vec<BatchItem<K>>), StoreError> {
     let (partner, batches) = (claim.partner, K::repository(unit));
+    let chunk = policy.chunk.min(K::CHUNK);
     if policy.repeat_is_safe {
         let strategy = if claim.may_have_sent { Strategy::QueryThenSend } else { Strategy::Send };
-        return Ok((strategy, batches.open_items(partner, id, policy.chunk)?));
+        return Ok((strategy, batches.open_items(partner, id, chunk)?));
     }
-    let unsent = batches.unsent_items(partner, id, policy.chunk)?;
+    let unsent = batches.unsent_items(partner, id, chunk)?;
     if unsent.is_empty() {
         return Ok((Strategy::Query, batches.open_items(partner, id, u32::MAX)?));
     }
@@ -153,34 +182,83 @@ pub(super) fn settle<K: Kind>(
         return Err(StoreError::Corrupt(format!("jobs: verdicts on a {} for another subject", K::NAME)));
     }
     let batch = load::<K>(unit, claim, id)?;
-    let mut states = Vec::with_capacity(verdicts.items.len());
-    let mut decided = BatchDecision { done: Vec::new(), refused: Vec::new() };
+    let (decided, missing) = decide(unit, claim, verdicts)?;
+    let states: Vec<_> = decided.iter().map(|item| (item.ordinal, item.state)).collect();
+    K::repository(unit).settle_items(partner, id, &states)?;
+    let returned = Kopecks::sum(decided.iter().filter_map(|item| item.state.returned()));
+    let returned =
+        returned.map_err(|error| StoreError::Corrupt(format!("card_batches.returned: {error}")))?;
+    if returned.is_positive() {
+        K::repository(unit).add_returned(partner, id, returned)?;
+    }
+    // The event of the batch comes before those of its cards.
+    let next = advance(unit, env, claim, &batch, verdicts, &missing)?;
+    let is_refused = |item: &&BatchItem<K>| item.state.refusal().is_some();
+    let (refused, done) = decided.iter().partition(is_refused);
+    K::apply(unit, env, partner, &batch, &BatchDecision { done, refused })?;
+    Ok(next)
+}
+
+/// Cards without a verdict that can be booked.
+type Missing<'a, K> = Vec<(&'a BatchItem<K>, NoVerdict)>;
+
+/// The cards that are decided, in their new states, and those that are not.
+fn decide<'a, K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    claim: &Claim,
+    verdicts: &'a BatchVerdicts<K>,
+) -> Result<(Vec<BatchItem<K>>, Missing<'a, K>), StoreError> {
+    let mut spent = Kopecks::ZERO;
+    if verdicts.items.iter().any(|(_, verdict)| matches!(verdict, Ok(Verdict::Returned(_)))) {
+        let sheet = unit.ledger().sheet(claim.partner)?.ok_or_else(money::no_accounts)?;
+        spent = sheet.balances.spent;
+    }
+    let (mut decided, mut missing) = (Vec::new(), Vec::new());
     for (item, verdict) in &verdicts.items {
-        match verdict {
-            Ok(Verdict::Done) => {
-                states.push((item.ordinal, ItemState::Done));
-                decided.done.push(item);
+        let state = match verdict {
+            Ok(Verdict::Done) if !K::RETURNS_MONEY => Ok(ItemState::Done),
+            Ok(Verdict::Returned(amount)) if K::RETURNS_MONEY && !amount.is_negative() => {
+                match spent.minus(*amount) {
+                    Ok(left) if !left.is_negative() => {
+                        spent = left;
+                        Ok(ItemState::Returned(*amount))
+                    }
+                    _ => Err(NoVerdict::NotCovered(*amount)),
+                }
             }
-            Ok(Verdict::Declined(reason)) => {
-                states.push((item.ordinal, ItemState::Refused(K::refusal(*reason))));
-                decided.refused.push(item);
-            }
-            Err(_) => {}
+            Ok(Verdict::Done | Verdict::Returned(_)) => Err(NoVerdict::Misfit),
+            Ok(Verdict::Declined(reason)) => Ok(ItemState::Refused(K::refusal(*reason))),
+            Err(reason) => Err(reason.clone()),
+        };
+        match state {
+            Ok(state) => decided.push(BatchItem { state, ..item.clone() }),
+            Err(reason) => missing.push((item, reason)),
         }
     }
-    K::repository(unit).settle_items(partner, id, &states)?;
-    K::apply(unit, env, partner, &batch, &decided)?;
-    if let Some(next) = next_without_verdict(unit, claim, verdicts)? {
+    Ok((decided, missing))
+}
+
+/// What comes next for the batch, which ends if nothing is left of it.
+fn advance<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    batch: &CardBatch<K>,
+    verdicts: &BatchVerdicts<K>,
+    missing: &Missing<'_, K>,
+) -> Result<Next, StoreError> {
+    let is_followed = is_followed(verdicts, batch.cards);
+    if let Some(next) = next_without_verdict(unit, claim, verdicts, missing, is_followed)? {
         return Ok(next);
     }
-    if is_followed(verdicts, batch.cards) {
+    if is_followed {
         return Ok(Next::GoOn);
     }
-    let counts = K::repository(unit).counts(partner, id)?;
+    let counts = K::repository(unit).counts(claim.partner, batch.id)?;
     if counts.open > 0 {
         return Ok(Next::GoOn);
     }
-    conclude(unit, env, claim, batch, counts)?;
+    conclude(unit, env, claim, batch.clone(), counts)?;
     Ok(Next::Finished)
 }
 
@@ -197,24 +275,31 @@ fn conclude<K: Kind>(
 }
 
 /// What comes next if some cards have no verdict; `None` if all have.
+///
+/// A batch is left to a person only if nothing of it is left to be sent: what a person says is then of cards that the bank had.
 fn next_without_verdict<K: Kind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,
     verdicts: &BatchVerdicts<K>,
+    missing: &Missing<'_, K>,
+    is_followed: bool,
 ) -> Result<Option<Next>, StoreError> {
-    let missing =
-        || verdicts.items.iter().filter_map(|(item, verdict)| Some((item, verdict.as_ref().err()?)));
-    let Some((_, reason)) = missing().next() else { return Ok(None) };
+    let Some((_, reason)) = missing.first() else { return Ok(None) };
+    for (item, reason) in
+        missing.iter().filter(|(_, reason)| matches!(reason, NoVerdict::Misfit | NoVerdict::NotCovered(_)))
+    {
+        log::error!(card:% = item.card, reason:% = reason; "the bank's verdict on a card cannot be booked");
+    }
     log::warn!(reason:% = reason; "cards have no response from the bank yet");
     if verdicts.strategy == Strategy::SendOnce {
-        let not_sent = missing().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
-        mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| item))?;
+        let not_sent = missing.iter().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
+        mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| *item))?;
         // Cards without a response do not hold up the others.
-        if verdicts.items.iter().any(|(_, verdict)| verdict.is_ok()) {
+        if missing.len() < verdicts.items.len() {
             return Ok(Some(Next::GoOn));
         }
     }
-    let stuck = missing().all(|(_, reason)| *reason == NoVerdict::NotKnown);
+    let stuck = !is_followed && missing.iter().all(|(_, reason)| reason.needs_person());
     Ok(Some(if stuck { Next::LeaveToPerson } else { Next::Later { may_have_sent: true } }))
 }
 

@@ -68,7 +68,8 @@ impl OrderTask {
         let stored = self.stored;
         if stored == 0 {
             match self.verdict(bank, claim, &key) {
-                Ok(Some(Verdict::Done)) => {}
+                // No money comes back from an order.
+                Ok(Some(Verdict::Done | Verdict::Returned(_))) => {}
                 Ok(Some(Verdict::Declined(_))) => return OrderFindings::Declined,
                 Ok(None) => return OrderFindings::NotKnown,
                 // What did not reach the bank leaves things as the claim found them.

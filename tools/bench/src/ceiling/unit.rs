@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kopeck_audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::closing::Closings;
 use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::{CardId, EmployeeId, EventId, PartnerId, SessionId, TokenPairId};
@@ -16,6 +17,7 @@ use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_domain::person::{CustomId, PersonName, Phone};
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::transaction::Transaction;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::session::TokenPair;
@@ -84,6 +86,8 @@ impl UnitOfWork for Unit {
             orders: OrderRepository,
             replenishments: CardBatchRepository<TopUps>,
             limit_changes: CardBatchRepository<LimitChanges>,
+            closings: CardBatchRepository<Closings>,
+            withdrawals: CardBatchRepository<Withdrawals>,
             ledger: LedgerRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,

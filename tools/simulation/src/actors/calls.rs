@@ -1,10 +1,15 @@
 //! Calls of partners, as the service carries them out behind its front door.
 
+use std::convert::Infallible;
+
 use kopeck_domain::Faults;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::closing::Closings;
+use kopeck_domain::ids::{
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
+};
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
@@ -12,16 +17,21 @@ use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::order::{OrderKind, OrderLine};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{StoreError, UnitOfWork};
 use kopeck_service::card_batches::{CancelBatchError, CreateBatchError};
 use kopeck_service::cards::{LinkCardError, SwitchCardError};
+use kopeck_service::closings::CardClosing;
 use kopeck_service::employees::{AddEmployeeError, EmployeeDraft};
 use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::limits::LimitConflict;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::{DepositOrigin, PartnerError};
 use kopeck_service::replenishments::TopUp;
-use kopeck_service::{Env, card_batches, cards, employees, limits, orders, partners, replenishments};
+use kopeck_service::withdrawals::CardWithdrawal;
+use kopeck_service::{
+    Env, card_batches, cards, closings, employees, limits, orders, partners, replenishments, withdrawals,
+};
 use time::OffsetDateTime;
 
 /// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
@@ -42,12 +52,20 @@ pub(crate) enum Command {
     TopUp(Vec<TopUp>),
     /// A limit for cards.
     SetLimits { cards: Vec<CardId>, limit: Limit },
+    /// Cards that shall be no more.
+    Close(Vec<CardClosing>),
+    /// Money back from cards.
+    Withdraw(Vec<CardWithdrawal>),
     /// An order is no longer wanted.
     CancelOrder(OrderId),
     /// A top-up is no longer wanted.
     CancelTopUp(ReplenishmentId),
     /// A limit is no longer wanted.
     CancelLimits(LimitChangeId),
+    /// A closing is no longer wanted.
+    CancelClosing(ClosingId),
+    /// Money is no longer wanted back.
+    CancelWithdrawal(WithdrawalId),
     /// The cards of an order have arrived.
     Confirm(OrderId),
 }
@@ -102,6 +120,7 @@ impl From<StoreError> for CommandError {
 }
 
 type CreateReplenishmentError = CreateBatchError<AmountOverflow>;
+type CloseCardsError = CreateBatchError<Infallible>;
 type SetLimitsError = CreateBatchError<LimitConflict>;
 
 macro_rules! refusals {
@@ -118,7 +137,8 @@ macro_rules! refusals {
 }
 
 refusals! {
-    AddEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, CreateReplenishmentError, SetLimitsError,
+    AddEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, CreateReplenishmentError, CloseCardsError,
+    SetLimitsError,
     ChangeOrderError, CancelBatchError, PartnerError
 }
 
@@ -162,12 +182,20 @@ pub(super) fn carry_out(
             let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()))?;
             Ok(answer(202, request.id))
         }
+        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards)?.id)),
+        Command::Withdraw(cards) => Ok(answer(202, withdrawals::create(unit, env, partner, cards)?.id)),
         Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
         Command::CancelTopUp(id) => {
             Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id))
         }
         Command::CancelLimits(id) => {
             Ok(answer(200, card_batches::cancel::<LimitChanges>(unit, env, partner, *id)?.id))
+        }
+        Command::CancelClosing(id) => {
+            Ok(answer(200, card_batches::cancel::<Closings>(unit, env, partner, *id)?.id))
+        }
+        Command::CancelWithdrawal(id) => {
+            Ok(answer(200, card_batches::cancel::<Withdrawals>(unit, env, partner, *id)?.id))
         }
         Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id)),
     }

@@ -5,16 +5,22 @@ use std::sync::Arc;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::closing::{ClosingReason, Closings};
+use kopeck_domain::ids::{
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
+};
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{EmployeeFilter, StoreError, UnitOfWork};
+use kopeck_service::closings::CardClosing;
 use kopeck_service::replenishments::TopUp;
+use kopeck_service::withdrawals::CardWithdrawal;
 use kopeck_service::{Env, card_batches, cards, employees, orders};
 
 use super::Command;
@@ -31,6 +37,8 @@ struct Holdings {
     orders: Vec<OrderId>,
     top_ups: Vec<ReplenishmentId>,
     limit_changes: Vec<LimitChangeId>,
+    closings: Vec<ClosingId>,
+    withdrawals: Vec<WithdrawalId>,
 }
 
 #[derive(Clone, Copy)]
@@ -43,13 +51,17 @@ enum Wish {
     Switch,
     TopUp,
     SetLimits,
+    Close,
+    Withdraw,
     CancelOrder,
     CancelTopUp,
     CancelLimits,
+    CancelClosing,
+    CancelWithdrawal,
     Confirm,
 }
 
-const WISHES: [(u32, Wish); 12] = [
+const WISHES: [(u32, Wish); 16] = [
     (8, Wish::Deposit),
     (3, Wish::Hire),
     (10, Wish::Virtual),
@@ -58,9 +70,13 @@ const WISHES: [(u32, Wish); 12] = [
     (4, Wish::Switch),
     (22, Wish::TopUp),
     (8, Wish::SetLimits),
+    (4, Wish::Close),
+    (8, Wish::Withdraw),
     (4, Wish::CancelOrder),
     (4, Wish::CancelTopUp),
     (2, Wish::CancelLimits),
+    (2, Wish::CancelClosing),
+    (2, Wish::CancelWithdrawal),
     (3, Wish::Confirm),
 ];
 
@@ -117,6 +133,10 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
         limit_changes: ids(card_batches::list::<LimitChanges>(unit, partner, None, page)?.items, |request| {
             request.id
         }),
+        closings: ids(card_batches::list::<Closings>(unit, partner, None, page)?.items, |request| request.id),
+        withdrawals: ids(card_batches::list::<Withdrawals>(unit, partner, None, page)?.items, |request| {
+            request.id
+        }),
     })
 }
 
@@ -146,9 +166,13 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
         }
         Wish::TopUp => top_up(world, has)?,
         Wish::SetLimits => set_limits(world, has)?,
+        Wish::Close => close(world, has)?,
+        Wish::Withdraw => withdraw(world, has)?,
         Wish::CancelOrder => Command::CancelOrder(*dice.pick(&has.orders)?),
         Wish::CancelTopUp => Command::CancelTopUp(*dice.pick(&has.top_ups)?),
         Wish::CancelLimits => Command::CancelLimits(*dice.pick(&has.limit_changes)?),
+        Wish::CancelClosing => Command::CancelClosing(*dice.pick(&has.closings)?),
+        Wish::CancelWithdrawal => Command::CancelWithdrawal(*dice.pick(&has.withdrawals)?),
         Wish::Confirm => Command::Confirm(*dice.pick(&has.orders)?),
     })
 }
@@ -189,11 +213,38 @@ fn top_up(world: &World, has: &Holdings) -> Option<Command> {
     (!top_ups.is_empty()).then_some(Command::TopUp(top_ups))
 }
 
-/// Some cards, linked or free; the amount of the limit is the mark.
-fn set_limits(world: &World, has: &Holdings) -> Option<Command> {
+/// Some cards, linked or free: so many of a thousand.
+fn some_cards(world: &World, has: &Holdings, of_thousand: u32) -> Vec<CardId> {
     let linked = has.linked.iter().map(|(_, card, _)| *card);
     let all = linked.chain(has.free.iter().map(|(card, _)| *card));
-    let cards: Vec<CardId> = all.filter(|_| world.dice.chance(400)).collect();
+    all.filter(|_| world.dice.chance(of_thousand)).collect()
+}
+
+/// One card or two, in half of the cases lost or stolen ones alone. What the bank did is told apart by the key.
+fn close(world: &World, has: &Holdings) -> Option<Command> {
+    let is_urgent = world.dice.chance(500);
+    let reason = |world: &World| {
+        let urgent = [ClosingReason::Lost, ClosingReason::Stolen];
+        let reasons = if is_urgent { &urgent[..] } else { ClosingReason::ALL };
+        world.dice.pick(reasons).copied()
+    };
+    let cards = some_cards(world, has, 250).into_iter().take(2);
+    let cards = cards.filter_map(|card| Some(CardClosing { card, reason: reason(world)? }));
+    let cards: Vec<CardClosing> = cards.collect();
+    (!cards.is_empty()).then_some(Command::Close(cards))
+}
+
+/// Some cards: a part of their money, which may be more than they have, or all of it. What the bank did is told apart by the key.
+fn withdraw(world: &World, has: &Holdings) -> Option<Command> {
+    let amount = || world.dice.chance(600).then(|| Kopecks::new(world.dice.between(1, 6) * 1_000));
+    let cards = some_cards(world, has, 350).into_iter();
+    let cards: Vec<CardWithdrawal> = cards.map(|card| CardWithdrawal { card, amount: amount() }).collect();
+    (!cards.is_empty()).then_some(Command::Withdraw(cards))
+}
+
+/// Some cards, linked or free; the amount of the limit is the mark.
+fn set_limits(world: &World, has: &Holdings) -> Option<Command> {
+    let cards = some_cards(world, has, 400);
     let limit = Limit::per(Period::Day, Kopecks::new(1_000 + world.mark())).build().ok()?;
     (!cards.is_empty()).then_some(Command::SetLimits { cards, limit })
 }

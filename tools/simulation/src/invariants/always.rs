@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::Account;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::request::RequestState;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{BalanceSheet, StoreError, StoredKind, Subject, UnitOfWork};
 use kopeck_service::balance;
 use kopeck_service::reconciliation::{self, Discrepancy};
@@ -60,6 +62,8 @@ impl Watch {
                 Subject::Order(_) => "ORDER",
                 Subject::Replenishment(_) => "REPLENISHMENT",
                 Subject::LimitChange(_) => "LIMIT_CHANGE",
+                Subject::Closing(_) => "CLOSING",
+                Subject::Withdrawal(_) => "WITHDRAWAL",
             };
             *tally.entry(format!("{kind} {state}")).or_default() += 1;
         }
@@ -84,6 +88,8 @@ fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Books, StoreErr
         orders.iter().map(|order| (Subject::Order(order.id), order.state.into())).collect();
     states.extend(batch_states::<TopUps>(unit, partner)?);
     states.extend(batch_states::<LimitChanges>(unit, partner)?);
+    states.extend(batch_states::<Closings>(unit, partner)?);
+    states.extend(batch_states::<Withdrawals>(unit, partner)?);
     Ok(Books {
         sheet: balance::get(unit, partner)?,
         discrepancies: reconciliation::check(unit, partner)?,

@@ -8,10 +8,9 @@ mod story;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::CardStatus;
+use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::ids::EmployeeId;
 use kopeck_domain::request::RequestState;
-use kopeck_port_bank::Verdict;
 use kopeck_port_store::CardRecord;
 
 use holdings::Holdings;
@@ -37,10 +36,12 @@ pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> 
         money_adds_up(client, &has, &story)?;
         one_main_card(&has.cards)?;
         feed::check(&has)?;
+        feed::knows_returns(&has, story.returned)?;
+        closed_cards_are_told(world, &has.cards)?;
         limits_are_the_banks(world, &has.cards)?;
         told += story.effects;
     }
-    let done = effects.iter().filter(|effect| effect.verdict == Verdict::Done).count();
+    let done = effects.iter().filter(|effect| effect.is_done()).count();
     if told != done {
         let what = format!("the bank did {done} things, the requests know of {told}");
         return Err(Violation { rule: story::RULE, what });
@@ -71,7 +72,7 @@ pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<()
 
 fn each_key_once(effects: &[Effect]) -> Result<(), Violation> {
     let mut keys = BTreeSet::new();
-    for effect in effects.iter().filter(|effect| effect.verdict == Verdict::Done) {
+    for effect in effects.iter().filter(|effect| effect.is_done()) {
         if !keys.insert(&effect.key) {
             let what = format!("{} was carried out twice", effect.key.as_str());
             return Err(Violation { rule: "the bank carries out each key once", what });
@@ -89,13 +90,17 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
         let ClientView::Answered(answer) = &call.known else { continue };
         let made = String::from_utf8_lossy(&answer.body).into_owned();
         let holds = match &call.command {
-            Command::Order { .. } | Command::TopUp(_) | Command::SetLimits { .. } => {
-                has.requests.contains_key(&made) && accepted.insert(made.clone())
-            }
+            Command::Order { .. }
+            | Command::TopUp(_)
+            | Command::SetLimits { .. }
+            | Command::Close(_)
+            | Command::Withdraw(_) => has.requests.contains_key(&made) && accepted.insert(made.clone()),
             Command::Hire { .. } => has.employees.contains(&made),
-            Command::CancelOrder(_) | Command::CancelTopUp(_) | Command::CancelLimits(_) => {
-                has.requests.get(&made) == Some(&RequestState::Rejected)
-            }
+            Command::CancelOrder(_)
+            | Command::CancelTopUp(_)
+            | Command::CancelLimits(_)
+            | Command::CancelClosing(_)
+            | Command::CancelWithdrawal(_) => has.requests.get(&made) == Some(&RequestState::Rejected),
             Command::Confirm(_) => has.requests.get(&made) == Some(&RequestState::Confirmed),
             Command::Deposit { .. } | Command::Link { .. } | Command::Switch { .. } => true,
         };
@@ -135,6 +140,24 @@ fn one_main_card(cards: &[CardRecord]) -> Result<(), Violation> {
         Some((employee, count)) => {
             let what = format!("employee {employee} has {count}");
             Err(Violation { rule: "an employee has one MAIN card at most", what })
+        }
+        None => Ok(()),
+    }
+}
+
+/// A card is closed here if the bank closed it, and then it is nobody's MAIN card.
+fn closed_cards_are_told(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
+    let wrong = |record: &&CardRecord| {
+        let at_bank = world.bank.card_at_bank(record.card.number).map(|card| card.standing);
+        let is_closed = record.bank.standing == Standing::Closed;
+        let is_free = record.card.link.is_none_or(|link| link.status == CardStatus::TemporarilyBlocked);
+        is_closed != (at_bank == Some(Standing::Closed)) || is_closed && !is_free
+    };
+    match cards.iter().find(wrong) {
+        Some(record) => {
+            let what =
+                format!("card {}: {} and {:?}", record.card.number, record.bank.standing, record.card.link);
+            Err(Violation { rule: "a closed card is closed on both sides, and no MAIN card", what })
         }
         None => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! Without the rule that a card is marked before it is sent to a bank that would do it twice: nothing is marked.
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::page::{Listed, Page};
@@ -31,6 +32,7 @@ impl<K: StoredKind> CardBatchRepository<K> for SabotagedUnit<'_> {
         open_items(partner: PartnerId, id: K::Id, limit: u32) -> Vec<BatchItem<K>>;
         unsent_items(partner: PartnerId, id: K::Id, limit: u32) -> Vec<BatchItem<K>>;
         settle_items(partner: PartnerId, id: K::Id, decided: &[(u32, ItemState<K::Refusal>)]) -> ();
+        add_returned(partner: PartnerId, id: K::Id, amount: Kopecks) -> ();
         counts(partner: PartnerId, id: K::Id) -> ItemCounts;
         release_cards(partner: PartnerId, id: K::Id) -> ();
         list(partner: PartnerId, filter: BatchFilter, page: Page) -> Listed<CardBatch<K>>;

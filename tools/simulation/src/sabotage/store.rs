@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::closing::Closings;
 use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::{EventId, PartnerId};
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, TransferReference};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{
     Access, AuditRepository, Backlog, BalanceSheet, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, Claim, Done, EmployeeRepository, EventRepository, FeedEvent, Horizon,
@@ -92,6 +94,14 @@ impl UnitOfWork for SabotagedUnit<'_> {
 
     fn limit_changes(&mut self) -> &mut dyn CardBatchRepository<LimitChanges> {
         if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.limit_changes() }
+    }
+
+    fn closings(&mut self) -> &mut dyn CardBatchRepository<Closings> {
+        if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.closings() }
+    }
+
+    fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals> {
+        if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.withdrawals() }
     }
 
     passed_on! {

@@ -1,16 +1,18 @@
-//! Card batches: each keeps its cards from other batches of its kind until it releases them.
+//! Card batches: each keeps its cards from other batches of its lane until it releases them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState, StoredBatch};
+use kopeck_domain::closing::{Closing, ClosingItem, Closings};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
+use kopeck_domain::withdrawal::{Withdrawal, WithdrawalItem, Withdrawals};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
-    BatchAmounts, BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, Rule, StoreError,
-    StoredKind,
+    BatchAmounts, BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, CardClaims, CardRecord,
+    ItemCounts, Lane, Rule, StoreError, StoredKind,
 };
 
 use super::reconciliation::sum;
@@ -20,8 +22,8 @@ use super::{State, Table, Unit, amount, count, page_of};
 pub(super) trait Kind: StoredKind {
     fn table(state: &State) -> &Table<Row<Self>>;
     fn table_mut(state: &mut State) -> &mut Table<Row<Self>>;
-    /// The money that a batch asks for.
-    fn asked(batch: &CardBatch<Self>) -> Kopecks;
+    /// The money that a batch asks for, if it says so.
+    fn asked(batch: &CardBatch<Self>) -> Option<Kopecks>;
     /// The money that a card asks for.
     fn amount(item: &BatchItem<Self>) -> Kopecks;
 }
@@ -35,8 +37,8 @@ impl Kind for TopUps {
         &mut state.replenishments
     }
 
-    fn asked(batch: &Replenishment) -> Kopecks {
-        batch.amount()
+    fn asked(batch: &Replenishment) -> Option<Kopecks> {
+        Some(batch.amount())
     }
 
     fn amount(item: &ReplenishmentItem) -> Kopecks {
@@ -53,12 +55,48 @@ impl Kind for LimitChanges {
         &mut state.limit_changes
     }
 
-    fn asked(_: &LimitChange) -> Kopecks {
-        Kopecks::ZERO
+    fn asked(_: &LimitChange) -> Option<Kopecks> {
+        None
     }
 
     fn amount(_: &LimitChangeItem) -> Kopecks {
         Kopecks::ZERO
+    }
+}
+
+impl Kind for Closings {
+    fn table(state: &State) -> &Table<Row<Self>> {
+        &state.closings
+    }
+
+    fn table_mut(state: &mut State) -> &mut Table<Row<Self>> {
+        &mut state.closings
+    }
+
+    fn asked(_: &Closing) -> Option<Kopecks> {
+        None
+    }
+
+    fn amount(_: &ClosingItem) -> Kopecks {
+        Kopecks::ZERO
+    }
+}
+
+impl Kind for Withdrawals {
+    fn table(state: &State) -> &Table<Row<Self>> {
+        &state.withdrawals
+    }
+
+    fn table_mut(state: &mut State) -> &mut Table<Row<Self>> {
+        &mut state.withdrawals
+    }
+
+    fn asked(batch: &Withdrawal) -> Option<Kopecks> {
+        batch.terms
+    }
+
+    fn amount(item: &WithdrawalItem) -> Kopecks {
+        item.terms.unwrap_or_default()
     }
 }
 
@@ -86,8 +124,14 @@ impl<K: Kind> Row<K> {
         let of = |wanted: fn(&ItemState<K::Refusal>) -> bool| {
             sum(self.items.iter().filter(|item| wanted(&item.state)).map(K::amount))
         };
-        let asked = K::asked(&self.batch);
-        Ok(BatchAmounts { asked, open: of(is_open)?, done: of(is_done)?, refused: of(is_refused)? })
+        Ok(BatchAmounts {
+            asked: K::asked(&self.batch),
+            open: of(is_open)?,
+            done: of(is_done)?,
+            refused: of(is_refused)?,
+            returned: self.batch.returned,
+            returned_by_cards: sum(self.items.iter().filter_map(|item| item.state.returned()))?,
+        })
     }
 }
 
@@ -96,7 +140,7 @@ fn is_open<R>(state: &ItemState<R>) -> bool {
 }
 
 fn is_done<R>(state: &ItemState<R>) -> bool {
-    matches!(state, ItemState::Done)
+    matches!(state, ItemState::Done | ItemState::Returned(_))
 }
 
 fn is_refused<R>(state: &ItemState<R>) -> bool {
@@ -120,10 +164,25 @@ impl State {
         row.items.iter().filter(|item| wanted(row, item)).take(amount(limit)).cloned().collect()
     }
 
+    /// The partner's cards that open batches of this kind keep, with their lanes.
+    fn claimed_by<K: Kind>(&self, partner: PartnerId) -> impl Iterator<Item = (CardId, Lane)> {
+        let claiming = K::table(self).iter().filter(move |row| row.partner == partner && row.claims);
+        claiming.flat_map(|row| row.items.iter().map(|item| (item.card, K::lane(&row.batch.terms))))
+    }
+
     /// The partner's cards that open batches keep.
-    fn claimed<K: Kind>(&self, partner: PartnerId) -> HashSet<CardId> {
-        let claiming = K::table(self).iter().filter(|row| row.partner == partner && row.claims);
-        claiming.flat_map(|row| &row.items).map(|item| item.card).collect()
+    fn claims(&self, partner: PartnerId) -> HashMap<CardId, CardClaims> {
+        let all = self
+            .claimed_by::<TopUps>(partner)
+            .chain(self.claimed_by::<LimitChanges>(partner))
+            .chain(self.claimed_by::<Closings>(partner))
+            .chain(self.claimed_by::<Withdrawals>(partner));
+        let mut claims: HashMap<CardId, CardClaims> = HashMap::new();
+        for (card, lane) in all {
+            let known = claims.entry(card).or_default();
+            *known = known.and(CardClaims::of(lane));
+        }
+        claims
     }
 }
 
@@ -146,14 +205,16 @@ impl Unit {
 impl<K: Kind> CardBatchRepository<K> for Unit {
     fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError> {
         let wanted: HashSet<CardId> = cards.iter().copied().collect();
-        let claimed = self.state.claimed::<K>(partner);
-        let cards = self.state.cards_of(partner).map(|row| &row.record.card);
-        let target = cards.filter(|card| wanted.contains(&card.id)).map(|card| BatchTarget {
+        let claims = self.state.claims(partner);
+        let records = self.state.cards_of(partner).map(|row| &row.record);
+        let wanted = records.filter(|record| wanted.contains(&record.card.id));
+        let target = wanted.map(|CardRecord { card, bank, .. }| BatchTarget {
             card: card.id,
             number: card.number,
             status: card.link.map(|link| link.status),
+            standing: bank.standing,
             valid_until: card.valid_until,
-            in_batch: claimed.contains(&card.id),
+            claims: claims.get(&card.id).copied().unwrap_or_default(),
         });
         Ok(target.collect())
     }
@@ -167,14 +228,18 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
         let state = self.writing()?;
         state.known_partner(partner)?;
         let known: HashSet<CardId> = state.cards_of(partner).map(|row| row.record.card.id).collect();
-        let mut claimed = state.claimed::<K>(partner);
+        let own = CardClaims::of(K::lane(&batch.terms));
+        let mut claims = state.claims(partner);
         for item in items {
             if !known.contains(&item.card) {
                 return Err(StoreError::Conflict(Rule::Reference));
             }
-            if !claimed.insert(item.card) {
+            // Only the same lane: what else excludes a card is for the service to know.
+            let before = claims.entry(item.card).or_default();
+            if before.and(own) == *before {
                 return Err(StoreError::Conflict(Rule::CardInOneBatch));
             }
+            *before = before.and(own);
         }
         let mut items = items.to_vec();
         items.sort_by_key(|item| item.ordinal);
@@ -256,6 +321,18 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
                 }
             }
         })
+    }
+
+    fn add_returned(&mut self, partner: PartnerId, id: K::Id, amount: Kopecks) -> Result<(), StoreError> {
+        let mut sum = Ok(());
+        self.change::<K>(partner, id, |row| {
+            let stored = row.batch.clone().into_stored();
+            match stored.returned.plus(amount) {
+                Ok(returned) => row.batch = CardBatch::from_stored(StoredBatch { returned, ..stored }),
+                Err(error) => sum = Err(StoreError::Corrupt(format!("card_batches.returned: {error}"))),
+            }
+        })?;
+        sum
     }
 
     fn counts(&mut self, partner: PartnerId, id: K::Id) -> Result<ItemCounts, StoreError> {

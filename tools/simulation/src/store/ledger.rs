@@ -1,9 +1,11 @@
 //! The ledger.
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Account, Balances, Movement, MovementKind, Reference, TransferReference};
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
@@ -65,8 +67,8 @@ impl State {
                 self.orders.iter().any(|row| row.partner == partner && row.order.id == *id)
             }
             Reference::Replenishment(id) => self.batch::<TopUps>(partner, *id).is_some(),
-            // The model has no such requests.
-            Reference::Closing(_) | Reference::Withdrawal(_) => false,
+            Reference::Closing(id) => self.batch::<Closings>(partner, *id).is_some(),
+            Reference::Withdrawal(id) => self.batch::<Withdrawals>(partner, *id).is_some(),
         };
         if known { Ok(()) } else { Err(StoreError::Conflict(Rule::Reference)) }
     }

@@ -29,8 +29,10 @@ impl State {
 fn spending(transaction: &Transaction) -> Result<Kopecks, StoreError> {
     match transaction.kind {
         TransactionType::Payment => Ok(transaction.amount),
-        TransactionType::Refund | TransactionType::Reversal => transaction.amount.negated(),
-        TransactionType::Replenishment | TransactionType::Correction => Ok(Kopecks::ZERO),
+        TransactionType::Refund => transaction.amount.negated(),
+        TransactionType::Replenishment | TransactionType::Reversal | TransactionType::Correction => {
+            Ok(Kopecks::ZERO)
+        }
     }
     .map_err(|overflow| StoreError::Corrupt(format!("transactions.amount: {overflow}")))
 }

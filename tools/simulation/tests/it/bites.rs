@@ -22,7 +22,10 @@ fn silence_that_is_taken_for_a_refusal_is_found() {
 
 #[test]
 fn settling_the_job_of_another_worker_is_found() {
-    assert_eq!(found(Sabotage::NoAttemptCheck), Some("the check of the books finds nothing"));
+    // Whichever comes first: a worker books what another has booked, or ends what another has ended.
+    let rules = ["the check of the books finds nothing", "the store is never asked for what cannot be"];
+    let found = found(Sabotage::NoAttemptCheck);
+    assert!(found.is_some_and(|rule| rules.contains(&rule)), "{found:?}");
 }
 
 #[test]

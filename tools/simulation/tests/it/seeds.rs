@@ -40,7 +40,7 @@ fn every_kind_of_request_comes_to_every_end() {
     for seed in 0..400 {
         ends.extend(run(seed, None, false).requests.into_keys());
     }
-    for kind in ["REPLENISHMENT", "LIMIT_CHANGE"] {
+    for kind in ["REPLENISHMENT", "LIMIT_CHANGE", "CLOSING", "WITHDRAWAL"] {
         for end in ["SUCCESS", "PART_SUCCESS", "DECLINE", "REJECTED"] {
             assert!(ends.contains(&format!("{kind} {end}")), "{kind} {end}");
         }

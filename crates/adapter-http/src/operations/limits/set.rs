@@ -19,7 +19,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, 
     .reads(reads!(read))
     .responds::<api::LimitChangeCreated>(202)
     .refuses(&[Code::LimitConflict])
-    .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardExpired]);
+    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest, Code::CardExpired]);
 
 /// The cards and the limit of a new change.
 fn read(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {

@@ -16,7 +16,13 @@ use crate::operations::requests::ACCEPTED;
 pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::ReplenishmentCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
+    .refuses_cards(&[
+        Code::CardNotFound,
+        Code::CardClosed,
+        Code::CardInRequest,
+        Code::CardNotMain,
+        Code::CardExpired,
+    ]);
 
 /// The cards of a request.
 fn read(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {

@@ -19,10 +19,11 @@ pub(super) fn all<K: StoredColumns>(
     partner: PartnerId,
 ) -> Result<Vec<BatchFacts<K>>, StoreError> {
     let rows: Vec<FactsRow> = diesel::dsl::sql::<FactsSql>(
-        "SELECT b.id, b.state, b.cards, CAST(COALESCE(b.amount, 0) AS BIGINT), EXISTS ( \
+        "SELECT b.id, b.state, b.cards, b.amount, b.returned, EXISTS ( \
              SELECT 1 FROM jobs j \
              WHERE j.partner_id = b.partner_id AND j.subject_kind = b.kind AND j.subject_id = b.id \
          ), i.state, COUNT(i.state), CAST(COALESCE(SUM(i.amount), 0) AS BIGINT), \
+         CAST(COALESCE(SUM(i.returned), 0) AS BIGINT), \
          CAST(COALESCE(SUM(CASE WHEN i.claimed THEN 1 ELSE 0 END), 0) AS BIGINT) \
          FROM card_batches b \
          LEFT JOIN card_batch_items i ON i.partner_id = b.partner_id AND i.batch_id = b.id \
@@ -41,7 +42,8 @@ pub(super) fn all<K: StoredColumns>(
     Ok(all)
 }
 
-type FactsSql = (sql::Id, Text, BigInt, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
+type FactsSql =
+    (sql::Id, Text, BigInt, Nullable<BigInt>, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt, BigInt);
 
 /// The items of one batch that are in one state; a batch without items has one row without a state.
 #[derive(Queryable)]
@@ -49,11 +51,13 @@ struct FactsRow {
     id: Id,
     state: String,
     cards: i64,
-    asked: i64,
+    asked: Option<i64>,
+    returned: i64,
     has_job: bool,
     item_state: Option<String>,
     items: i64,
     amount: i64,
+    item_returned: i64,
     claimed: i64,
 }
 
@@ -67,7 +71,11 @@ impl FactsRow {
                 state: word(&self.state, "card_batches.state")?,
                 cards: natural(self.cards, "card_batches.cards")?,
                 counts: ItemCounts::default(),
-                amounts: BatchAmounts { asked: Kopecks::new(self.asked), ..BatchAmounts::default() },
+                amounts: BatchAmounts {
+                    asked: self.asked.map(Kopecks::new),
+                    returned: Kopecks::new(self.returned),
+                    ..BatchAmounts::default()
+                },
                 claimed_cards: 0,
                 has_job: self.has_job,
             });
@@ -77,7 +85,10 @@ impl FactsRow {
         match self.item_state.as_deref() {
             None => {}
             Some(OPEN) => (last.counts.open, last.amounts.open) = (items, sum),
-            Some(DONE) => (last.counts.done, last.amounts.done) = (items, sum),
+            Some(DONE) => {
+                (last.counts.done, last.amounts.done) = (items, sum);
+                last.amounts.returned_by_cards = Kopecks::new(self.item_returned);
+            }
             Some(REFUSED) => (last.counts.refused, last.amounts.refused) = (items, sum),
             Some(_) => return Err(corrupt("card_batch_items.state")),
         }

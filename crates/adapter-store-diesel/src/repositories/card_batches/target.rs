@@ -1,9 +1,9 @@
 //! Cards as a new batch finds them.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_port_store::{BatchTarget, StoreError};
+use kopeck_port_store::{BatchTarget, CardClaims, StoreError};
 
 use crate::connection::AnyConnection;
 use crate::convert::{AsKey, card_number, word};
@@ -12,10 +12,9 @@ use crate::sql_types::{Day, Id, sql};
 use crate::statements::{self, Bind, OneOf, binds};
 use crate::transaction::loader::BatchLoad;
 
-/// A card as a new batch of this kind finds it.
+/// A card as a new batch finds it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct TargetOf {
-    pub(super) kind: &'static str,
     pub(super) card: CardId,
 }
 
@@ -27,10 +26,13 @@ pub(crate) struct TargetRow {
     number: i64,
     #[diesel(sql_type = Nullable<Text>)]
     link_status: Option<String>,
+    #[diesel(sql_type = Text)]
+    standing: String,
     #[diesel(sql_type = sql::Day)]
     valid_until: Day,
-    #[diesel(sql_type = Bool)]
-    claimed: bool,
+    /// The sum of the lanes that claim it.
+    #[diesel(sql_type = BigInt)]
+    lanes: i64,
 }
 
 impl TargetRow {
@@ -40,20 +42,28 @@ impl TargetRow {
             card: self.id.to(),
             number: card_number(self.number, "cards.number")?,
             status,
+            standing: word(&self.standing, "cards.standing")?,
             valid_until: self.valid_until.date("cards.valid_until")?,
-            in_batch: self.claimed,
+            claims: CardClaims {
+                limits: self.lanes & 1 != 0,
+                money: self.lanes & 2 != 0,
+                urgent: self.lanes & 4 != 0,
+            },
         })
     }
 }
 
+/// The lanes of claims are those of the index, which has each once for a card: their sum says which there are.
+///
 /// With EXISTS, PostgreSQL's planner would read every claimed card of the partner, for ten.
 macro_rules! targets {
     ($those:literal) => {
         concat!(
-            "SELECT c.id, c.number, c.link_status, c.valid_until, (
-                SELECT i.claimed FROM card_batch_items i
-                WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.kind = ? AND i.claimed
-            ) IS NOT NULL AS claimed
+            "SELECT c.id, c.number, c.link_status, c.standing, c.valid_until, CAST(COALESCE((
+                SELECT SUM(CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END)
+                FROM card_batch_items i
+                WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed
+            ), 0) AS BIGINT) AS lanes
             FROM cards c WHERE c.partner_id = ? AND c.id ",
             $those
         )
@@ -64,11 +74,10 @@ macro_rules! targets {
 pub(super) fn load(
     connection: &mut AnyConnection,
     partner: PartnerId,
-    kind: &str,
     cards: &[CardId],
 ) -> Result<Vec<BatchTarget>, StoreError> {
     let keys = cards.iter().map(AsKey::key).collect();
-    let values = binds![kind, partner.key(), OneOf(keys)];
+    let values = binds![partner.key(), OneOf(keys)];
     let rows: Vec<TargetRow> = statements::load(connection, targets!("?"), values).stored()?;
     rows.into_iter().map(TargetRow::target).collect()
 }
@@ -80,7 +89,7 @@ impl BatchLoad for TargetOf {
     const SELECT: &'static str = targets!("= ?");
 
     fn values(&self, partner: Id) -> Vec<Bind<'_>> {
-        binds![self.kind, partner, self.card.key()]
+        binds![partner, self.card.key()]
     }
 
     fn of_rows(rows: Vec<TargetRow>) -> Result<Option<BatchTarget>, StoreError> {

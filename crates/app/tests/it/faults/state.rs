@@ -10,13 +10,15 @@ use crate::server::TestServer;
 use crate::world::Things;
 
 /// Everything that a partner has.
-const LISTS: [&str; 7] = [
+const LISTS: [&str; 9] = [
     "/v1/employees?per_page=500",
     "/v1/categories",
     "/v1/cards/available?per_page=500",
     "/v1/orders",
     "/v1/replenishments",
     "/v1/limits",
+    "/v1/closings",
+    "/v1/withdrawals",
     "/v1/balance",
 ];
 

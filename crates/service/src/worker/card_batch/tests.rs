@@ -1,13 +1,20 @@
+mod particular;
+
 use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::testing::*;
 use BatchState as S;
+use kopeck_domain::card::Standing;
+use kopeck_domain::card_batch::StoredBatch;
+use kopeck_domain::closing::{ClosingTerms, Closings};
+use kopeck_domain::event::EventType;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::{TopUpRefusal, TopUps};
+use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_bank::{DeclineReason, MockBankGateway};
-use kopeck_port_store::Subject;
 use kopeck_port_store::mock::MockUnit;
+use kopeck_port_store::{BatchTarget, CardClaims, Subject};
 
 const BLOCKED: Verdict = Verdict::Declined(DeclineReason::Blocked);
 const POLICY: SubmissionPolicy = SubmissionPolicy { chunk: 2, repeat_is_safe: true };
@@ -35,6 +42,7 @@ for_each_kind! {
     a_batch_in_process_goes_on
     a_batch_that_is_closed_needs_nothing_more
     a_batch_that_is_not_there_is_a_failure
+    a_verdict_of_another_kind_is_left_to_a_person
 }
 
 fn batch_claim<K: SampleKind>() -> Claim {
@@ -207,7 +215,14 @@ fn after<K: SampleKind>(
     strategy: Strategy,
     found: Vec<Result<Verdict, NoVerdict>>,
 ) -> Option<Next> {
-    next_without_verdict(unit, &batch_claim::<K>(), &verdicts::<K>(strategy, found)).unwrap()
+    let verdicts = verdicts::<K>(strategy, found);
+    let missing = |(item, verdict): &'_ (BatchItem<K>, Result<Verdict, NoVerdict>)| {
+        verdict.as_ref().err().map(|reason| (item.ordinal, reason.clone()))
+    };
+    let missing: Vec<_> = verdicts.items.iter().filter_map(missing).collect();
+    let missing: Missing<'_, K> =
+        missing.into_iter().map(|(ordinal, reason)| (&verdicts.items[ordinal as usize].0, reason)).collect();
+    next_without_verdict(unit, &batch_claim::<K>(), &verdicts, &missing, false).unwrap()
 }
 
 fn not_sent() -> Result<Verdict, NoVerdict> {
@@ -308,8 +323,8 @@ fn run_settle<K: SampleKind>(unit: &mut MockUnit, verdicts: &BatchVerdicts<K>) -
 fn the_last_chunk_decides_by_all_cards_of_the_batch<K: SampleKind>() {
     let refused = ItemState::Refused(K::refusal(DeclineReason::Blocked));
     for (verdict, item, counts, state) in [
-        (Verdict::Done, ItemState::Done, (5, 0), S::Success),
-        (Verdict::Done, ItemState::Done, (4, 1), S::PartSuccess),
+        (K::DONE, K::done(), (5, 0), S::Success),
+        (K::DONE, K::done(), (4, 1), S::PartSuccess),
         (BLOCKED, refused, (1, 4), S::PartSuccess),
         (BLOCKED, refused, (0, 5), S::Decline),
     ] {
@@ -328,9 +343,9 @@ fn the_last_chunk_decides_by_all_cards_of_the_batch<K: SampleKind>() {
 fn a_chunk_with_more_behind_it_goes_on<K: SampleKind>() {
     let mut unit = MockUnit::default();
     stored_batch::<K>(&mut unit, S::InProcess, 2);
-    expect_settled::<K>(&mut unit, vec![(0, ItemState::Done)]);
+    expect_settled::<K>(&mut unit, vec![(0, K::done())]);
     K::expect_applied(&mut unit, &[0], &[]);
-    let next = run_settle::<K>(&mut unit, &verdicts(Strategy::Send, vec![Ok(Verdict::Done)]));
+    let next = run_settle::<K>(&mut unit, &verdicts(Strategy::Send, vec![Ok(K::DONE)]));
     assert_eq!(next, Ok(Next::GoOn));
 }
 
@@ -339,13 +354,13 @@ fn after_a_query_all_cards_are_counted<K: SampleKind>() {
     for (open, next) in [(1, Next::GoOn), (0, Next::Finished)] {
         let mut unit = MockUnit::default();
         stored_batch::<K>(&mut unit, S::InProcess, 2);
-        expect_settled::<K>(&mut unit, vec![(0, ItemState::Done)]);
+        expect_settled::<K>(&mut unit, vec![(0, K::done())]);
         K::expect_applied(&mut unit, &[0], &[]);
         counts_are::<K>(&mut unit, open, 2 - open, 0);
         if open == 0 {
             expect_concluded::<K>(&mut unit, S::Success);
         }
-        let settled = run_settle::<K>(&mut unit, &verdicts(Strategy::Query, vec![Ok(Verdict::Done)]));
+        let settled = run_settle::<K>(&mut unit, &verdicts(Strategy::Query, vec![Ok(K::DONE)]));
         assert_eq!(settled, Ok(next));
     }
 }
@@ -356,9 +371,9 @@ fn silence_on_one_card_does_not_hold_up_the_others<K: SampleKind>() {
         let mut unit = MockUnit::default();
         stored_batch::<K>(&mut unit, S::InProcess, 4);
         let blocked = ItemState::Refused(K::refusal(DeclineReason::Blocked));
-        expect_settled::<K>(&mut unit, vec![(0, ItemState::Done), (2, blocked), (3, ItemState::Done)]);
+        expect_settled::<K>(&mut unit, vec![(0, K::done()), (2, blocked), (3, K::done())]);
         K::expect_applied(&mut unit, &[0, 3], &[2]);
-        let found = vec![Ok(Verdict::Done), silent, Ok(BLOCKED), Ok(Verdict::Done)];
+        let found = vec![Ok(K::DONE), silent, Ok(BLOCKED), Ok(K::DONE)];
         let next = run_settle::<K>(&mut unit, &verdicts(Strategy::Send, found));
         assert_eq!(next, Ok(Next::Later { may_have_sent: true }));
     }
@@ -419,33 +434,13 @@ fn a_batch_that_is_not_there_is_a_failure<K: SampleKind>() {
     assert!(matches!(run_prepare::<K>(&mut unit), Err(StoreError::Corrupt(_))));
 }
 
-#[test]
-fn a_new_batch_is_started() {
+/// A bank that says how much came back where nothing does, or does not say it where something does, said nothing.
+fn a_verdict_of_another_kind_is_left_to_a_person<K: SampleKind>() {
+    let other = if K::RETURNS_MONEY { Verdict::Done } else { Verdict::Returned(RETURNED) };
     let mut unit = MockUnit::default();
-    stored_batch::<LimitChanges>(&mut unit, S::New, 2);
-    expect_state::<LimitChanges>(&mut unit, S::InProcess);
-    open_items_are(&mut unit, open_limit_items(2));
-    let task = run_prepare::<LimitChanges>(&mut unit).unwrap().unwrap();
-    assert_eq!(task.items, open_limit_items(2));
-}
-
-/// Nothing is held, and the bank is not called: the job is done with the taking of it.
-#[test]
-fn a_batch_of_which_nothing_is_covered_is_declined_at_once() {
-    let mut unit = MockUnit::default();
-    stored_batch::<TopUps>(&mut unit, S::New, 2);
-    unit.replenishments.expect_items().returning(|_, _, _, _| Ok(sample_items(2)));
-    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(99, 0))));
-    let uncovered = ItemState::Refused(TopUpRefusal::NotEnoughBalance);
-    expect_settled::<TopUps>(&mut unit, vec![(0, uncovered), (1, uncovered)]);
-    expect_state::<TopUps>(&mut unit, S::InProcess);
-    open_items_are::<TopUps>(&mut unit, vec![]);
-    counts_are::<TopUps>(&mut unit, 0, 0, 2);
-    expect_concluded::<TopUps>(&mut unit, S::Decline);
-    unit.jobs
-        .expect_complete()
-        .withf(|claim| *claim == batch_claim::<TopUps>())
-        .times(1)
-        .returning(|_| Ok(()));
-    assert!(run_prepare::<TopUps>(&mut unit).unwrap().is_none());
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(spent_sheet(500))));
+    stored_batch::<K>(&mut unit, S::InProcess, 1);
+    expect_settled::<K>(&mut unit, vec![]);
+    let next = run_settle::<K>(&mut unit, &verdicts(Strategy::Send, vec![Ok(other)]));
+    assert_eq!(next, Ok(Next::LeaveToPerson));
 }

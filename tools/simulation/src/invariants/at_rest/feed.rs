@@ -78,6 +78,20 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
     Ok(())
 }
 
+/// Checks that a partner was told of all money that came back.
+pub(super) fn knows_returns(has: &Holdings, returned: i64) -> Result<(), Violation> {
+    let back = |event: &FeedEvent| match &event.event.data {
+        EventData::BalanceReturned(back) => back.amount.get(),
+        _ => 0,
+    };
+    let told: i64 = has.feed.iter().map(back).sum();
+    if told == returned {
+        return Ok(());
+    }
+    let what = format!("returns: told {told}, came back {returned}");
+    Err(Violation { rule: "each change is told by one event", what })
+}
+
 /// Checks that a partner was told of everything that happened to its cards at the bank.
 pub(super) fn knows_the_bank(world: &World, has: &Holdings) -> Result<(), Violation> {
     let wrong = |what: String| Violation { rule: "each change at the bank has its event", what };
@@ -112,6 +126,8 @@ impl Told {
                 self.reached(status.id.to_string(), status.state.into())
             }
             EventData::LimitsStatus(status) => self.reached(status.id.to_string(), status.state.into()),
+            EventData::ClosingStatus(status) => self.reached(status.id.to_string(), status.state.into()),
+            EventData::WithdrawalStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::CardIssued(issued) => self.issued.insert(issued.card),
             EventData::CardLinked(holder) => {
                 self.statuses.insert(holder.card, holder.bank_status);
@@ -135,6 +151,7 @@ impl Told {
                 self.deposited += deposited.amount.get();
                 deposited.amount.is_positive()
             }
+            EventData::BalanceReturned(back) => back.amount.is_positive(),
             // No partner of the simulation has a threshold.
             EventData::BalanceLow(_) => false,
             EventData::EmployeeCreated(change) => self.employees.insert(change.employee.to_string()),

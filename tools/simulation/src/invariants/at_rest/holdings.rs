@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kopeck_domain::closing::{Closing, ClosingItem, Closings};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
+use kopeck_domain::withdrawal::{Withdrawal, WithdrawalItem, Withdrawals};
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{
     BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, StoreError, TransactionFilter, UnitOfWork,
@@ -20,6 +22,8 @@ pub(super) struct Holdings {
     pub(super) orders: Vec<(Order, Vec<OrderLine>)>,
     pub(super) top_ups: Vec<(Replenishment, Vec<ReplenishmentItem>)>,
     pub(super) limit_changes: Vec<(LimitChange, Vec<LimitChangeItem>)>,
+    pub(super) closings: Vec<(Closing, Vec<ClosingItem>)>,
+    pub(super) withdrawals: Vec<(Withdrawal, Vec<WithdrawalItem>)>,
     /// The transactions of all cards, by card and id.
     pub(super) transactions: BTreeSet<(CardId, i64)>,
     /// All events.
@@ -40,6 +44,8 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         orders: Vec::new(),
         top_ups: Vec::new(),
         limit_changes: Vec::new(),
+        closings: Vec::new(),
+        withdrawals: Vec::new(),
         transactions: BTreeSet::new(),
         feed: unit.events().after(partner, 0, &[], u32::MAX)?,
         requests: BTreeMap::new(),
@@ -65,6 +71,16 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         let items = unit.limit_changes().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.limit_changes.push((request, items));
+    }
+    for request in card_batches::list::<Closings>(unit, partner, None, page)?.items {
+        let items = unit.closings().items(partner, request.id, 0, request.cards)?;
+        has.requests.insert(request.id.to_string(), request.state.into());
+        has.closings.push((request, items));
+    }
+    for request in card_batches::list::<Withdrawals>(unit, partner, None, page)?.items {
+        let items = unit.withdrawals().items(partner, request.id, 0, request.cards)?;
+        has.requests.insert(request.id.to_string(), request.state.into());
+        has.withdrawals.push((request, items));
     }
     Ok(has)
 }

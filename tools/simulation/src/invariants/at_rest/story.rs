@@ -1,9 +1,10 @@
-//! What a partner's requests say that the bank did, held against what it did. Things are told apart by their marks.
+//! What a partner's requests say that the bank did, held against what it did. Things are told apart by their marks, and what brings
+//! money back by its key.
 
 use std::fmt::Display;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_batch::ItemState;
+use kopeck_domain::card_batch::{BatchItem, BatchKind, CardBatch, ItemState};
 use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
@@ -17,8 +18,10 @@ pub(super) const RULE: &str = "the bank did what the requests say, and nothing e
 /// What the requests of a partner come to.
 #[derive(Default)]
 pub(super) struct Story {
-    /// Kopecks for what was done.
+    /// Kopecks for what was done, less what came back.
     pub(super) spent: i64,
+    /// Kopecks that came back.
+    pub(super) returned: i64,
     /// Things that the bank did.
     pub(super) effects: usize,
 }
@@ -34,6 +37,8 @@ impl Story {
         story.read_orders(has, &bank)?;
         story.read_top_ups(has, &bank)?;
         story.read_limit_changes(has, &bank)?;
+        story.read_returns("closing", &has.closings, &bank)?;
+        story.read_returns("withdrawal", &has.withdrawals, &bank)?;
         Ok(story)
     }
 
@@ -43,9 +48,7 @@ impl Story {
             let is_done = matches!(order.state, OrderState::Success | OrderState::Confirmed);
             let is_it = |instruction: &Instruction| match instruction {
                 Instruction::IssueCards(ordered) => ordered.iter().map(mark).eq(lines.iter().map(own_mark)),
-                Instruction::TopUp { .. } | Instruction::SetLimit { .. } | Instruction::SetBlock { .. } => {
-                    false
-                }
+                _ => false,
             };
             bank.agrees(&order.id, is_done, is_it)?;
             self.count(is_done, order.cost.get());
@@ -59,9 +62,7 @@ impl Story {
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
                     Instruction::TopUp { card, amount } => *card == item.number && *amount == item.amount(),
-                    Instruction::IssueCards(_)
-                    | Instruction::SetLimit { .. }
-                    | Instruction::SetBlock { .. } => false,
+                    _ => false,
                 };
                 // The cards of a cancelled request stay open.
                 let is_done = item.state == ItemState::Done;
@@ -78,14 +79,39 @@ impl Story {
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
                     Instruction::SetLimit { card, limit } => *card == item.number && limit == request.limit(),
-                    Instruction::IssueCards(_) | Instruction::TopUp { .. } | Instruction::SetBlock { .. } => {
-                        false
-                    }
+                    _ => false,
                 };
                 let is_done = item.state == ItemState::Done;
                 bank.agrees(&request.id, is_done, is_it)?;
                 self.count(is_done, 0);
             }
+        }
+        Ok(())
+    }
+
+    /// What came back from each card is what the bank took from it under the key of the card, and the batch has the sum.
+    fn read_returns<K: BatchKind>(
+        &mut self,
+        kind: &str,
+        batches: &[(CardBatch<K>, Vec<BatchItem<K>>)],
+        bank: &BankSide<'_>,
+    ) -> Result<(), Violation> {
+        for (request, items) in batches {
+            decided(&request.id, request.state, request.state.is_open())?;
+            let mut sum = 0;
+            for item in items {
+                let returned = item.state.returned();
+                let key = format!("{kind}/{}/{}", request.id, item.ordinal);
+                bank.returned(&key, returned)?;
+                self.count(returned.is_some(), -returned.map_or(0, Kopecks::get));
+                sum += returned.map_or(0, Kopecks::get);
+            }
+            if request.returned.get() != sum {
+                let what =
+                    format!("{kind} {}: {} came back, {sum} by its cards", request.id, request.returned);
+                return Err(Violation { rule: RULE, what });
+            }
+            self.returned += sum;
         }
         Ok(())
     }
@@ -107,12 +133,26 @@ impl BankSide<'_> {
         is_it: impl Fn(&Instruction) -> bool,
     ) -> Result<(), Violation> {
         let of_it = self.0.iter().filter(|effect| is_it(&effect.instruction));
-        let done = of_it.filter(|effect| effect.verdict == Verdict::Done).count();
+        let done = of_it.filter(|effect| effect.is_done()).count();
         let expected = usize::from(is_done);
         if done == expected {
             return Ok(());
         }
         let what = format!("request {request}: done {done} times at the bank, {expected} expected");
+        Err(Violation { rule: RULE, what })
+    }
+}
+
+impl BankSide<'_> {
+    /// Under a key the bank took exactly this from a card, once; or nothing.
+    fn returned(&self, key: &str, expected: Option<Kopecks>) -> Result<(), Violation> {
+        let done = self.0.iter().filter(|effect| effect.key.as_str() == key && effect.is_done());
+        let taken: Vec<Verdict> = done.map(|effect| effect.verdict).collect();
+        let wanted: Vec<Verdict> = expected.into_iter().map(Verdict::Returned).collect();
+        if taken == wanted {
+            return Ok(());
+        }
+        let what = format!("{key}: {taken:?} at the bank, {wanted:?} expected");
         Err(Violation { rule: RULE, what })
     }
 }

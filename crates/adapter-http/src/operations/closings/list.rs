@@ -1,0 +1,37 @@
+//! Lists closings.
+
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::closing::{Closing, Closings};
+use kopeck_domain::request::RequestState;
+use kopeck_service::card_batches;
+
+use crate::dto::local;
+use crate::operations::prelude::*;
+use crate::operations::requests::read_list;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_LIST, handler!(list))
+    .reads(reads!(read_list))
+    .responds::<api::Page<api::Closing>>(200);
+
+async fn list(ctx: HandlerContext) -> HandlerResult {
+    let (page, status) = ctx.input.values(read_list)?;
+    let listed = ctx
+        .read(Ok(page), move |unit, _env, partner, page| {
+            card_batches::list::<Closings>(unit, partner, status, *page)
+        })
+        .await?;
+    let zone = ctx.zone();
+    ctx.respond_page(&listed, page, |request| body(request, zone))
+}
+
+fn body(request: &Closing, zone: Zone) -> api::Closing {
+    api::Closing {
+        closing_id: request.id.uuid(),
+        status: RequestState::from(request.state).as_str().into(),
+        number_cards: request.cards.into(),
+        amount: None,
+        amount_moved: request.returned.get(),
+        created_at: local(request.created_at, zone),
+        status_updated_at: local(request.state_since, zone),
+    }
+}

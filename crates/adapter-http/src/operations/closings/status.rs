@@ -1,0 +1,17 @@
+//! Shows the state of a closing.
+
+use kopeck_domain::closing::Closings;
+
+use super::{ClosingStateDto, read_id};
+use crate::operations::card_batches;
+use crate::operations::prelude::*;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_STATUS, handler!(status))
+    .reads(reads!(read_id))
+    .responds::<ClosingStateDto>(200)
+    .refuses(&[Code::RequestNotFound]);
+
+async fn status(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    card_batches::status::<Closings, ClosingStateDto>(ctx, id).await
+}

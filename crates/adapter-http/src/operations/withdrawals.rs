@@ -1,0 +1,37 @@
+//! Withdrawals: money that is taken back from cards.
+
+mod cancel;
+mod create;
+mod list;
+mod result;
+mod status;
+
+use kopeck_domain::ids::WithdrawalId;
+use kopeck_domain::request::RequestState;
+use kopeck_domain::withdrawal::Withdrawal;
+
+use crate::operations::prelude::*;
+
+pub(super) static OPERATIONS: [&Operation; 5] =
+    [&create::OPERATION, &status::OPERATION, &result::OPERATION, &cancel::OPERATION, &list::OPERATION];
+
+/// The withdrawal of the path.
+fn read_id(r: &mut Reader<'_>) -> Option<WithdrawalId> {
+    r.id("withdrawalId")
+}
+
+api_type! {
+    /// Where a withdrawal stands.
+    struct WithdrawalStateDto as "WithdrawalState" {
+        /// Its state.
+        message: RequestState,
+        /// The withdrawal.
+        withdrawal_id: WithdrawalId,
+    }
+}
+
+impl From<Withdrawal> for WithdrawalStateDto {
+    fn from(request: Withdrawal) -> Self {
+        Self { message: request.state.into(), withdrawal_id: request.id }
+    }
+}

@@ -1,0 +1,21 @@
+//! Cancels a withdrawal that is not being processed.
+
+use kopeck_domain::withdrawal::Withdrawals;
+use kopeck_service::card_batches;
+
+use super::{WithdrawalStateDto, read_id};
+use crate::operations::card_batches::NOT_CANCELLABLE;
+use crate::operations::prelude::*;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_CANCEL, handler!(cancel))
+    .reads(reads!(read_id))
+    .responds::<WithdrawalStateDto>(200)
+    .refuses(NOT_CANCELLABLE);
+
+async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    ctx.mutate(id, |unit, env, partner, id| {
+        card_batches::cancel::<Withdrawals>(unit, env, partner, *id).map(WithdrawalStateDto::from)
+    })
+    .await
+}

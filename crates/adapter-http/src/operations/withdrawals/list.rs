@@ -1,0 +1,38 @@
+//! Lists withdrawals.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::request::RequestState;
+use kopeck_domain::withdrawal::{Withdrawal, Withdrawals};
+use kopeck_service::card_batches;
+
+use crate::dto::local;
+use crate::operations::prelude::*;
+use crate::operations::requests::read_list;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_LIST, handler!(list))
+    .reads(reads!(read_list))
+    .responds::<api::Page<api::Withdrawal>>(200);
+
+async fn list(ctx: HandlerContext) -> HandlerResult {
+    let (page, status) = ctx.input.values(read_list)?;
+    let listed = ctx
+        .read(Ok(page), move |unit, _env, partner, page| {
+            card_batches::list::<Withdrawals>(unit, partner, status, *page)
+        })
+        .await?;
+    let zone = ctx.zone();
+    ctx.respond_page(&listed, page, |request| body(request, zone))
+}
+
+fn body(request: &Withdrawal, zone: Zone) -> api::Withdrawal {
+    api::Withdrawal {
+        withdrawal_id: request.id.uuid(),
+        status: RequestState::from(request.state).as_str().into(),
+        number_cards: request.cards.into(),
+        amount: request.terms.map(Kopecks::get),
+        amount_moved: request.returned.get(),
+        created_at: local(request.created_at, zone),
+        status_updated_at: local(request.state_since, zone),
+    }
+}

@@ -1,0 +1,17 @@
+//! Shows the state of a withdrawal.
+
+use kopeck_domain::withdrawal::Withdrawals;
+
+use super::{WithdrawalStateDto, read_id};
+use crate::operations::card_batches;
+use crate::operations::prelude::*;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_STATUS, handler!(status))
+    .reads(reads!(read_id))
+    .responds::<WithdrawalStateDto>(200)
+    .refuses(&[Code::RequestNotFound]);
+
+async fn status(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    card_batches::status::<Withdrawals, WithdrawalStateDto>(ctx, id).await
+}

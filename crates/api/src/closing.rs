@@ -1,0 +1,73 @@
+//! Cards that are closed for good.
+
+use time::PrimitiveDateTime;
+use uuid::Uuid;
+
+use crate::open_enum::open_enum;
+use crate::request::RequestState;
+use crate::shape::body;
+use crate::wire;
+
+open_enum! {
+    /// Why a card is closed.
+    pub enum ClosingReason as "ClosingReason",
+        "Why a card is closed. LOST and STOLEN block it at once. LEAVER: its holder leaves you."
+    {
+        /// It is lost.
+        Lost = "LOST",
+        /// It was stolen.
+        Stolen = "STOLEN",
+        /// It does not work any more.
+        Damaged = "DAMAGED",
+        /// Its holder leaves.
+        Leaver = "LEAVER",
+        /// Another reason.
+        Other = "OTHER",
+    }
+}
+
+body! {
+    /// A closing that was accepted.
+    pub struct ClosingCreated as "ClosingAccepted" {
+        /// A message for people.
+        message: String,
+        /// The identifier of the closing.
+        closing_id: Uuid,
+    }
+}
+
+body! {
+    /// What became of one card of a closing.
+    pub struct ClosingResult as "ClosingResult" {
+        /// The card.
+        id_card: Uuid,
+        /// Whether it was closed.
+        result_closing: bool,
+        /// What came back to your balance, kopecks; 0 if it was not closed.
+        amount_returned: i64,
+        /// Why it was not closed: `the card is closed already`, `refused by the bank`.
+        error_closing: Option<String>,
+    }
+}
+
+body! {
+    /// A closing in a list.
+    pub struct Closing as "Closing" {
+        /// The closing.
+        closing_id: Uuid,
+        /// Its state.
+        status: RequestState,
+        /// How many cards it is about.
+        number_cards: u64,
+        /// Always `null`: a closing brings all money of its cards back.
+        amount: Option<i64>,
+        /// What came back to your balance so far, kopecks.
+        amount_moved: i64,
+        /// When it was accepted.
+        #[serde(with = "wire::text")]
+        created_at: PrimitiveDateTime,
+        /// When its state changed last.
+        #[serde(alias = "statusUpdateAt", with = "wire::text")]
+        status_updated_at: PrimitiveDateTime,
+    }
+}

@@ -1,0 +1,121 @@
+//! What some kinds have of their own.
+
+use super::*;
+
+#[test]
+fn a_new_batch_is_started() {
+    let mut unit = MockUnit::default();
+    stored_batch::<LimitChanges>(&mut unit, S::New, 2);
+    expect_state::<LimitChanges>(&mut unit, S::InProcess);
+    open_items_are(&mut unit, open_limit_items(2));
+    let task = run_prepare::<LimitChanges>(&mut unit).unwrap().unwrap();
+    assert_eq!(task.items, open_limit_items(2));
+}
+
+/// Nothing is held, and the bank is not called: the job is done with the taking of it.
+#[test]
+fn a_batch_of_which_nothing_is_covered_is_declined_at_once() {
+    let mut unit = MockUnit::default();
+    stored_batch::<TopUps>(&mut unit, S::New, 2);
+    unit.replenishments.expect_items().returning(|_, _, _, _| Ok(sample_items(2)));
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(99, 0))));
+    let uncovered = ItemState::Refused(TopUpRefusal::NotEnoughBalance);
+    expect_settled::<TopUps>(&mut unit, vec![(0, uncovered), (1, uncovered)]);
+    expect_state::<TopUps>(&mut unit, S::InProcess);
+    open_items_are::<TopUps>(&mut unit, vec![]);
+    counts_are::<TopUps>(&mut unit, 0, 0, 2);
+    expect_concluded::<TopUps>(&mut unit, S::Decline);
+    unit.jobs
+        .expect_complete()
+        .withf(|claim| *claim == batch_claim::<TopUps>())
+        .times(1)
+        .returning(|_| Ok(()));
+    assert!(run_prepare::<TopUps>(&mut unit).unwrap().is_none());
+}
+
+fn expect_sheet(unit: &mut MockUnit, spent: i64) {
+    unit.ledger.expect_sheet().returning(move |_| Ok(Some(spent_sheet(spent))));
+}
+
+/// What the ledger can book is booked, and nothing of the verdict on the other card is lost: the bank has it under its key.
+#[test]
+fn what_comes_back_beyond_what_was_spent_is_left_to_a_person() {
+    let found = || vec![Ok(Withdrawals::DONE), Ok(Withdrawals::DONE)];
+    for (cards, next) in [(2, Next::LeaveToPerson), (3, Next::Later { may_have_sent: true })] {
+        let mut unit = MockUnit::default();
+        expect_sheet(&mut unit, RETURNED.get() * 2 - 1);
+        stored_batch::<Withdrawals>(&mut unit, S::InProcess, cards);
+        expect_settled::<Withdrawals>(&mut unit, vec![(0, ItemState::Returned(RETURNED))]);
+        unit.withdrawals
+            .expect_add_returned()
+            .withf(|_, _, amount| *amount == RETURNED)
+            .times(1)
+            .returning(|_, _, _| Ok(()));
+        unit.ledger.expect_book().times(1).returning(|_, _, _, _| Ok(()));
+        unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
+        assert_eq!(
+            run_settle::<Withdrawals>(&mut unit, &verdicts(Strategy::Send, found())),
+            Ok(next),
+            "{cards}"
+        );
+    }
+}
+
+/// The event of the end of a batch comes before those of its cards.
+#[test]
+fn the_end_of_a_batch_is_told_first() {
+    let mut unit = MockUnit::default();
+    stored_batch::<Withdrawals>(&mut unit, S::InProcess, 1);
+    expect_settled::<Withdrawals>(&mut unit, vec![(0, ItemState::Returned(RETURNED))]);
+    Withdrawals::expect_applied(&mut unit, &[0], &[]);
+    counts_are::<Withdrawals>(&mut unit, 0, 1, 0);
+    expect_concluded::<Withdrawals>(&mut unit, S::Success);
+    let verdicts = verdicts(Strategy::Send, vec![Ok(Withdrawals::DONE)]);
+    assert_eq!(run_settle::<Withdrawals>(&mut unit, &verdicts), Ok(Next::Finished));
+    let types: Vec<_> = unit.events.data().iter().map(|data| data.event_type()).collect();
+    assert_eq!(types, [EventType::WithdrawalStatus, EventType::BalanceReturned]);
+}
+
+/// It stays new, and its job is due again soon, without a failure.
+#[test]
+fn an_urgent_closing_waits_for_a_batch_that_has_its_card() {
+    let mut unit = MockUnit::default();
+    let closing = batch::<Closings>(S::New, 1).into_stored();
+    let closing = CardBatch::from_stored(StoredBatch { terms: ClosingTerms { is_urgent: true }, ..closing });
+    unit.closings.expect_get().returning(move |_, _| Ok(Some(closing.clone())));
+    unit.closings.expect_items().returning(|_, _, _, _| Ok(sample_items(1)));
+    unit.closings.expect_targets().returning(|_, _| {
+        Ok(vec![BatchTarget {
+            card: card_id(0),
+            number: number(0),
+            status: None,
+            standing: Standing::Open,
+            valid_until: LAST_DAY,
+            claims: CardClaims { money: true, urgent: true, limits: false },
+        }])
+    });
+    unit.jobs
+        .expect_reschedule()
+        .withf(|claim, terms| {
+            *claim == batch_claim::<Closings>()
+                && !terms.may_have_sent
+                && terms.failures == 0
+                && terms.delay > Duration::ZERO
+        })
+        .times(1)
+        .returning(|_, _| Ok(()));
+    assert!(run_prepare::<Closings>(&mut unit).unwrap().is_none());
+}
+
+/// Each card has a movement of its own, so few are settled at a time.
+#[test]
+fn cards_that_give_money_back_are_sent_in_small_chunks() {
+    let policy = SubmissionPolicy { chunk: 1_000, ..POLICY };
+    let mut unit = MockUnit::default();
+    unit.closings
+        .expect_open_items()
+        .withf(|_, _, limit| *limit == Closings::CHUNK)
+        .times(1)
+        .returning(|_, _, _| Ok(sample_items(3)));
+    assert_eq!(gathered::<Closings>(&mut unit, &batch_claim::<Closings>(), policy).1, [0, 1, 2]);
+}
