@@ -1,6 +1,10 @@
-//! Partners: create, list, suspend, resume, deposit, rotate keys, end sessions. For operator commands.
+//! Partners: create, list, show, suspend, resume, deposit, rotate keys, end sessions. For operator commands.
+
+mod overview;
 
 use std::sync::Arc;
+
+pub use overview::{PartnerOverview, SealingKeyOverview, overview};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -352,6 +356,19 @@ pub fn set_status(
         unit.sessions().revoke_all_but(id, 0)?;
     }
     Ok(())
+}
+
+/// Sets whether a partner has to seal; every instance sees it within seconds.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_sealing(
+    unit: &mut dyn UnitOfWork,
+    id: PartnerId,
+    policy: SealingPolicy,
+) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(unit.partners().set_sealing(id, policy)?)
 }
 
 /// The partner with this identifier.

@@ -30,6 +30,13 @@ pub(super) const PARTNER_LIST: &str = "\
 Examples:
   kopeck partner list
   kopeck partner list --json";
+pub(super) const PARTNER_SHOW: &str = "\
+Examples:
+  kopeck partner show 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner show 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const PARTNER_SET_POLICY: &str = "\
+Examples:
+  kopeck partner set-policy 0198c2a4-7d3e-7f00-8000-000000000001 required";
 pub(super) const PARTNER_SUSPEND: &str = "\
 Examples:
   kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001

@@ -17,6 +17,9 @@ pub enum PartnerCommand {
     /// List all partners, with their balances.
     #[command(after_help = examples::PARTNER_LIST)]
     List(PartnerListArgs),
+    /// Show one partner: its balance, policy, keys, sessions and open requests.
+    #[command(after_help = examples::PARTNER_SHOW)]
+    Show(ShowArgs),
     /// End a partner's sessions and refuse its logins from now on.
     #[command(after_help = examples::PARTNER_SUSPEND)]
     Suspend(SuspendArgs),
@@ -28,6 +31,9 @@ pub enum PartnerCommand {
     /// Set the amount below which a partner gets an event of what it can spend.
     #[command(after_help = examples::PARTNER_SET_THRESHOLD)]
     SetThreshold(ThresholdArgs),
+    /// Set whether a partner's request bodies must be sealed.
+    #[command(after_help = examples::PARTNER_SET_POLICY)]
+    SetPolicy(PolicyArgs),
     /// Issue a new sealing key; the old one is accepted for another 14 days.
     RotateKeys(RotateKeyArgs),
     /// Issue a new API key; the old one is accepted for another 14 days.
@@ -101,6 +107,27 @@ pub struct PartnerArgs {
     /// The partner's identifier.
     #[arg(value_parser = partner_id)]
     pub id: PartnerId,
+}
+
+/// A partner to show.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// Print JSON and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A sealing policy.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// `required` or `optional`.
+    pub policy: SealingPolicy,
 }
 
 /// A partner whose key is to be replaced.

@@ -1,5 +1,7 @@
 //! `kopeck partner …`.
 
+mod show;
+
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
@@ -24,8 +26,8 @@ use time::OffsetDateTime;
 use super::audited::change;
 use super::{application, existing_application, password};
 use crate::cli::{
-    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
-    ThresholdArgs,
+    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RotateKeyArgs,
+    SuspendArgs, ThresholdArgs,
 };
 use crate::command_output::{aligned, note, print, say};
 use crate::compose::Application;
@@ -35,10 +37,12 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     match command {
         PartnerCommand::Create(args) => create(args),
         PartnerCommand::List(args) => list(&args),
+        PartnerCommand::Show(args) => show::run(&args),
         PartnerCommand::Suspend(args) => suspend(&args),
         PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
         PartnerCommand::Deposit(args) => deposit(args),
         PartnerCommand::SetThreshold(args) => set_threshold(&args),
+        PartnerCommand::SetPolicy(args) => set_policy(&args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
         PartnerCommand::SetPassword(args) => set_password(&args),
@@ -206,6 +210,15 @@ fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
         return say!("partner {id} gets no event of a low balance");
     }
     say!("partner {id} gets an event when less than {threshold} can be spent")
+}
+
+fn set_policy(args: &PolicyArgs) -> anyhow::Result<()> {
+    let application = existing_application(&args.partner.store)?;
+    let (id, policy) = (args.partner.id, args.policy);
+    change(&application, "partner.set_policy", Some(id), move |unit, _| {
+        partners::set_sealing(unit, id, policy)
+    })?;
+    say!("sealing is {policy} for partner {id}")
 }
 
 fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {

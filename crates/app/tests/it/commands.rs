@@ -250,6 +250,8 @@ fn every_command_refuses_a_database_of_a_newer_schema_and_names_both_versions() 
         &["check"],
         &["partner", "create", "--name", "x"],
         &["partner", "list"],
+        &["partner", "show", &partner.id],
+        &["partner", "set-policy", &partner.id, "optional"],
         &["partner", "deposit", &partner.id, "1", "--reference", "r"],
         &["requests", "stuck"],
         &["audit", "list"],

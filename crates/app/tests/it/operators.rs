@@ -157,6 +157,37 @@ fn partners_are_listed_with_their_balances() {
 }
 
 #[test]
+fn one_partner_is_shown_with_its_keys_sessions_and_open_requests() {
+    let (installation, id) = with_history();
+    installation.succeed(&["partner", "rotate-keys", &id]);
+    let show = || -> Value {
+        serde_json::from_str(&installation.succeed(&["partner", "show", &id, "--json"])).unwrap()
+    };
+    let shown = show();
+    let listed: Value = serde_json::from_str(&installation.succeed(&["partner", "list", "--json"])).unwrap();
+    for (field, value) in listed[0].as_object().unwrap() {
+        assert_eq!(&shown[field], value, "{field}");
+    }
+    assert_eq!((&shown["sessions"], &shown["openRequests"]), (&json!(0), &json!(0)));
+    let date = "DD.MM.YYYY HH:MM".len();
+    assert_eq!(shown["formerApiKeyAcceptedUntil"].as_str().unwrap().len(), date, "with_history rotated it");
+    let keys = shown["sealingKeys"].as_array().unwrap();
+    assert_eq!((keys.len(), &keys[0]["acceptedUntil"]), (2, &Value::Null));
+    assert_eq!(keys[1]["acceptedUntil"].as_str().unwrap().len(), date);
+    let text = installation.succeed(&["partner", "show", &id]);
+    for part in ["1500.01", "former API key", "active", keys[1]["keyId"].as_str().unwrap()] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    installation.succeed(&["partner", "rotate-keys", &id, "--at-once"]);
+    installation.succeed(&["partner", "rotate-api-key", &id, "--at-once"]);
+    let after = show();
+    assert_eq!(after["formerApiKeyAcceptedUntil"], Value::Null);
+    assert_eq!(after["sealingKeys"].as_array().unwrap().len(), 1);
+    let unknown = installation.run(&["partner", "show", "00000000-0000-0000-0000-000000000001"]);
+    assert_eq!(unknown.status.code(), Some(1));
+}
+
+#[test]
 fn a_rotation_tells_programs_when_the_former_key_ends() {
     let (installation, id) = with_history();
     for (command, field, start) in [("rotate-api-key", "apiKey", "ak_"), ("rotate-keys", "sealingKey", "sk_")]

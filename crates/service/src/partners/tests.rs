@@ -231,6 +231,45 @@ fn a_partner_is_suspended_and_resumed() {
 }
 
 #[test]
+fn a_policy_is_set() {
+    for policy in SealingPolicy::ALL {
+        let mut unit = MockUnit::default();
+        known(&mut unit, PartnerStatus::Suspended);
+        unit.partners
+            .expect_set_sealing()
+            .withf(move |id, stored| *id == PARTNER && stored == policy)
+            .times(1)
+            .returning(|_, _| Ok(()));
+        assert!(set_sealing(&mut unit, PARTNER, *policy).is_ok());
+    }
+}
+
+/// Keys that have ended are left out.
+#[test]
+fn an_overview_shows_keys_that_are_accepted_now() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let later = START + Duration::HOUR;
+    known(&mut unit, PartnerStatus::Active);
+    unit.partners
+        .expect_sealing_keys()
+        .returning(move |_| Ok(vec![key(3, None), key(2, Some(later)), key(1, Some(START))]));
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5, 2))));
+    unit.sessions.expect_active().withf(|_, now| *now == START).returning(|_, _| Ok(4));
+    unit.jobs.expect_count_of().returning(|_| Ok(6));
+    for (stored, shown) in [(None, None), (Some(START), None), (Some(later), Some(later))] {
+        unit.partners.expect_former_api_key_until().times(1).returning(move |_| Ok(stored));
+        if stored.is_some() {
+            known(&mut unit, PartnerStatus::Active);
+        }
+        let found = overview(&mut unit, &bench.shared(), PARTNER).unwrap();
+        assert_eq!(found.former_api_key_until, shown);
+        let keys = found.sealing_keys.iter().map(|key| (key.id[0], key.accepted_until));
+        assert!(keys.eq([(3, None), (2, Some(later))]));
+        assert_eq!((found.sheet, found.sessions, found.open_requests), (sheet(5, 2), 4, 6));
+    }
+}
+
+#[test]
 fn the_sessions_of_a_suspended_partner_are_ended_too() {
     let mut unit = MockUnit::default();
     known(&mut unit, PartnerStatus::Suspended);
