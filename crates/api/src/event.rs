@@ -96,6 +96,8 @@ events! {
     CardTransaction(CardTransactionEvent) = "card.transaction", "Money moved on a card.";
     CardDeclined(CardDeclinedEvent) = "card.declined", "The bank declined a purchase.";
     BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
+    BalanceWithdrawn(TransferEvent) = "balance.withdrawn", "Money was paid out to you from your balance.";
+    BalanceCorrected(TransferEvent) = "balance.corrected", "A deposit was reversed.";
     BalanceLow(BalanceLowEvent) = "balance.low", "What you can spend fell below your threshold.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
@@ -287,6 +289,16 @@ body! {
         amount: i64,
         /// Under which reference; `null` in the sandbox, and for the deposit with which a partner begins.
         reference: Option<String>,
+    }
+}
+
+body! {
+    /// The operator took money from your balance: paid it out to you, or reversed a deposit.
+    pub struct TransferEvent as "TransferEvent" {
+        /// How much, kopecks, above zero.
+        amount: i64,
+        /// The reference of the payment, or of the deposit that was reversed.
+        reference: String,
     }
 }
 

@@ -31,7 +31,7 @@ pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
     DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription, EventType, Feed,
-    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
+    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, TransferEvent, WebhookDisabledEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};

@@ -34,8 +34,8 @@ pub use environment::{UnknownVariable, command, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
-    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RotateKeyArgs,
-    ShowArgs, SuspendArgs, ThresholdArgs,
+    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, ReverseArgs,
+    RotateKeyArgs, ShowArgs, SuspendArgs, ThresholdArgs, WithdrawArgs,
 };
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 

@@ -69,8 +69,8 @@ pub use kopeck_api::{
     LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent,
     OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery,
     RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState,
-    TimeWindow, Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated,
+    TimeWindow, Transaction, TransactionType, TransferEvent, Webhook, WebhookCreated, WebhookDelivery,
+    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -85,6 +85,10 @@ events! {
     CardDeclined(CardDeclined) = "card.declined",
     /// Money arrived on the partner's balance.
     BalanceDeposited(Deposited) = "balance.deposited",
+    /// Money was paid out to the partner.
+    BalanceWithdrawn(Transfer) = "balance.withdrawn",
+    /// A deposit was reversed.
+    BalanceCorrected(Transfer) = "balance.corrected",
     /// What a partner can spend fell below its threshold.
     BalanceLow(BalanceLow) = "balance.low",
     /// An employee was added.
@@ -203,6 +207,16 @@ pub struct Deposited {
     pub amount: Kopecks,
     /// The operator's reference; none for the first deposit of a partner, and for one of the sandbox.
     pub reference: Option<TransferReference>,
+}
+
+/// Money that was taken from the partner's balance by an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Transfer {
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// The reference of the payment, or of the deposit that was reversed.
+    pub reference: TransferReference,
 }
 
 /// Less money than a partner wants to have left.

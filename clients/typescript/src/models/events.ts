@@ -40,6 +40,8 @@ export interface EventData {
     readonly date: string;
   };
   readonly "balance.deposited": { readonly amount: number; readonly reference: string | null };
+  readonly "balance.withdrawn": { readonly amount: number; readonly reference: string };
+  readonly "balance.corrected": { readonly amount: number; readonly reference: string };
   readonly "balance.low": { readonly available: number; readonly threshold: number };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
@@ -100,6 +102,8 @@ const KNOWN = new Set<string>([
   "card.transaction",
   "card.declined",
   "balance.deposited",
+  "balance.withdrawn",
+  "balance.corrected",
   "balance.low",
   "employee.created",
   "employee.updated",

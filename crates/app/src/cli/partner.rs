@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::TransferReference;
+use kopeck_domain::ledger::{self, TransferReference};
 use kopeck_domain::partner::{self, SealingPolicy};
 use secrecy::SecretString;
 
@@ -28,6 +28,12 @@ pub enum PartnerCommand {
     /// Book money that arrived on a partner's balance; a reference deposits once.
     #[command(after_help = examples::PARTNER_DEPOSIT)]
     Deposit(DepositArgs),
+    /// Take back a deposit that was booked by mistake, whole and once.
+    #[command(after_help = examples::PARTNER_REVERSE_DEPOSIT)]
+    ReverseDeposit(ReverseArgs),
+    /// Book money that was paid out to a partner; a reference withdraws once.
+    #[command(after_help = examples::PARTNER_WITHDRAW)]
+    Withdraw(WithdrawArgs),
     /// Set the amount below which a partner gets an event of what it can spend.
     #[command(after_help = examples::PARTNER_SET_THRESHOLD)]
     SetThreshold(ThresholdArgs),
@@ -170,4 +176,32 @@ pub struct ThresholdArgs {
     /// The amount in kopecks; 0 for none.
     #[arg(value_parser = clap::value_parser!(i64).range(0..))]
     pub kopecks: i64,
+}
+
+/// A deposit to reverse.
+#[derive(Debug, Args)]
+pub struct ReverseArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// The reference of the deposit.
+    #[arg(value_parser = TransferReference::parse)]
+    pub reference: TransferReference,
+    /// Why, for the audit log: up to 200 characters.
+    #[arg(long, value_parser = ledger::parse_reason)]
+    pub reason: String,
+}
+
+/// A payment to a partner.
+#[derive(Debug, Args)]
+pub struct WithdrawArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// The amount in kopecks.
+    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
+    pub kopecks: i64,
+    /// Names the payment, such as the number of a bank transfer.
+    #[arg(long, value_parser = TransferReference::parse)]
+    pub reference: TransferReference,
 }

@@ -188,6 +188,58 @@ fn one_partner_is_shown_with_its_keys_sessions_and_open_requests() {
 }
 
 #[test]
+fn money_is_paid_out_once_and_a_deposit_is_reversed_once() {
+    let (installation, id) = with_history();
+    let partner = |command: &str, arguments: &[&str]| {
+        installation.run(&[&["partner", command, &id], arguments].concat())
+    };
+    let available = || -> i64 {
+        let shown = installation.succeed(&["partner", "show", &id, "--json"]);
+        serde_json::from_str::<Value>(&shown).unwrap()["available"].as_i64().unwrap()
+    };
+    let withdraw = |kopecks: &str, reference: &str| partner("withdraw", &[kopecks, "--reference", reference]);
+    for said in ["withdrew 500.00", "nothing changed"] {
+        let output = withdraw("50000", "out-1");
+        assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains(said));
+        assert_eq!(available(), 100_001);
+    }
+    for (kopecks, reference, said) in [
+        ("50001", "out-1", "another amount before: 500.00"),
+        ("100002", "out-2", "only 1000.01 is available"),
+    ] {
+        let output = withdraw(kopecks, reference);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    assert!(!withdraw("0", "out-3").status.success());
+
+    assert!(partner("deposit", &["100000", "--reference", "wire-2"]).status.success());
+    let reverse = |reference: &str| partner("reverse-deposit", &[reference, "--reason", "the wrong partner"]);
+    for (reference, code, said, left) in [
+        ("wire-1", Some(0), "", 200_000),
+        ("wire-1", Some(1), "reversed before", 200_000),
+        ("wire-9", Some(1), "no deposit under this reference", 200_000),
+        ("opening", Some(1), "no deposit under this reference", 200_000),
+        ("out-1", Some(1), "no deposit under this reference", 200_000),
+        ("wire-2", Some(0), "", 100_000),
+    ] {
+        let output = reverse(reference);
+        assert_eq!(output.status.code(), code, "{reference}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert_eq!(available(), left, "{reference}");
+    }
+    assert!(partner("deposit", &["5", "--reference", "wire-3"]).status.success());
+    assert!(withdraw("100002", "out-4").status.success());
+    assert!(stderr(&reverse("wire-3")).contains("only 0.03 is available"));
+    assert!(!partner("reverse-deposit", &["wire-3"]).status.success(), "without a reason");
+    assert!(installation.succeed(&["check"]).contains("right"));
+
+    let listed = installation.succeed(&["audit", "list", "--action", "partner.reverse_deposit", "--json"]);
+    assert!(listed.contains("transfer:wire-1 reason:the wrong partner"), "{listed}");
+    assert!(listed.contains("REFUSED"), "{listed}");
+}
+
+#[test]
 fn a_rotation_tells_programs_when_the_former_key_ends() {
     let (installation, id) = with_history();
     for (command, field, start) in [("rotate-api-key", "apiKey", "ak_"), ("rotate-keys", "sealingKey", "sk_")]
