@@ -87,6 +87,7 @@ pub(super) struct Bank {
 }
 
 /// Bank requests of one kind.
+    pub(super) registry: BankCalls,
 pub(super) struct BankCalls {
     seconds: Histogram,
     outcomes: [IntCounter; 4],
@@ -347,6 +348,7 @@ impl Bank {
     }
 }
 
+            registry: of("registry")?,
 impl BankCalls {
     pub(super) fn took(&self, time: Duration) {
         self.seconds.observe(time.as_secs_f64());
