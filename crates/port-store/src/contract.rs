@@ -206,6 +206,8 @@ macro_rules! contract_tests {
             orders_show_their_cards_and_work
             what_all_partners_hold_is_added_up
             sound_books_have_nothing_to_report
+            cards_come_by_their_numbers
+            transactions_come_by_card_and_time
         }
         $crate::contract_tests! { @aggregate $make, jobs:
             work_is_claimed_when_it_is_due

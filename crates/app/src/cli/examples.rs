@@ -19,6 +19,10 @@ pub(super) const CHECK: &str = "\
 Examples:
   kopeck check
   kopeck check --database-url sqlite:///backup/kopeck.sqlite";
+pub(super) const RECONCILE: &str = "\
+Examples:
+  kopeck reconcile --from 01.03.2026 --to 31.03.2026
+  kopeck reconcile --from 02.03.2026 --to 02.03.2026 --json";
 pub(super) const SETTLE: &str = "\
 Examples:
   kopeck requests settle 0198c2a4-7d3e-7f00-8000-000000000001 --as applied";
@@ -44,16 +48,16 @@ Examples:
 pub(super) const PARTNER_DEPOSIT: &str = "\
 Examples:
   kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4711";
-pub(super) const PARTNER_SET_THRESHOLD: &str = "\
-Examples:
-  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 50000000
-  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 0";
 pub(super) const PARTNER_REVERSE_DEPOSIT: &str = "\
 Examples:
   kopeck partner reverse-deposit 0198c2a4-7d3e-7f00-8000-000000000001 wire-4711 --reason 'booked on the wrong partner'";
 pub(super) const PARTNER_WITHDRAW: &str = "\
 Examples:
   kopeck partner withdraw 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4712";
+pub(super) const PARTNER_SET_THRESHOLD: &str = "\
+Examples:
+  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 50000000
+  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 0";
 pub(super) const ROTATE_API_KEY: &str = "\
 Examples:
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001
