@@ -5,9 +5,11 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::bare::{login_call, post};
 use crate::process::{Installation, pseudo_terminal};
 
 /// With a partner, and with a deposit that was carried out and one that was refused.
@@ -185,6 +187,30 @@ fn one_partner_is_shown_with_its_keys_sessions_and_open_requests() {
     assert_eq!(after["sealingKeys"].as_array().unwrap().len(), 1);
     let unknown = installation.run(&["partner", "show", "00000000-0000-0000-0000-000000000001"]);
     assert_eq!(unknown.status.code(), Some(1));
+}
+
+#[test]
+fn a_sealing_policy_holds_for_a_running_service_within_seconds() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let login = login_call(&partner.api_key, &partner.login, &partner.password);
+    let token = login.send_to(&running.base_url).text_of("accessToken");
+    let status = |id: &str| {
+        post("/v1/employee/add", &json!({"customId": id})).token(&token).send_to(&running.base_url).status
+    };
+    assert_eq!(status("E-0"), 200);
+    for (policy, expected) in [("required", 422), ("optional", 200)] {
+        let said = installation.succeed(&["partner", "set-policy", &partner.id, policy]);
+        assert_eq!(said, format!("sealing is {policy} for partner {}\n", partner.id));
+        let until = Instant::now() + Duration::from_secs(5);
+        let mut tries = 0;
+        while status(&format!("{policy}-{tries}")) != expected {
+            assert!(Instant::now() < until, "{policy} does not hold after 5 s");
+            tries += 1;
+        }
+    }
+    assert!(!installation.run(&["partner", "set-policy", &partner.id, "never"]).status.success());
 }
 
 #[test]
