@@ -50,7 +50,7 @@ Examples:
   kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4711";
 pub(super) const PARTNER_REVERSE_DEPOSIT: &str = "\
 Examples:
-  kopeck partner reverse-deposit 0198c2a4-7d3e-7f00-8000-000000000001 wire-4711 --reason 'booked on the wrong partner'";
+  kopeck partner reverse-deposit 0198c2a4-7d3e-7f00-8000-000000000001 wire-4711 --reason wrong-partner";
 pub(super) const PARTNER_WITHDRAW: &str = "\
 Examples:
   kopeck partner withdraw 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4712";
