@@ -25,6 +25,9 @@ const NEXT: Date = date!(2026 - 03 - 03);
 /// What the bank's registry lists, in place of the truth.
 type Lie = Arc<dyn Fn(Vec<RegistryEntry>) -> Vec<RegistryEntry> + Send + Sync>;
 
+/// What the bank answers to submissions.
+type Answers = Vec<Result<Verdict, BankError>>;
+
 /// A service with a day behind it: two cards that were topped up, one of which has paid, one that was refused, and a virtual card.
 struct Scene {
     server: TestServer,
@@ -204,7 +207,7 @@ async fn another_end_is_found() {
     let (server, api) = start(1_000_000).await;
     let id = api.main_cards(&server, 1).await.remove(0);
     let refused = api.top_up(&[(&id, 700)]).await;
-    let work = |answer: fn(Vec<Result<Verdict, BankError>>) -> Vec<Result<Verdict, BankError>>| {
+    let work = |answer: fn(Answers) -> Answers| {
         let lying = FakeBank::over(Arc::clone(&server.bank) as _)
             .on_submit(move |bank, submissions: &[Submission]| answer(bank.submit(submissions)))
             .on_query(|_, keys| Ok(vec![None; keys.len()]));

@@ -60,7 +60,9 @@ impl BankReconciler {
         report: &mut dyn FnMut(Difference),
     ) -> Result<(), ReconcileError> {
         let period = day.period.clone();
-        for (batch, window) in self.read(move |unit| settled_batches::<K>(unit, partner, &period))? {
+        for SettledBatch { id: batch, window } in
+            self.read(move |unit| settled_batches::<K>(unit, partner, &period))?
+        {
             let mut from = 0;
             loop {
                 day.go_on()?;
@@ -164,18 +166,25 @@ fn around(created_at: OffsetDateTime, settled_at: OffsetDateTime) -> Range<Offse
     created_at - CLOCK_SKEW..settled_at + CLOCK_SKEW
 }
 
-/// The batches with cards that were carried out and that ended in the period, each with the time it took.
+/// A batch with cards that were carried out.
+struct SettledBatch<K: Kind> {
+    id: K::Id,
+    /// The time it took.
+    window: Range<OffsetDateTime>,
+}
+
+/// The batches with cards that were carried out and that ended in the period.
 fn settled_batches<K: Kind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     period: &Range<OffsetDateTime>,
-) -> Result<Vec<(K::Id, Range<OffsetDateTime>)>, StoreError> {
+) -> Result<Vec<SettledBatch<K>>, StoreError> {
     let mut settled = Vec::new();
     let list = |page| K::repository(unit).list(partner, BatchFilter::default(), page);
     each_of_list(list, |batch: CardBatch<K>| {
         let is_done = matches!(batch.state, BatchState::Success | BatchState::PartSuccess);
         if is_done && period.contains(&batch.state_since) {
-            settled.push((batch.id, around(batch.created_at, batch.state_since)));
+            settled.push(SettledBatch { id: batch.id, window: around(batch.created_at, batch.state_since) });
         }
     })?;
     Ok(settled)

@@ -37,11 +37,16 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
             "acceptedUntil": until(&key.accepted_until),
         })
     };
+    let more = json!({
+        "formerApiKeyAcceptedUntil": until(former_api_key_until),
+        "sealingKeys": sealing_keys.iter().map(key).collect::<Vec<_>>(),
+        "sessions": sessions,
+        "openRequests": open_requests,
+    });
     let mut shown = as_json(partner, sheet, zone)?;
-    shown["formerApiKeyAcceptedUntil"] = json!(until(former_api_key_until));
-    shown["sealingKeys"] = sealing_keys.iter().map(key).collect();
-    shown["sessions"] = json!(sessions);
-    shown["openRequests"] = json!(open_requests);
+    if let (Value::Object(shown), Value::Object(more)) = (&mut shown, more) {
+        shown.extend(more);
+    }
     Ok(shown)
 }
 

@@ -136,7 +136,7 @@ fn a_deposit_without_a_reference_cannot_be_reversed() {
     ] {
         let mut unit = MockUnit::default();
         known(&mut unit, PartnerStatus::Active);
-        let asked = if is_generated { 0 } else { 1 };
+        let asked = usize::from(!is_generated);
         unit.ledger.expect_transferred().times(asked).returning(|_, _, _| Ok(None));
         let refused = reverse_deposit(&mut unit, &bench, PARTNER, &reference(text));
         assert!(matches!(refused, Err(PartnerError::NoDeposit)), "{text}");
