@@ -1,20 +1,24 @@
 //! The gateway.
 
 use std::iter;
+use std::ops::Range;
 use std::sync::Arc;
 
 use kopeck_bank_protocol::{
     CARDS, CardResponse, ErrorBody, ErrorCode, FEED, FeedResponse, INSTRUCTIONS, ISSUED_CARDS,
     InstructionDto, IssuedCardsResponse, MOST_INSTRUCTIONS, MOST_ROWS, QUERY, QueryRequest, QueryResponse,
-    SubmitRequest, SubmitResponse, TransactionsResponse,
+    REGISTRY, RegistryResponse, SubmitRequest, SubmitResponse, TransactionsResponse,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
 use kopeck_port_system::Clock;
 use reqwest::Method;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::address::{BankAddress, ConfigError};
 use crate::batch;
@@ -130,6 +134,32 @@ impl BankGateway for HttpBank {
         }
     }
 
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        let limit = limit.min(MOST_ROWS);
+        let mut call = BankRequest::get(REGISTRY)
+            .query("from", moment_text(period.start)?)
+            .query("until", moment_text(period.end)?)
+            .query("limit", limit);
+        if let Some(RegistryPosition { card, id }) = after {
+            call = call.query("afterCard", card).query("afterId", id);
+        }
+        let page: RegistryResponse = self.transport.read(&call).map_err(registry_error)?;
+        let entries: Vec<RegistryEntry> = page.entries.into_iter().map(RegistryEntry::from).collect();
+        let is_within = entries.iter().all(|entry| period.contains(&entry.transaction.executed_at));
+        let positions = after.into_iter().chain(entries.iter().map(RegistryEntry::position));
+        if entries.len() <= limit as usize && is_within && positions.is_sorted_by(|one, next| one < next) {
+            Ok(entries)
+        } else {
+            Err(BankError::Unknown("the bank's registry is not that of the period in its order".to_owned())
+                .into())
+        }
+    }
+
     fn transactions(
         &self,
         number: CardNumber,
@@ -164,6 +194,18 @@ fn feed_error(failure: TransportError) -> FeedError {
         }
         _ => FeedError::Bank(failure.into()),
     }
+}
+
+fn registry_error(failure: TransportError) -> RegistryError {
+    match &failure {
+        TransportError::Rejected { status: 404, .. } => RegistryError::NotSupported,
+        _ => RegistryError::Bank(failure.into()),
+    }
+}
+
+fn moment_text(moment: OffsetDateTime) -> Result<String, BankError> {
+    let text = moment.to_offset(time::UtcOffset::UTC).format(&Rfc3339);
+    text.map_err(|_| BankError::Unavailable("the period is out of range".to_owned()))
 }
 
 /// A 404 of an unknown path says nothing about a card.

@@ -1,17 +1,22 @@
 //! The simulator as a bank gateway.
 
+use std::ops::Range;
+
 use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::sandbox::BankFaults;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
+use time::OffsetDateTime;
 
 use crate::cards;
 use crate::error::SimulatorError;
 use crate::feed;
 use crate::instructions;
+use crate::registry;
 use crate::simulator::Simulator;
 use crate::submit;
 
@@ -66,6 +71,15 @@ impl BankGateway for Simulator {
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
         Ok(self.read(|connection| feed::entries(connection, after, limit))?)
+    }
+
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        Ok(self.read(|connection| registry::entries(connection, period, after, limit))?)
     }
 }
 

@@ -17,6 +17,7 @@ mod instructions;
 mod ledger;
 mod limits;
 mod purchases;
+mod registry;
 mod returns;
 mod sandbox;
 mod schema;

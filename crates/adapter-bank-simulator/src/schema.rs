@@ -94,3 +94,5 @@ diesel::table! {
         made_at -> BigInt,
     }
 }
+
+diesel::allow_tables_to_appear_in_same_query!(instructions, transactions);

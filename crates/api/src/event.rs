@@ -100,6 +100,8 @@ events! {
     CardDeclined(CardDeclinedEvent) = "card.declined", "The bank declined a purchase.";
     BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
     BalanceReturned(ReturnEvent) = "balance.returned", "Money came back from a card to your balance.";
+    BalanceWithdrawn(TransferEvent) = "balance.withdrawn", "Money was paid out to you from your balance.";
+    BalanceCorrected(TransferEvent) = "balance.corrected", "A deposit was reversed.";
     BalanceLow(BalanceLowEvent) = "balance.low", "What you can spend fell below your threshold.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
@@ -325,6 +327,16 @@ body! {
         closing_id: Option<Uuid>,
         /// The withdrawal, if it was one; else `null`.
         withdrawal_id: Option<Uuid>,
+    }
+}
+
+body! {
+    /// The operator took money from your balance: paid it out to you, or reversed a deposit.
+    pub struct TransferEvent as "TransferEvent" {
+        /// How much, kopecks, above zero.
+        amount: i64,
+        /// The reference of the payment, or of the deposit that was reversed.
+        reference: String,
     }
 }
 

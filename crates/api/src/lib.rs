@@ -34,7 +34,7 @@ pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
     ClosingEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription,
-    EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent,
+    EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent, TransferEvent,
     WebhookDisabledEvent, WithdrawalEvent,
 };
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};

@@ -76,18 +76,8 @@ impl Bank {
         adapters: &SystemAdapters,
         clock: Arc<ServiceClock>,
     ) -> anyhow::Result<Self> {
-        let secret: SecretString = args.bank_secret.clone().context("KOPECK_BANK_SECRET is missing")?;
-        let timeout = Duration::try_from(args.bank_timeout).context("KOPECK_BANK_TIMEOUT")?;
-        let mut address = BankAddress::new(url, secret, timeout)?.with_tls(tls(args)?);
-        if args.bank_allow_http {
-            address = address.allow_http();
-        }
-        let settings = HttpBankSettings {
-            repeat_is_safe: args.bank_repeat_safe,
-            resilience: ResilienceSettings::default(),
-        };
-        // The machine's clock: a sandbox that moves the service's must not close the circuit breaker.
-        let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&adapters.wall))?;
+        let address = address(url, args)?;
+        let gateway = http_bank(address.clone(), args, adapters)?;
         let mut bank = Self { gateway: Arc::new(gateway), sandbox: None, _clock_sync: None };
         if sandbox {
             let control = Arc::new(SimulatorControl::new(address)?);
@@ -98,6 +88,40 @@ impl Bank {
         }
         Ok(bank)
     }
+}
+
+/// The way to the bank alone, for commands.
+///
+/// # Errors
+/// If the simulator's books cannot be opened, or the settings are none.
+pub fn gateway(
+    args: &BankArgs,
+    folder: &DataFolder,
+    adapters: &SystemAdapters,
+    settings: Settings,
+) -> anyhow::Result<Arc<dyn BankGateway>> {
+    match &args.bank_url {
+        Some(url) => Ok(Arc::new(http_bank(address(url, args)?, args, adapters)?)),
+        None => {
+            // A new simulator would have no books.
+            anyhow::ensure!(folder.bank_file().exists(), "there is no bank: set KOPECK_BANK_URL");
+            Ok(simulator(folder, adapters, settings)?)
+        }
+    }
+}
+
+fn address(url: &str, args: &BankArgs) -> anyhow::Result<BankAddress> {
+    let secret: SecretString = args.bank_secret.clone().context("KOPECK_BANK_SECRET is missing")?;
+    let timeout = Duration::try_from(args.bank_timeout).context("KOPECK_BANK_TIMEOUT")?;
+    let address = BankAddress::new(url, secret, timeout)?.with_tls(tls(args)?);
+    Ok(if args.bank_allow_http { address.allow_http() } else { address })
+}
+
+fn http_bank(address: BankAddress, args: &BankArgs, adapters: &SystemAdapters) -> anyhow::Result<HttpBank> {
+    let settings =
+        HttpBankSettings { repeat_is_safe: args.bank_repeat_safe, resilience: ResilienceSettings::default() };
+    // The machine's clock: a sandbox that moves the service's must not close the circuit breaker.
+    Ok(HttpBank::new(address, &settings, Arc::clone(&adapters.wall))?)
 }
 
 /// Reads the files that the settings name.

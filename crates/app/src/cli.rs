@@ -7,6 +7,7 @@ mod examples;
 mod master_key;
 mod operations;
 mod partner;
+mod reconcile;
 mod webhooks;
 
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_command_line::CallArgs;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::limit::TimeOfDay;
 use kopeck_service::Settings;
 use kopeck_service::tokens::Lifetimes;
 use secrecy::SecretString;
@@ -34,9 +36,10 @@ pub use environment::{UnknownVariable, command, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
-    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
-    ThresholdArgs,
+    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, ReverseArgs,
+    RotateKeyArgs, ShowArgs, SuspendArgs, ThresholdArgs, WithdrawArgs,
 };
+pub use reconcile::ReconcileArgs;
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
@@ -96,6 +99,9 @@ pub enum Command {
     /// Recompute every balance and hold from the ledger and compare; exit 1 and a list of discrepancies.
     #[command(after_help = examples::CHECK)]
     Check(StoreArgs),
+    /// Compare the bank's registry of each day with the books; exit 1 and a list of differences, 2 if they could not be compared.
+    #[command(after_help = examples::RECONCILE)]
+    Reconcile(ReconcileArgs),
 }
 
 /// Where the data is.
@@ -231,6 +237,10 @@ pub struct ServiceArgs {
     /// Webhooks.
     #[command(flatten)]
     pub webhooks: WebhookArgs,
+    /// The time of day, `HH:MM` in the service's zone, from which the day before is compared with the bank's registry, as `kopeck
+    /// reconcile` does. It is not compared if absent. Set it for one process.
+    #[arg(long, env = "KOPECK_RECONCILE", value_parser = TimeOfDay::parse)]
+    pub reconcile: Option<TimeOfDay>,
     /// Worker threads; by default half as many as processors, at least one. With a slow bank set more.
     #[arg(long, env = "KOPECK_WORKERS", default_value_t = half_of_processors(), hide_default_value = true, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,

@@ -1,7 +1,7 @@
 //! The commands.
 
 mod audit;
-mod audited;
+pub(crate) mod audited;
 mod bank_simulator;
 mod check;
 mod first_start;
@@ -9,6 +9,7 @@ mod master_key;
 mod migrate;
 mod partner;
 mod password;
+mod reconcile;
 mod requests;
 mod serve;
 mod shutdown;
@@ -54,6 +55,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
+        Command::Reconcile(args) => Ok(reconcile::run(&args)),
         Command::Call(args) => Ok(kopeck_command_line::run(args)),
         Command::Completion { shell } => completion(shell).map(|()| ExitCode::SUCCESS),
     }

@@ -14,6 +14,7 @@ use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, 
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
+use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::partners::PartnerService;
 use kopeck_service::tokens::TokenService;
@@ -242,6 +243,12 @@ impl Application {
     #[must_use]
     pub fn block_sender(&self, bank: Arc<dyn BankGateway>) -> BlockSender {
         BlockSender::new(self.store(), bank, Arc::clone(&self.env))
+    }
+
+    /// The comparison with the registry of `bank`.
+    #[must_use]
+    pub fn bank_reconciler(&self, bank: Arc<dyn BankGateway>) -> BankReconciler {
+        BankReconciler::new(self.store(), bank, Arc::clone(&self.env))
     }
 
     /// The follower of the feed of `bank`. `process` names this process among those of the service.

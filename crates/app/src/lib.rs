@@ -8,6 +8,7 @@ mod command_output;
 mod commands;
 pub mod compose;
 mod connections;
+pub mod daily_reconciliation;
 pub mod deliveries;
 pub mod encryption;
 pub mod folder;

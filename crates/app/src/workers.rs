@@ -12,6 +12,7 @@ use kopeck_service::card_blocks::{BlockProgress, BlockSender};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
+use crate::daily_reconciliation::DailyReconciliation;
 use crate::deliveries::Deliverer;
 use crate::liveness::{Heartbeat, LivenessRegistry};
 use crate::stop::Stop;
@@ -41,6 +42,8 @@ pub struct BackgroundWork {
     pub follower: BankFeedFollower,
     /// Delivers to webhooks.
     pub deliverer: Deliverer,
+    /// Compares each day with the bank, if that is wanted.
+    pub reconciliation: Option<DailyReconciliation>,
 }
 
 /// Running workers. Dropping them stops them too.
@@ -51,8 +54,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for blocks of cards, webhooks, the bank's feed, accounts, and the housekeeping. The latter
-    /// calls `check_clock` every second.
+    /// Starts `count` workers, and one thread each for blocks of cards, webhooks, the bank's feed, accounts, the comparison with the bank
+    /// if there is one, and the housekeeping. The latter calls `check_clock` every second.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -71,7 +74,8 @@ impl Workers {
                 work(&*store, &worker, stop, heartbeat);
             })?;
         }
-        let BackgroundWork { mut refresher, mut blocks, mut follower, deliverer } = background;
+        let BackgroundWork { mut refresher, mut blocks, mut follower, deliverer, reconciliation } =
+            background;
         workers.spawn("card-blocks".to_owned(), move |stop, heartbeat| {
             send_blocks(&mut blocks, stop, heartbeat);
         })?;
@@ -82,6 +86,11 @@ impl Workers {
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {
             refresh_accounts(&mut refresher, stop, heartbeat);
         })?;
+        if let Some(reconciliation) = reconciliation {
+            workers.spawn("reconciliation".to_owned(), move |stop, heartbeat| {
+                reconciliation.run(stop, heartbeat);
+            })?;
+        }
         let (store, env) = (Arc::clone(store), Arc::clone(env));
         workers.spawn("housekeeping".to_owned(), move |stop, heartbeat| {
             run_housekeeping(&*store, &env, check_clock, stop, heartbeat);

@@ -8,6 +8,7 @@ mod feed;
 mod instructions;
 mod limit;
 mod number;
+mod registry;
 mod responses;
 pub mod simulator;
 
@@ -18,6 +19,7 @@ pub use error::{ErrorBody, ErrorCode, ProtocolError};
 pub use feed::{DeclinedDto, FeedChangeDto, FeedEntryDto, FeedResponse};
 pub use instructions::{DeliveryDto, InstructionDto, LineDto, SubmitRequest, check_key};
 pub use limit::{LimitDto, WindowDto};
+pub use registry::{RegistryEntryDto, RegistryQuery, RegistryResponse};
 pub use responses::{
     InstructionResult, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitResponse,
 };
@@ -32,6 +34,8 @@ pub const ISSUED_CARDS: &str = "/bank/v1/issued-cards";
 pub const CARDS: &str = "/bank/v1/cards";
 /// The feed: `GET`, with `after` and `limit` in the query string.
 pub const FEED: &str = "/bank/v1/feed";
+/// The registry of a period: `GET`, with [`RegistryQuery`] in the query string.
+pub const REGISTRY: &str = "/bank/v1/registry";
 
 /// The most instructions, or keys, of one request.
 pub const MOST_INSTRUCTIONS: usize = 1_000;

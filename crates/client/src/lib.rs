@@ -74,9 +74,9 @@ pub use kopeck_api::{
     LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging,
     PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment,
     ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, TimeWindow,
-    Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent,
-    WithdrawalResult,
+    Transaction, TransactionType, TransferEvent, Webhook, WebhookCreated, WebhookDelivery,
+    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated,
+    WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -93,6 +93,10 @@ events! {
     BalanceDeposited(Deposited) = "balance.deposited",
     /// Money came back from a card to the partner's balance.
     BalanceReturned(Returned) = "balance.returned",
+    /// Money was paid out to the partner.
+    BalanceWithdrawn(Transfer) = "balance.withdrawn",
+    /// A deposit was reversed.
+    BalanceCorrected(Transfer) = "balance.corrected",
     /// What a partner can spend fell below its threshold.
     BalanceLow(BalanceLow) = "balance.low",
     /// An employee was added.
@@ -231,6 +235,16 @@ pub enum ReturnOrigin {
     Closing(ClosingId),
     /// Its money was taken back.
     Withdrawal(WithdrawalId),
+}
+
+/// Money that was taken from the partner's balance by an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Transfer {
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// The reference of the payment, or of the deposit that was reversed.
+    pub reference: TransferReference,
 }
 
 /// Less money than a partner wants to have left.

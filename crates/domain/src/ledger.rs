@@ -19,6 +19,7 @@ use crate::draft::{Invalid, from_text};
 use crate::ids::{ClosingId, OrderId, ReplenishmentId, WithdrawalId};
 use crate::money::{AmountOverflow, Kopecks};
 use crate::string_enum::serde_enum;
+use crate::text;
 
 serde_enum! {
     /// An account of a partner.
@@ -111,6 +112,14 @@ impl TransferReference {
 }
 
 from_text!(as_str: TransferReference);
+
+/// Reads why a deposit is reversed, in NFC: 1..=200 characters; blanks around it are cut off.
+///
+/// # Errors
+/// [`Invalid`] with the rule that is broken.
+pub fn parse_reason(text: &str) -> Result<String, Invalid> {
+    text::parse(text.trim(), 200)
+}
 
 /// One side of a movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,6 +308,15 @@ mod tests {
         }
         for text in ["", " ", "a b", "a\n", "\u{7f}", "é", &"r".repeat(65)] {
             assert!(TransferReference::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_has_1_to_200_characters() {
+        assert_eq!(parse_reason(" по ошибке ").unwrap(), "по ошибке");
+        assert!(parse_reason(&"ж".repeat(200)).is_ok());
+        for text in ["", " ", "a\nb", &"ж".repeat(201)] {
+            assert!(parse_reason(text).is_err(), "{text:?}");
         }
     }
 

@@ -17,6 +17,7 @@
 pub mod feed;
 pub mod keys;
 pub mod orders;
+pub mod registry;
 pub mod returns;
 pub mod top_ups;
 
@@ -69,6 +70,11 @@ macro_rules! contract_tests {
             a_feed_begins_empty
             the_feed_has_every_transaction
             the_feed_is_read_in_pages
+        }
+        $crate::contract_tests! { @module $make, registry:
+            a_registry_begins_empty
+            the_registry_has_every_movement_with_its_key
+            the_registry_is_read_in_pages
         }
     };
     (@module $make:ident, $module:ident: $($case:ident)*) => {

@@ -3,7 +3,10 @@
 #[cfg(feature = "contract")]
 pub mod contract;
 mod feed;
+mod registry;
 pub mod sandbox;
+
+use std::ops::Range;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
@@ -13,6 +16,7 @@ use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 pub use feed::{FeedChange, FeedEntry, FeedError, LATE_ENTRIES};
+pub use registry::{RegistryEntry, RegistryError, RegistryPosition};
 
 /// The idempotency key of an instruction at the bank, if the gateway supports retries ([`BankGateway::repeat_is_safe`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -244,5 +248,20 @@ pub trait BankGateway: Send + Sync {
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
         let _ = (after, limit);
         Err(FeedError::NotSupported)
+    }
+
+    /// The bank's registry of a period: every movement of money on the cards of the service's orders that was executed in it, in
+    /// the order of their positions, those behind `after`, `limit` at most. A bank need not have a registry.
+    ///
+    /// # Errors
+    /// [`RegistryError`].
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        let _ = (period, after, limit);
+        Err(RegistryError::NotSupported)
     }
 }

@@ -59,6 +59,7 @@ macro_rules! contract_tests {
             a_login_belongs_to_one_partner
             partners_are_listed_oldest_first
             a_partner_is_suspended_and_resumed
+            a_policy_is_replaced
             a_password_is_replaced
             sealing_keys_come_newest_first
             a_sealing_key_is_its_partners_own
@@ -70,6 +71,7 @@ macro_rules! contract_tests {
             a_changed_pair_is_stored
             a_revoked_session_shows_in_its_pairs
             all_but_the_latest_sessions_are_revoked
+            active_sessions_are_counted
             a_pair_needs_a_session_of_the_same_partner
             a_pair_is_its_partners_own
             what_has_expired_is_forgotten
@@ -208,6 +210,8 @@ macro_rules! contract_tests {
             orders_show_their_cards_and_work
             what_all_partners_hold_is_added_up
             sound_books_have_nothing_to_report
+            cards_come_by_their_numbers
+            transactions_come_by_card_and_time
         }
         $crate::contract_tests! { @aggregate $make, jobs:
             work_is_claimed_when_it_is_due

@@ -195,6 +195,12 @@ pub trait JobRepository {
     /// [`StoreError`] if the database fails.
     fn count(&mut self) -> Result<u64, StoreError>;
 
+    /// How many pieces of work the partner has: one for each of its requests that are not finished.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn count_of(&mut self, partner: PartnerId) -> Result<u64, StoreError>;
+
     /// The number of jobs, for metrics.
     ///
     /// # Errors

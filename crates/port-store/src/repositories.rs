@@ -296,7 +296,8 @@ pub trait LedgerRepository {
     ) -> Result<Option<Kopecks>, StoreError>;
 }
 
-/// Sums over the whole books of a partner, for the check. None of them trusts a stored balance.
+/// Sums over the whole books of a partner, for the check, and the copy of the bank's transactions by card and day, for the
+/// comparison with the bank. No sum trusts a stored balance.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ReconciliationRepository {
     /// The accounts, added up from the entries.
@@ -311,4 +312,24 @@ pub trait ReconciliationRepository {
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError>;
     /// What all partners together have on HELD, by their stored balances.
     fn held_by_all(&mut self) -> Result<Kopecks, StoreError>;
+    /// Cards of all partners with numbers above `after`, by ascending number, `limit` at most.
+    fn cards(
+        &mut self,
+        after: Option<CardNumber>,
+        limit: u32,
+    ) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError>;
+    /// The transactions of these cards that were executed in `period`, in any order.
+    fn transactions(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        period: &Range<OffsetDateTime>,
+    ) -> Result<Vec<(CardId, Transaction)>, StoreError>;
+    /// The transaction of a card with this id.
+    fn transaction(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        id: i64,
+    ) -> Result<Option<Transaction>, StoreError>;
 }

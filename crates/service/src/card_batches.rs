@@ -73,6 +73,12 @@ pub(crate) trait Kind: StoredKind {
     /// What the ledger calls a batch, if this kind moves money.
     fn reference(id: Self::Id) -> Option<Reference>;
 
+    /// What a card that was carried out had moved on it, below zero if money left it; `None` if nothing moved.
+    fn card_movement(item: &BatchItem<Self>) -> Option<Kopecks> {
+        // An amount above zero always has an opposite.
+        item.state.returned().filter(|amount| amount.is_positive()).map(|amount| Kopecks::new(-amount.get()))
+    }
+
     /// The key under which the bank does what it is sent for a card once. It never changes.
     fn key(id: Self::Id, item: &BatchItem<Self>) -> BankKey {
         BankKey::new(format!("{}/{id}/{}", Self::KEY, item.ordinal))

@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod audit;
 pub mod balance;
 pub mod bank_feed;
+pub mod bank_reconciliation;
 pub mod card_batches;
 pub mod card_blocks;
 pub mod cards;

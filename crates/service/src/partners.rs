@@ -1,14 +1,18 @@
-//! Partners: create, list, suspend, resume, deposit, rotate keys, end sessions. For operator commands.
+//! Partners: create, list, show, suspend, resume, rotate keys, end sessions, transfer money. For operator commands.
+
+mod overview;
+mod transfers;
 
 use std::sync::Arc;
+
+pub use overview::{PartnerOverview, SealingKeyOverview, overview};
+pub use transfers::{DepositOrigin, TransferOutcome, deposit, reverse_deposit, withdraw};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::event::{Deposited, EventData};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{LedgerError, MovementKind, Reference, TransferReference};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::password::check_password;
 use kopeck_port_security::{PasswordHasher, SecretBinding, SecretBox, SecurityError};
@@ -16,9 +20,8 @@ use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfW
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use time::OffsetDateTime;
 
-use crate::money::{self, MoveError};
 use crate::tokens::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE, api_key_hash};
-use crate::{Env, events};
+use crate::{Env, money};
 
 /// A new partner; [`kopeck_domain::partner`] checks name and login.
 #[derive(Debug)]
@@ -93,12 +96,21 @@ pub enum PartnerError {
     /// There is no such partner.
     #[error("there is no such partner")]
     NotFound,
-    /// Only an amount above zero can be deposited.
-    #[error("only an amount above zero can be deposited")]
+    /// Only an amount above zero can be moved.
+    #[error("only an amount above zero can be moved")]
     NotPositive,
-    /// The reference deposited another amount before.
-    #[error("the reference deposited another amount before: {0}")]
+    /// The reference moved another amount before.
+    #[error("the reference moved another amount before: {0}")]
     ReferenceUsed(Kopecks),
+    /// No deposit was made under the reference.
+    #[error("there is no deposit under this reference")]
+    NoDeposit,
+    /// The deposit was reversed before.
+    #[error("the deposit was reversed before")]
+    AlreadyReversed,
+    /// Less is available than would be taken from the balance.
+    #[error("only {0} is available")]
+    Insufficient(Kopecks),
     /// The balance would not fit.
     #[error("the balance would not fit")]
     Overflow,
@@ -114,26 +126,6 @@ impl From<StoreError> for PartnerError {
     fn from(error: StoreError) -> Self {
         if error == StoreError::Conflict(Rule::PartnerLogin) { Self::LoginTaken } else { Self::Store(error) }
     }
-}
-
-/// Who deposits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DepositOrigin {
-    /// An operator, under a reference.
-    Operator(TransferReference),
-    /// The creation of the partner.
-    Opening,
-    /// The sandbox.
-    Sandbox,
-}
-
-/// Whether a deposit moved money.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DepositOutcome {
-    /// Money moved.
-    Booked,
-    /// The same reference deposited the same amount before; nothing moved.
-    AlreadyBooked,
 }
 
 /// Creates partners and their keys.
@@ -354,6 +346,19 @@ pub fn set_status(
     Ok(())
 }
 
+/// Sets whether a partner has to seal; every instance sees it within seconds.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_sealing(
+    unit: &mut dyn UnitOfWork,
+    id: PartnerId,
+    policy: SealingPolicy,
+) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(unit.partners().set_sealing(id, policy)?)
+}
+
 /// The partner with this identifier.
 ///
 /// # Errors
@@ -397,49 +402,6 @@ pub fn set_threshold(
 ) -> Result<(), PartnerError> {
     find(unit, id)?;
     Ok(money::set_threshold(unit, env, id, threshold)?)
-}
-
-/// Books money that arrived on the partner's balance. An operator's reference deposits once.
-///
-/// # Errors
-/// [`PartnerError`].
-pub fn deposit(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    id: PartnerId,
-    amount: Kopecks,
-    origin: &DepositOrigin,
-) -> Result<DepositOutcome, PartnerError> {
-    find(unit, id)?;
-    if !amount.is_positive() {
-        return Err(PartnerError::NotPositive);
-    }
-    let own = |text: &str| {
-        TransferReference::parse(text).map_err(|error| StoreError::Failed(format!("reference: {error}")))
-    };
-    let (reference, named) = match origin {
-        DepositOrigin::Operator(reference) => (reference.clone(), Some(reference.clone())),
-        DepositOrigin::Opening => (own("opening")?, None),
-        DepositOrigin::Sandbox => (own(&format!("sandbox-{}", env.ids.next_id()))?, None),
-    };
-    match unit.ledger().transferred(id, MovementKind::Deposit, &reference)? {
-        Some(before) if before == amount => return Ok(DepositOutcome::AlreadyBooked),
-        Some(before) => return Err(PartnerError::ReferenceUsed(before)),
-        None => {}
-    }
-    let booked = money::book(unit, env, id, MovementKind::Deposit, Reference::Transfer(reference), amount);
-    match booked {
-        Ok(()) => {
-            let deposited = EventData::BalanceDeposited(Deposited { amount, reference: named });
-            events::append(unit, env, id, [deposited])?;
-            Ok(DepositOutcome::Booked)
-        }
-        Err(MoveError::Ledger(LedgerError::Overflow(_))) => Err(PartnerError::Overflow),
-        Err(MoveError::Ledger(LedgerError::NotPositive)) => Err(PartnerError::NotPositive),
-        Err(error @ (MoveError::Ledger(LedgerError::Insufficient(_)) | MoveError::Store(_))) => {
-            Err(PartnerError::Store(error.unexpected()))
-        }
-    }
 }
 
 #[cfg(test)]

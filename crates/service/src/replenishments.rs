@@ -114,6 +114,10 @@ impl Kind for TopUps {
         Some(item.amount())
     }
 
+    fn card_movement(item: &ReplenishmentItem) -> Option<Kopecks> {
+        Some(item.amount())
+    }
+
     fn reference(id: ReplenishmentId) -> Option<Reference> {
         Some(Reference::Replenishment(id))
     }

@@ -28,6 +28,7 @@ use time::Duration;
 use crate::Env;
 use card_batch::{BatchTask, BatchVerdicts};
 use in_flight::{InFlight, InFlightGuard, Lease};
+pub(crate) use order::{ORDER_KEY, order_key};
 use order::{OrderFindings, OrderTask};
 pub use watch::{ClockCheck, ClockWatch};
 

@@ -163,7 +163,7 @@ impl Bank {
         let amount = Kopecks::new(card.balance.get() / 2);
         if amount.is_positive() {
             card.balance = card.balance.minus(amount).unwrap_or(card.balance);
-            state.feed.book(number, TransactionType::Payment, amount, now, dice);
+            state.feed.book(number, None, TransactionType::Payment, amount, now, dice);
         } else {
             state.feed.decline(number, Kopecks::new(1), now);
         }
@@ -231,7 +231,7 @@ impl Bank {
         state.verdicts.insert(key.clone(), verdict);
         match verdict {
             Verdict::Done => self.book(state, key, instruction),
-            Verdict::Returned(amount) => self.take_back(state, instruction, amount),
+            Verdict::Returned(amount) => self.take_back(state, submission, amount),
             Verdict::Declined(_) => {}
         }
         self.trace.note("bank", || format!("{}: {verdict:?}", key.as_str()));
@@ -277,7 +277,8 @@ impl Bank {
     }
 
     /// Takes `amount` from a card, and closes it if that was asked for.
-    fn take_back(&self, state: &mut Ledger, instruction: &Instruction, amount: Kopecks) {
+    fn take_back(&self, state: &mut Ledger, submission: &Submission, amount: Kopecks) {
+        let Submission { key, instruction } = submission;
         let (Instruction::CloseCard { card: number } | Instruction::Withdraw { card: number, .. }) =
             instruction
         else {
@@ -287,7 +288,7 @@ impl Bank {
         let Some(card) = state.cards.get_mut(number) else { return };
         card.balance = card.balance.minus(amount).unwrap_or(card.balance);
         if amount.is_positive() {
-            state.feed.book(*number, TransactionType::Reversal, amount, now, dice);
+            state.feed.book(*number, Some(key), TransactionType::Reversal, amount, now, dice);
         }
         if let Instruction::CloseCard { .. } = instruction {
             card.standing = Standing::Closed;
@@ -301,7 +302,7 @@ impl Bank {
                 let cards: Vec<IssuedCard> = lines
                     .iter()
                     .flat_map(|line| (0..line.count).map(move |_| line))
-                    .filter_map(|line| self.issue(state, line))
+                    .filter_map(|line| self.issue(state, key, line))
                     .collect();
                 state.issued.entry(key.clone()).or_default().extend(cards);
             }
@@ -310,7 +311,7 @@ impl Bank {
                 if let Some(topped_up) = state.cards.get_mut(card) {
                     topped_up.balance = topped_up.balance.plus(*amount).unwrap_or(topped_up.balance);
                     let kind = TransactionType::Replenishment;
-                    state.feed.book(*card, kind, *amount, self.clock.now(), dice);
+                    state.feed.book(*card, Some(key), kind, *amount, self.clock.now(), dice);
                 }
             }
             Instruction::SetLimit { card, limit } => {
@@ -331,7 +332,7 @@ impl Bank {
     }
 
     /// A new card, `None` if there are no numbers left.
-    fn issue(&self, state: &mut Ledger, line: &OrderedCards) -> Option<IssuedCard> {
+    fn issue(&self, state: &mut Ledger, key: &BankKey, line: &OrderedCards) -> Option<IssuedCard> {
         let now = self.clock.now();
         let body = state.cards.len() as u64;
         let is_virtual = line.kind == CardType::Mlz;
@@ -363,7 +364,8 @@ impl Bank {
         state.cards.insert(issued.number, card);
         if let Some(amount) = line.first_top_up {
             let dice = self.feed_dice(state);
-            state.feed.book(issued.number, TransactionType::Replenishment, amount, now, dice);
+            let kind = TransactionType::Replenishment;
+            state.feed.book(issued.number, Some(key), kind, amount, now, dice);
         }
         Some(issued)
     }

@@ -4,7 +4,7 @@ mod always;
 mod at_rest;
 
 pub(crate) use always::Watch;
-pub(crate) use at_rest::{accounts_are_fresh, check};
+pub(crate) use at_rest::{accounts_are_fresh, bank_agrees, check};
 
 use kopeck_port_store::StoreError;
 

@@ -256,6 +256,7 @@ impl<'a> Stage<'a> {
         world.clock.advance(Duration::DAY);
         self.keeper.conclude(world).map_err(|error| failed(&error))?;
         invariants::accounts_are_fresh(world, &self.clients)?;
+        invariants::bank_agrees(world)?;
         let deliverer = self.deliverers.first_mut();
         deliverer.map_or(Ok(()), |deliverer| deliverer.conclude(world, &mut self.endpoints))
     }

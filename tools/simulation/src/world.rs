@@ -9,7 +9,7 @@ use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_service::{Env, Settings};
-use time::{Duration, OffsetDateTime, UtcOffset};
+use time::{Date, Duration, OffsetDateTime, UtcOffset};
 
 use crate::Sabotage;
 use crate::bank::{Bank, Manners};
@@ -74,6 +74,11 @@ impl World {
     /// A number that nothing in this run had before, below a thousand in every run.
     pub(crate) fn mark(&self) -> i64 {
         self.marks.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The day on which the run began.
+    pub(crate) fn first_day(&self) -> Date {
+        self.env.settings.zone.day(OffsetDateTime::UNIX_EPOCH + START)
     }
 
     /// Looks at what is stored, past all faults.

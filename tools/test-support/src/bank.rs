@@ -1,12 +1,15 @@
 //! A bank gateway over another, some of whose methods a test replaces.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
+use time::OffsetDateTime;
 
 type Verdicts = Vec<Result<Verdict, BankError>>;
 type Found = Result<Vec<Option<Verdict>>, BankError>;
@@ -15,6 +18,11 @@ type Issued = Result<Vec<IssuedCard>, BankError>;
 type Entries = Result<Vec<FeedEntry>, FeedError>;
 
 type Feed = dyn Fn(&dyn BankGateway, i64, u32) -> Entries + Send + Sync;
+type Listed = Result<Vec<RegistryEntry>, RegistryError>;
+type Registry =
+    dyn Fn(&dyn BankGateway, &Range<OffsetDateTime>, Option<RegistryPosition>, u32) -> Listed + Send + Sync;
+type Made = Result<Vec<Transaction>, BankError>;
+type Transactions = dyn Fn(&dyn BankGateway, CardNumber, i64, u32) -> Made + Send + Sync;
 type Submit = dyn Fn(&dyn BankGateway, &[Submission]) -> Verdicts + Send + Sync;
 type Query = dyn Fn(&dyn BankGateway, &[BankKey]) -> Found + Send + Sync;
 type IssuedCards = dyn Fn(&dyn BankGateway, &BankKey, u32, u32) -> Issued + Send + Sync;
@@ -27,6 +35,8 @@ pub struct FakeBank {
     query: Box<Query>,
     issued_cards: Box<IssuedCards>,
     feed: Box<Feed>,
+    registry: Box<Registry>,
+    transactions: Box<Transactions>,
 }
 
 impl FakeBank {
@@ -39,8 +49,19 @@ impl FakeBank {
             query: Box::new(|bank, keys| bank.query(keys)),
             issued_cards: Box::new(|bank, key, skip, limit| bank.issued_cards(key, skip, limit)),
             feed: Box::new(|bank, after, limit| bank.feed(after, limit)),
+            registry: Box::new(|bank, period, after, limit| bank.registry(period, after, limit)),
+            transactions: Box::new(|bank, card, after, limit| bank.transactions(card, after, limit)),
             bank,
         }
+    }
+
+    /// Replaces [`BankGateway::transactions`].
+    #[must_use]
+    pub fn on_transactions(
+        self,
+        transactions: impl Fn(&dyn BankGateway, CardNumber, i64, u32) -> Made + Send + Sync + 'static,
+    ) -> Self {
+        Self { transactions: Box::new(transactions), ..self }
     }
 
     /// Replaces [`BankGateway::feed`].
@@ -50,6 +71,18 @@ impl FakeBank {
         feed: impl Fn(&dyn BankGateway, i64, u32) -> Entries + Send + Sync + 'static,
     ) -> Self {
         Self { feed: Box::new(feed), ..self }
+    }
+
+    /// Replaces [`BankGateway::registry`].
+    #[must_use]
+    pub fn on_registry(
+        self,
+        registry: impl Fn(&dyn BankGateway, &Range<OffsetDateTime>, Option<RegistryPosition>, u32) -> Listed
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self { registry: Box::new(registry), ..self }
     }
 
     /// Replaces [`BankGateway::repeat_is_safe`].
@@ -113,10 +146,19 @@ impl BankGateway for FakeBank {
         after: i64,
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
-        self.bank.transactions(number, after, limit)
+        (self.transactions)(&*self.bank, number, after, limit)
     }
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
         (self.feed)(&*self.bank, after, limit)
+    }
+
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        (self.registry)(&*self.bank, period, after, limit)
     }
 }

@@ -50,6 +50,8 @@ export interface EventData {
     /** The withdrawal that brought it, if it was one. */
     readonly withdrawalId: Id | null;
   };
+  readonly "balance.withdrawn": { readonly amount: number; readonly reference: string };
+  readonly "balance.corrected": { readonly amount: number; readonly reference: string };
   readonly "balance.low": { readonly available: number; readonly threshold: number };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
@@ -113,6 +115,8 @@ const KNOWN = new Set<string>([
   "card.declined",
   "balance.deposited",
   "balance.returned",
+  "balance.withdrawn",
+  "balance.corrected",
   "balance.low",
   "employee.created",
   "employee.updated",

@@ -6,8 +6,10 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{
-    BankError, BankGateway as _, BankKey, Delivery, FeedError, Instruction, OrderedCards, Submission, Verdict,
+    BankError, BankGateway as _, BankKey, Delivery, FeedError, Instruction, OrderedCards, RegistryError,
+    RegistryPosition, Submission, Verdict,
 };
+use time::macros::datetime;
 
 use crate::bench::{PATIENCE, SECRET, gateway};
 use crate::script::{Act, Script, answer, say};
@@ -285,5 +287,52 @@ fn a_feed_out_of_order_is_not_understood() {
         let read = gateway(&script.url, PATIENCE).feed(5, 2);
         assert!(matches!(read, Err(FeedError::Bank(BankError::Unknown(_)))), "{numbers:?}");
         assert_eq!(script.end().len(), 1);
+    }
+}
+
+#[test]
+fn a_bank_may_have_no_registry() {
+    let day = datetime!(2026-11-21 00:00 UTC)..datetime!(2026-11-22 00:00 UTC);
+    let registry = |status, body: &str| {
+        let script = Script::play(vec![say(status, body)]);
+        let read = gateway(&script.url, PATIENCE).registry(&day, None, 10);
+        let call = script.end().remove(0);
+        let query =
+            "/bank/v1/registry?from=2026-11-21T00%3A00%3A00Z&until=2026-11-22T00%3A00%3A00Z&limit=10 ";
+        assert!(call.contains(query), "{call}");
+        read
+    };
+    for body in [r#"{"code":"not_found","message":""}"#, ""] {
+        assert_eq!(registry(404, body), Err(RegistryError::NotSupported));
+    }
+    let refused = registry(401, r#"{"code":"unauthorized","message":""}"#);
+    assert!(matches!(refused, Err(RegistryError::Bank(BankError::Unavailable(_)))), "{refused:?}");
+}
+
+/// The last one again, another card's before it, an id that does not ascend, another day's, and too many.
+#[test]
+fn a_registry_out_of_order_is_not_understood() {
+    let day = datetime!(2026-11-21 00:00 UTC)..datetime!(2026-11-22 00:00 UTC);
+    let card = |number: u64| CardNumber::from_u64(number).unwrap();
+    let after = RegistryPosition { card: card(1_000_000_007), id: 5 };
+    for (entries, is_good) in [
+        (&[(1_000_000_007, 6, 21), (1_000_000_008, 1, 21)][..], true),
+        (&[(1_000_000_007, 5, 21)], false),
+        (&[(1_000_000_006, 9, 21)], false),
+        (&[(1_000_000_008, 2, 21), (1_000_000_008, 1, 21)], false),
+        (&[(1_000_000_008, 2, 22)], false),
+        (&[(1_000_000_008, 2, 21), (1_000_000_008, 3, 21), (1_000_000_008, 4, 21)], false),
+    ] {
+        let entry = |(card, id, day): &(u64, i64, u8)| {
+            format!(
+                r#"{{"card":"{card}","transaction":{{"id":{id},"executedAt":"2026-11-{day}T06:00:00Z","type":"PAYMENT","amount":5}}}}"#
+            )
+        };
+        let listed: Vec<String> = entries.iter().map(entry).collect();
+        let script = Script::play(vec![say(200, &format!(r#"{{"entries":[{}]}}"#, listed.join(",")))]);
+        let read = gateway(&script.url, PATIENCE).registry(&day, Some(after), 2);
+        assert!(script.end().remove(0).contains("&afterCard=1000000007&afterId=5 "));
+        let is_unknown = matches!(read, Err(RegistryError::Bank(BankError::Unknown(_))));
+        assert_eq!((read.is_ok(), is_unknown), (is_good, !is_good), "{entries:?}");
     }
 }

@@ -2,10 +2,12 @@
 
 use kopeck_bank_protocol::{
     CardDto, CardResponse, FeedEntryDto, FeedResponse, InstructionResult, IssuedCardDto, IssuedCardsResponse,
-    MOST_INSTRUCTIONS, MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitRequest,
-    SubmitResponse, TransactionDto, TransactionsResponse, check_key,
+    MOST_INSTRUCTIONS, MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse, RegistryEntryDto, RegistryQuery,
+    RegistryResponse, SubmitOutcome, SubmitRequest, SubmitResponse, TransactionDto, TransactionsResponse,
+    check_key,
 };
-use kopeck_port_bank::{BankError, BankGateway as _, BankKey, Submission, Verdict};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_port_bank::{BankError, BankGateway as _, BankKey, RegistryPosition, Submission, Verdict};
 use serde::Deserialize;
 
 use super::Context;
@@ -92,6 +94,17 @@ pub(super) fn feed(context: &Context, call: &BankRequest) -> Result<JsonResponse
     let PageAfter { after, limit } = call.query()?;
     let entries = context.bank.feed(after, rows(limit)?)?;
     JsonResponse::new(&FeedResponse { entries: entries.into_iter().map(FeedEntryDto::from).collect() })
+}
+
+pub(super) fn registry(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    let RegistryQuery { from, until, after_card, after_id, limit } = call.query()?;
+    let card = after_card.map(|text| CardNumber::parse(&text)).transpose();
+    let card = card.map_err(|invalid| ErrorResponse::invalid(format!("afterCard: {}", invalid.detail())))?;
+    let after = card.map(|card| RegistryPosition { card, id: after_id });
+    let entries = context.bank.registry(&(from..until), after, rows(limit)?)?;
+    JsonResponse::new(&RegistryResponse {
+        entries: entries.into_iter().map(RegistryEntryDto::from).collect(),
+    })
 }
 
 fn most_rows() -> u32 {

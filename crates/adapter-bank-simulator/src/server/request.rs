@@ -7,7 +7,7 @@ use actix_web::web::{Bytes, Query};
 use kopeck_bank_protocol::{ErrorBody, ErrorCode, ProtocolError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_port_bank::{BankError, FeedError};
+use kopeck_port_bank::{BankError, FeedError, RegistryError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -135,6 +135,15 @@ impl From<FeedError> for ErrorResponse {
             FeedError::NotSupported => Self::no_such_path(),
             FeedError::Forgotten { oldest } => Self::forgotten(oldest, error.to_string()),
             FeedError::Bank(error) => error.into(),
+        }
+    }
+}
+
+impl From<RegistryError> for ErrorResponse {
+    fn from(error: RegistryError) -> Self {
+        match error {
+            RegistryError::NotSupported => Self::no_such_path(),
+            RegistryError::Bank(error) => error.into(),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use kopeck_api as api;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::event::{CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData, ReturnOrigin};
+use kopeck_domain::event::{
+    CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData, ReturnOrigin, Transfer,
+};
 use kopeck_domain::ids::EmployeeId;
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::FeedEvent;
@@ -108,6 +110,8 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
                 withdrawal_id,
             })
         }
+        EventData::BalanceWithdrawn(paid) => api::EventData::BalanceWithdrawn(transfer(paid)),
+        EventData::BalanceCorrected(taken) => api::EventData::BalanceCorrected(transfer(taken)),
         EventData::BalanceLow(low) => api::EventData::BalanceLow(api::BalanceLowEvent {
             available: low.available.get(),
             threshold: low.threshold.get(),
@@ -124,6 +128,10 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
 
 fn state(state: impl Into<RequestState>) -> api::RequestState {
     state.into().as_str().into()
+}
+
+fn transfer(transfer: &Transfer) -> api::TransferEvent {
+    api::TransferEvent { amount: transfer.amount.get(), reference: transfer.reference.as_str().to_owned() }
 }
 
 fn link(holder: &CardHolder) -> api::CardLinkEvent {

@@ -312,6 +312,12 @@ impl JobRepository for DieselTransaction {
         natural(count, "jobs")
     }
 
+    fn count_of(&mut self, partner: PartnerId) -> Result<u64, StoreError> {
+        let of_partner = jobs::table.filter(jobs::partner_id.eq(partner.key()));
+        let count: i64 = of_partner.count().get_result(self.of(partner)?).stored()?;
+        natural(count, "jobs")
+    }
+
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
         let now = self.work_time()?;
         let question = RawStatement::new(BACKLOG, binds![now, now]);

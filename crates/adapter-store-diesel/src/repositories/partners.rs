@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_port_store::{Credentials, PartnerRepository, ReencryptionCursor, SealingKeyRecord, StoreError};
 use time::OffsetDateTime;
 
@@ -142,6 +142,16 @@ impl PartnerRepository for DieselTransaction {
         self.change(id, text, binds![UtcTimestamp::of(former_until), &api_key_hash[..], id.key()])
     }
 
+    fn former_api_key_until(&mut self, id: PartnerId) -> Result<Option<OffsetDateTime>, StoreError> {
+        let until: Option<Option<UtcTimestamp>> = partners::table
+            .find(id.key())
+            .select(partners::former_api_key_until)
+            .get_result(self.of(id)?)
+            .optional()
+            .stored()?;
+        until.flatten().map(|until| until.time("partners.former_api_key_until")).transpose()
+    }
+
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
         partners::table
             .find(id.key())
@@ -165,6 +175,10 @@ impl PartnerRepository for DieselTransaction {
 
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
         self.change(id, "UPDATE partners SET status = ? WHERE id = ?", binds![status.as_str(), id.key()])
+    }
+
+    fn set_sealing(&mut self, id: PartnerId, policy: SealingPolicy) -> Result<(), StoreError> {
+        self.change(id, "UPDATE partners SET sealing = ? WHERE id = ?", binds![policy.as_str(), id.key()])
     }
 
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {

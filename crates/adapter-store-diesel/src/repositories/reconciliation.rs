@@ -1,17 +1,26 @@
-//! Sums over the whole books of a partner. Every figure is added up from the rows it is made of.
+//! Sums over the whole books of a partner, each added up from the rows it is made of; and the copy of the bank's transactions by
+//! card and time.
+
+use std::ops::Range;
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Balances, Reference};
+use kopeck_domain::transaction::Transaction;
 use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError};
+use time::OffsetDateTime;
 
 use super::jobs;
-use crate::convert::{AsKey, corrupt, natural, word};
+use super::transactions::TransactionRow;
+use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::error::Stored;
-use crate::sql_types::{Id, sql};
+use crate::schema::{cards, transactions};
+use crate::sql_types::{Id, UtcTimestamp, sql};
+use crate::statements;
 use crate::transaction::DieselTransaction;
 
 type RequestId = Nullable<sql::Id>;
@@ -129,5 +138,59 @@ impl ReconciliationRepository for DieselTransaction {
                 .load(self.of(partner)?)
                 .stored()?;
         Ok(rows.into_iter().map(Id::to).collect())
+    }
+
+    fn cards(
+        &mut self,
+        after: Option<CardNumber>,
+        limit: u32,
+    ) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError> {
+        let rows: Vec<(i64, Id, Id)> = cards::table
+            .filter(cards::number.gt(after.map_or(0, number)))
+            .order(cards::number)
+            .limit(i64::from(limit))
+            .select((cards::number, cards::partner_id, cards::id))
+            .load(self.unlocked()?)
+            .stored()?;
+        let card = |(number, partner, card): (i64, Id, Id)| {
+            Ok((card_number(number, "cards.number")?, partner.to(), card.to()))
+        };
+        rows.into_iter().map(card).collect()
+    }
+
+    fn transactions(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        period: &Range<OffsetDateTime>,
+    ) -> Result<Vec<(CardId, Transaction)>, StoreError> {
+        let mut found = Vec::new();
+        for cards in cards.chunks(statements::UPDATE_CHUNK as usize) {
+            let rows: Vec<TransactionRow> = transactions::table
+                .filter(transactions::partner_id.eq(partner.key()))
+                .filter(transactions::card_id.eq_any(cards.iter().map(AsKey::key)))
+                .filter(transactions::executed_at.ge(UtcTimestamp::of(period.start)))
+                .filter(transactions::executed_at.lt(UtcTimestamp::of(period.end)))
+                .select(TransactionRow::as_select())
+                .load(self.of(partner)?)
+                .stored()?;
+            for row in rows {
+                found.push((row.card(), row.transaction()?));
+            }
+        }
+        Ok(found)
+    }
+
+    fn transaction(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        id: i64,
+    ) -> Result<Option<Transaction>, StoreError> {
+        transactions::table
+            .find((partner.key(), card.key(), id))
+            .select(TransactionRow::as_select())
+            .get_result(self.of(partner)?)
+            .found(TransactionRow::transaction)
     }
 }

@@ -6,7 +6,7 @@ use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{SessionRepository, StoreError, StoredPair};
 use time::OffsetDateTime;
 
-use crate::convert::{AsKey, word};
+use crate::convert::{AsKey, natural, word};
 use crate::error::Stored;
 use crate::schema::{sessions, token_pairs};
 use crate::sql_types::{Id, UtcTimestamp};
@@ -126,6 +126,17 @@ impl SessionRepository for DieselTransaction {
         let values = binds![partner.key(), partner.key(), i64::from(keep)];
         let revoked = statements::execute(self.of(partner)?, text, values).stored()?;
         Ok(revoked as u64)
+    }
+
+    fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError> {
+        let active: i64 = sessions::table
+            .filter(sessions::partner_id.eq(partner.key()))
+            .filter(sessions::revoked.eq(false))
+            .filter(sessions::expires_at.gt(UtcTimestamp::of(now)))
+            .count()
+            .get_result(self.of(partner)?)
+            .stored()?;
+        natural(active, "sessions")
     }
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {

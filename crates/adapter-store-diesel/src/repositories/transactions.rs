@@ -20,7 +20,7 @@ use crate::transaction::DieselTransaction;
 /// A transaction as its table has it.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = transactions)]
-struct TransactionRow {
+pub(super) struct TransactionRow {
     partner_id: Id,
     card_id: Id,
     id: i64,
@@ -50,7 +50,11 @@ impl TransactionRow {
         }
     }
 
-    fn transaction(self) -> Result<Transaction, StoreError> {
+    pub(super) fn card(&self) -> CardId {
+        self.card_id.to()
+    }
+
+    pub(super) fn transaction(self) -> Result<Transaction, StoreError> {
         Ok(Transaction {
             id: self.id,
             executed_at: self.executed_at.time("transactions.executed_at")?,

@@ -17,6 +17,7 @@ use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{ClosingId, DeliveryId, EventId, WebhookId};
 use kopeck_domain::ledger::{MovementKind, TransferReference};
 use kopeck_domain::order::OrderState;
+use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::page::Page;
@@ -124,12 +125,15 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.partners().by_api_key(&[1; 32], NOW)?;
     unit.partners().replace_api_key(PARTNER, &[2; 32], NOW)?;
     unit.partners().reencrypt_sealing_key(PARTNER, [0; 8], &[1; 81])?;
+    unit.partners().former_api_key_until(PARTNER)?;
+    unit.partners().set_sealing(PARTNER, SealingPolicy::Optional)?;
     unit.partners().get(PARTNER)?;
     unit.partners().sealing_keys(PARTNER)?;
     unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;
     unit.sessions().insert(PARTNER, session, NOW)?;
     unit.sessions().pair(PARTNER, pair)?;
     unit.sessions().revoke(PARTNER, session)?;
+    unit.sessions().active(PARTNER, NOW)?;
     unit.sessions().forget_expired(NOW, 10)?;
     unit.throttle().failures(&[0; 32], NOW, 10)?;
     unit.throttle().spend_nonce(&[0; 32], "nonce", NOW, NOW)?;
@@ -213,6 +217,9 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.transactions().latest_id(PARTNER, card.id)?;
     unit.transactions().append(PARTNER, card.id, &[], NOW)?;
     unit.transactions().spent(PARTNER, card.id, NOW, NOW)?;
+    unit.reconciliation().cards(None, 10)?;
+    unit.reconciliation().transactions(PARTNER, &[card.id], &(NOW..NOW))?;
+    unit.reconciliation().transaction(PARTNER, card.id, 1)?;
     let none = TransactionFilter::default();
     for filter in [
         none,
@@ -255,6 +262,7 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let claim = unit.jobs().claim(Duration::ZERO, 10)?.remove(0);
     unit.jobs().is_current(&claim)?;
     unit.jobs().is_any_due()?;
+    unit.jobs().count_of(PARTNER)?;
     let horizon = Horizon { first: Duration::ZERO, again: Duration::ZERO, lease: Duration::ZERO };
     unit.jobs().clock(horizon)?;
     unit.jobs().bring_within(horizon)?;

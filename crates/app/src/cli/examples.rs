@@ -19,6 +19,10 @@ pub(super) const CHECK: &str = "\
 Examples:
   kopeck check
   kopeck check --database-url sqlite:///backup/kopeck.sqlite";
+pub(super) const RECONCILE: &str = "\
+Examples:
+  kopeck reconcile --from 01.03.2026 --to 31.03.2026
+  kopeck reconcile --from 02.03.2026 --to 02.03.2026 --json";
 pub(super) const SETTLE: &str = "\
 Examples:
   kopeck requests settle 0198c2a4-7d3e-7f00-8000-000000000001 --as applied";
@@ -30,6 +34,13 @@ pub(super) const PARTNER_LIST: &str = "\
 Examples:
   kopeck partner list
   kopeck partner list --json";
+pub(super) const PARTNER_SHOW: &str = "\
+Examples:
+  kopeck partner show 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner show 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const PARTNER_SET_POLICY: &str = "\
+Examples:
+  kopeck partner set-policy 0198c2a4-7d3e-7f00-8000-000000000001 required";
 pub(super) const PARTNER_SUSPEND: &str = "\
 Examples:
   kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001
@@ -37,6 +48,12 @@ Examples:
 pub(super) const PARTNER_DEPOSIT: &str = "\
 Examples:
   kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4711";
+pub(super) const PARTNER_REVERSE_DEPOSIT: &str = "\
+Examples:
+  kopeck partner reverse-deposit 0198c2a4-7d3e-7f00-8000-000000000001 wire-4711 --reason wrong-partner";
+pub(super) const PARTNER_WITHDRAW: &str = "\
+Examples:
+  kopeck partner withdraw 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4712";
 pub(super) const PARTNER_SET_THRESHOLD: &str = "\
 Examples:
   kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 50000000

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::TransferReference;
+use kopeck_domain::ledger::{self, TransferReference};
 use kopeck_domain::partner::{self, SealingPolicy};
 use secrecy::SecretString;
 
@@ -17,6 +17,9 @@ pub enum PartnerCommand {
     /// List all partners, with their balances.
     #[command(after_help = examples::PARTNER_LIST)]
     List(PartnerListArgs),
+    /// Show one partner: its balance, policy, keys, sessions and open requests.
+    #[command(after_help = examples::PARTNER_SHOW)]
+    Show(ShowArgs),
     /// End a partner's sessions and refuse its logins from now on.
     #[command(after_help = examples::PARTNER_SUSPEND)]
     Suspend(SuspendArgs),
@@ -25,9 +28,18 @@ pub enum PartnerCommand {
     /// Book money that arrived on a partner's balance; a reference deposits once.
     #[command(after_help = examples::PARTNER_DEPOSIT)]
     Deposit(DepositArgs),
+    /// Take back a deposit that was booked by mistake, whole and once.
+    #[command(after_help = examples::PARTNER_REVERSE_DEPOSIT)]
+    ReverseDeposit(ReverseArgs),
+    /// Book money that was paid out to a partner; a reference withdraws once.
+    #[command(after_help = examples::PARTNER_WITHDRAW)]
+    Withdraw(WithdrawArgs),
     /// Set the amount below which a partner gets an event of what it can spend.
     #[command(after_help = examples::PARTNER_SET_THRESHOLD)]
     SetThreshold(ThresholdArgs),
+    /// Set whether a partner's request bodies must be sealed.
+    #[command(after_help = examples::PARTNER_SET_POLICY)]
+    SetPolicy(PolicyArgs),
     /// Issue a new sealing key; the old one is accepted for another 14 days.
     RotateKeys(RotateKeyArgs),
     /// Issue a new API key; the old one is accepted for another 14 days.
@@ -103,6 +115,27 @@ pub struct PartnerArgs {
     pub id: PartnerId,
 }
 
+/// A partner to show.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// Print JSON and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A sealing policy.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// `required` or `optional`.
+    pub policy: SealingPolicy,
+}
+
 /// A partner whose key is to be replaced.
 #[derive(Debug, Args)]
 pub struct RotateKeyArgs {
@@ -143,4 +176,32 @@ pub struct ThresholdArgs {
     /// The amount in kopecks; 0 for none.
     #[arg(value_parser = clap::value_parser!(i64).range(0..))]
     pub kopecks: i64,
+}
+
+/// A deposit to reverse.
+#[derive(Debug, Args)]
+pub struct ReverseArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// The reference of the deposit.
+    #[arg(value_parser = TransferReference::parse)]
+    pub reference: TransferReference,
+    /// Why, for the audit log: up to 200 characters.
+    #[arg(long, value_parser = ledger::parse_reason)]
+    pub reason: String,
+}
+
+/// A payment to a partner.
+#[derive(Debug, Args)]
+pub struct WithdrawArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// The amount in kopecks.
+    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
+    pub kopecks: i64,
+    /// Names the payment, such as the number of a bank transfer.
+    #[arg(long, value_parser = TransferReference::parse)]
+    pub reference: TransferReference,
 }

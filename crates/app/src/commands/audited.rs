@@ -11,7 +11,7 @@ use crate::compose::Application;
 use crate::operator::Operator;
 
 /// A new entry of this process's operator.
-pub(super) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<PartnerId>) -> Entry {
+pub(crate) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<PartnerId>) -> Entry {
     let Operator { user, host } = Operator::present();
     // The real time: the sandbox moves the service's clock, and not this log's.
     let at = clock.now() - clock.ahead();
@@ -67,7 +67,7 @@ pub(super) fn audited_in_two_steps<T>(
 }
 
 /// Writes an entry in a unit of work of its own.
-pub(super) fn append(store: &dyn Store, entry: Entry) -> Result<(), StoreError> {
+pub(crate) fn append(store: &dyn Store, entry: Entry) -> Result<(), StoreError> {
     transact(store, Access::Write, move |unit| unit.audit().append(&entry))
 }
 

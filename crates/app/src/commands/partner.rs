@@ -1,21 +1,20 @@
 //! `kopeck partner …`.
 
+mod show;
+mod transfers;
+
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use anyhow::Context;
-use kopeck_audit::Outcome;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Access, BalanceSheet, transact};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::balance;
 use kopeck_service::partners::{
-    self, DepositOrigin, DepositOutcome, FormerKey, KeyRotation, NewPartner, NewSealingKey, PartnerError,
-    PartnerSecrets,
+    self, DepositOrigin, FormerKey, KeyRotation, NewPartner, NewSealingKey, PartnerError, PartnerSecrets,
 };
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -24,7 +23,7 @@ use time::OffsetDateTime;
 use super::audited::change;
 use super::{application, existing_application, password};
 use crate::cli::{
-    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
+    CreateArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RotateKeyArgs, SuspendArgs,
     ThresholdArgs,
 };
 use crate::command_output::{aligned, note, print, say};
@@ -35,10 +34,14 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     match command {
         PartnerCommand::Create(args) => create(args),
         PartnerCommand::List(args) => list(&args),
+        PartnerCommand::Show(args) => show::run(&args),
         PartnerCommand::Suspend(args) => suspend(&args),
         PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
-        PartnerCommand::Deposit(args) => deposit(args),
+        PartnerCommand::Deposit(args) => transfers::deposit(args),
+        PartnerCommand::ReverseDeposit(args) => transfers::reverse_deposit(args),
+        PartnerCommand::Withdraw(args) => transfers::withdraw(args),
         PartnerCommand::SetThreshold(args) => set_threshold(&args),
+        PartnerCommand::SetPolicy(args) => set_policy(&args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
         PartnerCommand::SetPassword(args) => set_password(&args),
@@ -166,36 +169,6 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
     say!("partner {id} is {status}")
 }
 
-fn deposit(args: DepositArgs) -> anyhow::Result<()> {
-    let application = existing_application(&args.store)?;
-    let DepositArgs { store: _, id, kopecks, reference } = args;
-    let outcome = book_deposit(&application, id, Kopecks::new(kopecks), reference.clone())?;
-    match outcome {
-        DepositOutcome::Booked => say!("deposited {} on partner {id}", Kopecks::new(kopecks))?,
-        DepositOutcome::AlreadyBooked => {
-            say!("reference {} had deposited this before: nothing changed", reference.as_str())?;
-        }
-    }
-    Ok(())
-}
-
-fn book_deposit(
-    application: &Application,
-    id: PartnerId,
-    amount: Kopecks,
-    reference: TransferReference,
-) -> Result<DepositOutcome, PartnerError> {
-    let env = Arc::clone(&application.env);
-    let origin = DepositOrigin::Operator(reference);
-    change(application, "partner.deposit", Some(id), move |unit, entry| {
-        let deposited = partners::deposit(unit, &env, id, amount, &origin)?;
-        if deposited == DepositOutcome::AlreadyBooked {
-            entry.outcome = Outcome::Repeated;
-        }
-        Ok(deposited)
-    })
-}
-
 fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
     let (id, threshold, env) = (args.partner.id, Kopecks::new(args.kopecks), Arc::clone(&application.env));
@@ -206,6 +179,15 @@ fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
         return say!("partner {id} gets no event of a low balance");
     }
     say!("partner {id} gets an event when less than {threshold} can be spent")
+}
+
+fn set_policy(args: &PolicyArgs) -> anyhow::Result<()> {
+    let application = existing_application(&args.partner.store)?;
+    let (id, policy) = (args.partner.id, args.policy);
+    change(&application, "partner.set_policy", Some(id), move |unit, _| {
+        partners::set_sealing(unit, id, policy)
+    })?;
+    say!("sealing is {policy} for partner {id}")
 }
 
 fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {

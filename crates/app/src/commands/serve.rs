@@ -8,6 +8,7 @@ use kopeck_adapter_http::{Drain, FeedWaiters, HttpParts, HttpSettings, HttpState
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_webhook::HttpWebhooks;
+use kopeck_domain::limit::TimeOfDay;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::audit::AuditQueue;
@@ -20,6 +21,7 @@ use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
+use crate::daily_reconciliation::DailyReconciliation;
 use crate::deliveries::Deliverer;
 use crate::folder::{DataFolder, ServerLock};
 use crate::liveness::LivenessRegistry;
@@ -60,7 +62,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None
     } else {
-        Some(process.workers(args.service.workers)?)
+        Some(process.workers(args.service.workers, args.service.reconcile)?)
     };
 
     let signals = system.block_on(async { TerminationSignals::listen() })?;
@@ -98,7 +100,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     // Workers call the store one after the other, so a batch would hold one unit of work.
     let process = Process::start(args, args.sandbox_is_on(None), StoreKind::Plain)?;
     let periodic_check = process.watch_files_and_clock(None)?;
-    let workers = process.workers(args.workers)?;
+    let workers = process.workers(args.workers, args.reconcile)?;
     let signals = system.block_on(async { TerminationSignals::listen() })?;
     service_output::announce("kopeck works\n");
     process.announce_operations_address();
@@ -247,7 +249,7 @@ impl Process {
         })
     }
 
-    fn workers(&self, count: u8) -> anyhow::Result<Workers> {
+    fn workers(&self, count: u8, reconcile: Option<TimeOfDay>) -> anyhow::Result<Workers> {
         let bank = || Arc::clone(&self.gateway);
         let worker = self.application.worker(bank());
         let background = BackgroundWork {
@@ -255,12 +257,23 @@ impl Process {
             blocks: self.application.block_sender(bank()),
             follower: self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
             deliverer: self.deliverer(),
+            reconciliation: reconcile.map(|from| self.reconciliation(from)),
         };
         let (store, env) = (self.application.store(), &self.application.env);
         let workers =
             Workers::start(count, &store, env, &Arc::new(worker), background, self.database_clock_check())?;
         self.operations.health.workers_are_started(workers.liveness());
         Ok(workers)
+    }
+
+    fn reconciliation(&self, from: TimeOfDay) -> DailyReconciliation {
+        DailyReconciliation {
+            reconciler: self.application.bank_reconciler(Arc::clone(&self.gateway)),
+            store: self.application.store(),
+            env: Arc::clone(&self.application.env),
+            from,
+            observer: Arc::clone(&self.operations.metrics) as _,
+        }
     }
 
     fn deliverer(&self) -> Deliverer {

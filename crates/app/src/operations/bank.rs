@@ -1,13 +1,16 @@
 //! Metrics of bank requests.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
+use time::OffsetDateTime;
 
 use super::Metrics;
 use super::metrics::{BankCalls, BankOutcome};
@@ -38,6 +41,14 @@ fn of_feed_error(error: &FeedError) -> BankOutcome {
     match error {
         FeedError::NotSupported | FeedError::Forgotten { .. } => BankOutcome::Done,
         FeedError::Bank(error) => of_error(error),
+    }
+}
+
+/// A bank without a registry has responded.
+fn of_registry_error(error: &RegistryError) -> BankOutcome {
+    match error {
+        RegistryError::NotSupported => BankOutcome::Done,
+        RegistryError::Bank(error) => of_error(error),
     }
 }
 
@@ -96,5 +107,16 @@ impl BankGateway for InstrumentedBank {
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
         measured(&self.metrics.bank().feed, of_feed_error, || self.bank.feed(after, limit))
+    }
+
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        measured(&self.metrics.bank().registry, of_registry_error, || {
+            self.bank.registry(period, after, limit)
+        })
     }
 }

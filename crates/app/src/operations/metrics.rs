@@ -4,6 +4,7 @@
 mod clocks;
 mod gauges;
 mod process;
+mod reconciliation;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -26,6 +27,7 @@ use crate::service_output;
 pub use clocks::ClockLabel;
 use clocks::Clocks;
 use gauges::Gauges;
+use reconciliation::Reconciliation;
 
 /// The status codes of the service; all others share one counter.
 const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503];
@@ -58,6 +60,7 @@ pub struct Metrics {
     bank: Bank,
     reloads: [IntCounter; 2],
     clocks: Clocks,
+    reconciliation: Reconciliation,
     gauges: Gauges,
     snapshots: SnapshotCache,
 }
@@ -84,6 +87,7 @@ pub(super) struct Bank {
     pub(super) card: BankCalls,
     pub(super) transactions: BankCalls,
     pub(super) feed: BankCalls,
+    pub(super) registry: BankCalls,
 }
 
 /// Bank requests of one kind.
@@ -204,6 +208,7 @@ impl Metrics {
             bank: Bank::new(&registrar)?,
             reloads: both(&reloads, ["taken", "refused"])?,
             clocks: Clocks::new(&registrar)?,
+            reconciliation: Reconciliation::new(&registrar)?,
             gauges: Gauges::new(&registrar)?,
             snapshots: SnapshotCache::default(),
             registry,
@@ -343,6 +348,7 @@ impl Bank {
             card: of("card")?,
             transactions: of("transactions")?,
             feed: of("feed")?,
+            registry: of("registry")?,
         })
     }
 }

@@ -4,7 +4,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use kopeck_domain::Kopecks;
+use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_service::partners::{self, DepositOrigin};
 use serde_json::{Value, json};
 
 use crate::bare::{get, login_call, post};
@@ -213,5 +216,31 @@ async fn a_low_balance_is_told_once_until_it_is_above_the_threshold_again() {
     let page = api.get("/v1/events").await.ok(200);
     assert_eq!(low(&page).len(), 3);
     assert_eq!(low(&page)[2], json!({"available": 89_000, "threshold": 200_000}));
+    server.run_jobs();
+}
+
+#[tokio::test]
+async fn what_an_operator_takes_from_the_balance_is_told() {
+    let (server, api) = start(1_000).await;
+    server.set_threshold(900);
+    server.change_partners(|unit, env, id| {
+        let reference = |text: &str| TransferReference::parse(text).unwrap();
+        let wire = DepositOrigin::Operator(reference("wire-1"));
+        partners::deposit(unit, env, id, Kopecks::new(500), &wire)?;
+        partners::withdraw(unit, env, id, Kopecks::new(700), &reference("out-1"))?;
+        partners::reverse_deposit(unit, env, id, &reference("wire-1")).map(drop)
+    });
+    let page = api.get("/v1/events?after=1").await.ok(200);
+    let (deposit, paid) =
+        (json!({"amount": 500, "reference": "wire-1"}), json!({"amount": 700, "reference": "out-1"}));
+    let low = json!({"available": 800, "threshold": 900});
+    let expected = [
+        ("balance.deposited", &deposit),
+        ("balance.withdrawn", &paid),
+        ("balance.low", &low),
+        ("balance.corrected", &deposit),
+    ];
+    assert_eq!(told(&page), expected);
+    assert_eq!(api.get("/v1/balance").await.ok(200)["available"], 300);
     server.run_jobs();
 }

@@ -82,6 +82,8 @@ mod process;
 mod prose;
 mod races;
 mod readme;
+mod reconcile;
+mod reconcile_command;
 mod replenishments;
 mod returns;
 mod roles;

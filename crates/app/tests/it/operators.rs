@@ -5,9 +5,11 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::bare::{login_call, post};
 use crate::process::{Installation, pseudo_terminal};
 
 /// With a partner, and with a deposit that was carried out and one that was refused.
@@ -154,6 +156,113 @@ fn partners_are_listed_with_their_balances() {
     assert!(text.contains("1500.01"), "{text}");
     let ends: BTreeSet<_> = text.lines().map(|line| line.find("  ").unwrap() < 37).collect();
     assert_eq!(ends.len(), 1, "{text}");
+}
+
+#[test]
+fn one_partner_is_shown_with_its_keys_sessions_and_open_requests() {
+    let (installation, id) = with_history();
+    installation.succeed(&["partner", "rotate-keys", &id]);
+    let show = || -> Value {
+        serde_json::from_str(&installation.succeed(&["partner", "show", &id, "--json"])).unwrap()
+    };
+    let shown = show();
+    let listed: Value = serde_json::from_str(&installation.succeed(&["partner", "list", "--json"])).unwrap();
+    for (field, value) in listed[0].as_object().unwrap() {
+        assert_eq!(&shown[field], value, "{field}");
+    }
+    assert_eq!((&shown["sessions"], &shown["openRequests"]), (&json!(0), &json!(0)));
+    let date = "DD.MM.YYYY HH:MM".len();
+    assert_eq!(shown["formerApiKeyAcceptedUntil"].as_str().unwrap().len(), date, "with_history rotated it");
+    let keys = shown["sealingKeys"].as_array().unwrap();
+    assert_eq!((keys.len(), &keys[0]["acceptedUntil"]), (2, &Value::Null));
+    assert_eq!(keys[1]["acceptedUntil"].as_str().unwrap().len(), date);
+    let text = installation.succeed(&["partner", "show", &id]);
+    for part in ["1500.01", "former API key", "active", keys[1]["keyId"].as_str().unwrap()] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    installation.succeed(&["partner", "rotate-keys", &id, "--at-once"]);
+    installation.succeed(&["partner", "rotate-api-key", &id, "--at-once"]);
+    let after = show();
+    assert_eq!(after["formerApiKeyAcceptedUntil"], Value::Null);
+    assert_eq!(after["sealingKeys"].as_array().unwrap().len(), 1);
+    let unknown = installation.run(&["partner", "show", "00000000-0000-0000-0000-000000000001"]);
+    assert_eq!(unknown.status.code(), Some(1));
+}
+
+#[test]
+fn a_sealing_policy_holds_for_a_running_service_within_seconds() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let login = login_call(&partner.api_key, &partner.login, &partner.password);
+    let token = login.send_to(&running.base_url).text_of("accessToken");
+    let status = |id: &str| {
+        post("/v1/employee/add", &json!({"customId": id})).token(&token).send_to(&running.base_url).status
+    };
+    assert_eq!(status("E-0"), 200);
+    for (policy, expected) in [("required", 422), ("optional", 200)] {
+        let said = installation.succeed(&["partner", "set-policy", &partner.id, policy]);
+        assert_eq!(said, format!("sealing is {policy} for partner {}\n", partner.id));
+        let until = Instant::now() + Duration::from_secs(5);
+        let mut tries = 0;
+        while status(&format!("{policy}-{tries}")) != expected {
+            assert!(Instant::now() < until, "{policy} does not hold after 5 s");
+            tries += 1;
+        }
+    }
+    assert!(!installation.run(&["partner", "set-policy", &partner.id, "never"]).status.success());
+}
+
+#[test]
+fn money_is_paid_out_once_and_a_deposit_is_reversed_once() {
+    let (installation, id) = with_history();
+    let partner = |command: &str, arguments: &[&str]| {
+        installation.run(&[&["partner", command, &id], arguments].concat())
+    };
+    let available = || -> i64 {
+        let shown = installation.succeed(&["partner", "show", &id, "--json"]);
+        serde_json::from_str::<Value>(&shown).unwrap()["available"].as_i64().unwrap()
+    };
+    let withdraw = |kopecks: &str, reference: &str| partner("withdraw", &[kopecks, "--reference", reference]);
+    for said in ["withdrew 500.00", "nothing changed"] {
+        let output = withdraw("50000", "out-1");
+        assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains(said));
+        assert_eq!(available(), 100_001);
+    }
+    for (kopecks, reference, said) in [
+        ("50001", "out-1", "another amount before: 500.00"),
+        ("100002", "out-2", "only 1000.01 is available"),
+    ] {
+        let output = withdraw(kopecks, reference);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    assert!(!withdraw("0", "out-3").status.success());
+
+    assert!(partner("deposit", &["100000", "--reference", "wire-2"]).status.success());
+    let reverse = |reference: &str| partner("reverse-deposit", &[reference, "--reason", "the wrong partner"]);
+    for (reference, code, said, left) in [
+        ("wire-1", Some(0), "", 200_000),
+        ("wire-1", Some(1), "reversed before", 200_000),
+        ("wire-9", Some(1), "no deposit under this reference", 200_000),
+        ("opening", Some(1), "no deposit under this reference", 200_000),
+        ("out-1", Some(1), "no deposit under this reference", 200_000),
+        ("wire-2", Some(0), "", 100_000),
+    ] {
+        let output = reverse(reference);
+        assert_eq!(output.status.code(), code, "{reference}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        assert_eq!(available(), left, "{reference}");
+    }
+    assert!(partner("deposit", &["5", "--reference", "wire-3"]).status.success());
+    assert!(withdraw("100002", "out-4").status.success());
+    assert!(stderr(&reverse("wire-3")).contains("only 0.03 is available"));
+    assert!(!partner("reverse-deposit", &["wire-3"]).status.success(), "without a reason");
+    assert!(installation.succeed(&["check"]).contains("right"));
+
+    let listed = installation.succeed(&["audit", "list", "--action", "partner.reverse_deposit", "--json"]);
+    assert!(listed.contains("transfer:wire-1 reason:the wrong partner"), "{listed}");
+    assert!(listed.contains("REFUSED"), "{listed}");
 }
 
 #[test]

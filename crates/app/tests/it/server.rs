@@ -16,12 +16,11 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::sandbox::Sandbox;
-use kopeck_port_store::{Access, StoreError, transact};
+use kopeck_port_store::{Access, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
 use kopeck_port_webhook::fake::FakeSender;
 use kopeck_sealing::{KeyId, SealingKey};
-use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
@@ -29,6 +28,7 @@ use kopeck_service::card_blocks::{BlockProgress, BlockSender};
 use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
+use kopeck_service::{Env, Settings};
 use secrecy::ExposeSecret;
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -182,12 +182,19 @@ impl TestServer {
 
     /// Sets every partner's threshold, in kopecks.
     pub fn set_threshold(&self, kopecks: i64) {
+        self.change_partners(move |unit, env, id| {
+            partners::set_threshold(unit, env, id, Kopecks::new(kopecks))
+        });
+    }
+
+    /// Does with every partner what an operator's command would.
+    pub fn change_partners(
+        &self,
+        change: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId) -> Result<(), PartnerError> + Clone + Send + 'static,
+    ) {
         for id in self.ground.partners.lock().unwrap().iter().copied() {
-            let env = Arc::clone(&self.application.env);
-            transact(&*self.application.store, Access::Write, move |unit| {
-                partners::set_threshold(unit, &env, id, Kopecks::new(kopecks))
-            })
-            .unwrap();
+            let (env, change) = (Arc::clone(&self.application.env), change.clone());
+            transact(&*self.application.store, Access::Write, move |unit| change(unit, &env, id)).unwrap();
         }
     }
 

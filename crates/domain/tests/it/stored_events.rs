@@ -6,7 +6,7 @@ use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
     BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase,
-    Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, ReturnOrigin, Returned,
+    Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, ReturnOrigin, Returned, Transfer,
     WebhookDisabled,
 };
 use kopeck_domain::ids::{
@@ -97,8 +97,9 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         valid_until: date!(2029 - 01 - 31),
         bank_status: BankStatus::Open,
     };
-    let deposited =
-        Deposited { amount: Kopecks::new(5_000), reference: Some(TransferReference::parse("R-1").unwrap()) };
+    let reference = || TransferReference::parse("R-1").unwrap();
+    let deposited = Deposited { amount: Kopecks::new(5_000), reference: Some(reference()) };
+    let transfer = || Transfer { amount: Kopecks::new(5_000), reference: reference() };
     vec![
         (
             EventData::OrderStatus(RequestStatus { id: OrderId::new(ID), state: OrderState::InProcess }),
@@ -137,6 +138,8 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
+        (EventData::BalanceWithdrawn(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
+        (EventData::BalanceCorrected(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
         (
             EventData::BalanceReturned(Returned {
                 amount: Kopecks::new(700),

@@ -374,6 +374,8 @@ pub fn the_backlog_is_counted(store: &dyn TimeTravel) {
     let backlog_now = backlog();
     let oldest_due = backlog_now.oldest_due;
     assert_eq!(backlog_now, Backlog { all: 3, due: 2, oldest_due, ..Backlog::default() });
+    let of = |partner| read(store, move |unit| unit.jobs().count_of(partner));
+    assert_eq!((of(first), of(second), of(id())), (1, 2, 0));
     assert!((20..25).contains(&oldest_due.whole_minutes()), "{oldest_due}");
 
     let claims = claim(store, 2);

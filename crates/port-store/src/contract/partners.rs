@@ -77,6 +77,16 @@ pub fn a_partner_is_suspended_and_resumed(store: &dyn Store) {
 }
 
 /// Only that of the one that was meant.
+pub fn a_policy_is_replaced(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let sealing = |id| read(store, move |unit| unit.partners().get(id)).unwrap().sealing;
+    for wanted in [SealingPolicy::Optional, SealingPolicy::Required] {
+        write(store, move |unit| unit.partners().set_sealing(partner, wanted)).unwrap();
+        assert_eq!((sealing(partner), sealing(other)), (wanted, SealingPolicy::Required));
+    }
+}
+
+/// Only that of the one that was meant.
 pub fn a_password_is_replaced(store: &dyn Store) {
     let (mut one, other) = (credentials(), credentials());
     insert(store, &one).unwrap();
@@ -143,7 +153,10 @@ pub fn a_former_api_key_is_accepted_for_a_while(store: &dyn Store) {
     let replace = |hash: [u8; 32], until: i64| {
         write(store, move |unit| unit.partners().replace_api_key(id, &hash, at(until))).unwrap();
     };
+    let until = |id| read(store, move |unit| unit.partners().former_api_key_until(id));
+    assert_eq!(until(id), None);
     replace([201; 32], 100);
+    assert_eq!((until(id), until(other.partner.id)), (Some(at(100)), None));
     one.api_key_hash = [201; 32];
     assert_eq!(found([201; 32], 1_000), Some(one.clone()));
     assert_eq!((found(first, 99), found(first, 100)), (Some(one.clone()), None));

@@ -2,9 +2,10 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::{Balances, MovementKind, Reference, TransferReference};
 use kopeck_domain::order::{Order, OrderState, StoredOrder};
+use kopeck_domain::transaction::{Transaction, TransactionType};
 use time::Duration;
 
 use super::card_batches::{some_replenishment, some_returns};
@@ -153,4 +154,58 @@ pub fn sound_books_have_nothing_to_report(store: &dyn Store) {
     }
     assert_eq!(read(store, move |unit| unit.reconciliation().unbalanced_movements(partner)), [0; 0]);
     assert_eq!(read(store, move |unit| unit.reconciliation().employees_with_two_main_cards(partner)), []);
+}
+
+/// Of all partners together, in pieces that join without a gap.
+pub fn cards_come_by_their_numbers(store: &dyn Store) {
+    let cards = |after, limit| read(store, move |unit| unit.reconciliation().cards(after, limit));
+    assert_eq!(cards(None, 10), []);
+    let (first, second) = (partner(store), partner(store));
+    let mut expected: Vec<_> = [(first, 2), (second, 1), (first, 1)]
+        .into_iter()
+        .flat_map(|(owner, count)| {
+            some_cards(store, owner, count).into_iter().map(move |card| (card.number, owner, card.id))
+        })
+        .collect();
+    expected.sort_unstable_by_key(|(number, ..)| *number);
+    assert_eq!(cards(None, 10), expected);
+    assert_eq!(cards(None, 3), expected[..3]);
+    assert_eq!(cards(Some(expected[2].0), 3), expected[3..]);
+}
+
+/// From the beginning of the period until before its end, of the cards that were asked for.
+pub fn transactions_come_by_card_and_time(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let [one, two]: [_; 2] = some_cards(store, partner, 2).try_into().unwrap();
+    let foreign = some_cards(store, other, 1).remove(0);
+    let made = |id: i64, seconds: i64| Transaction {
+        id,
+        executed_at: at(seconds),
+        kind: TransactionType::Payment,
+        amount: Kopecks::new(id),
+        place: Some("Bakery".to_owned()),
+        mcc: None,
+        merchant_id: None,
+    };
+    for (owner, card, ids) in
+        [(partner, one.id, &[1, 2, 3][..]), (partner, two.id, &[2]), (other, foreign.id, &[2])]
+    {
+        let transactions: Vec<_> = ids.iter().map(|id| made(*id, 10 * *id)).collect();
+        write(store, move |unit| unit.transactions().append(owner, card, &transactions, at(50))).unwrap();
+    }
+    let within = |cards: &[CardId], from: i64, until: i64| {
+        let cards = cards.to_vec();
+        let period = at(from)..at(until);
+        let mut found = read(store, move |unit| unit.reconciliation().transactions(partner, &cards, &period));
+        found.sort_by_key(|(card, transaction)| (*card, transaction.id));
+        found
+    };
+    let all = [one.id, two.id, foreign.id];
+    assert_eq!(within(&all, 20, 30), [(one.id, made(2, 20)), (two.id, made(2, 20))]);
+    assert_eq!(within(&[one.id], 0, 100).len(), 3);
+    assert_eq!(within(&[], 0, 100), []);
+    let found = |owner, card, id| read(store, move |unit| unit.reconciliation().transaction(owner, card, id));
+    assert_eq!(found(partner, one.id, 3), Some(made(3, 30)));
+    assert_eq!(found(partner, two.id, 3), None);
+    assert_eq!(found(other, one.id, 3), None);
 }

@@ -111,6 +111,24 @@ pub fn all_but_the_latest_sessions_are_revoked(store: &dyn Store) {
     assert!(!get(store, other, &foreign).unwrap().session_revoked);
 }
 
+/// Not those that were revoked, those whose tokens have all ended, and another partner's.
+pub fn active_sessions_are_counted(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let active = |partner, seconds| read(store, move |unit| unit.sessions().active(partner, at(seconds)));
+    assert_eq!(active(partner, 0), 0);
+    let [ends, lasts, revoked] = [50, 100, 100].map(|until| {
+        let session = session(store, partner);
+        insert(store, partner, session, &pair(until)).unwrap();
+        session
+    });
+    assert_eq!((active(partner, 10), active(other, 10)), (3, 0));
+    write(store, move |unit| unit.sessions().revoke(partner, revoked)).unwrap();
+    assert_eq!([49, 50, 99, 100].map(|seconds| active(partner, seconds)), [2, 1, 1, 0]);
+    insert(store, partner, ends, &pair(200)).unwrap();
+    insert(store, partner, lasts, &pair(150)).unwrap();
+    assert_eq!([149, 150, 199].map(|seconds| active(partner, seconds)), [2, 1, 1]);
+}
+
 /// A session of another partner is no session.
 pub fn a_pair_needs_a_session_of_the_same_partner(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));

@@ -2,7 +2,7 @@
 
 use crate::session::TokenPair;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use time::OffsetDateTime;
 
 use crate::{Credentials, ReencryptionCursor, SealingKeyRecord, StoreError, StoredPair};
@@ -26,6 +26,8 @@ pub trait PartnerRepository {
         api_key_hash: &[u8; 32],
         former_until: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// The moment from which the partner's former API key is no longer accepted; `None` if it never had another.
+    fn former_api_key_until(&mut self, id: PartnerId) -> Result<Option<OffsetDateTime>, StoreError>;
     /// The partner with this identifier.
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
     /// All partners, oldest first.
@@ -34,6 +36,8 @@ pub trait PartnerRepository {
     fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError>;
     /// Suspends or resumes.
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError>;
+    /// Stores whether the partner has to seal.
+    fn set_sealing(&mut self, id: PartnerId, policy: SealingPolicy) -> Result<(), StoreError>;
     /// The partner's sealing keys, newest first, also those no longer accepted.
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError>;
     /// Adds a sealing key.
@@ -87,6 +91,8 @@ pub trait SessionRepository {
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
     /// Revokes the partner's sessions but the `keep` latest, and answers how many that were.
     fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError>;
+    /// How many sessions of the partner are neither revoked nor at their end at `now`.
+    fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError>;
     /// Removes pairs whose refresh token ended before `moment`, and sessions without pairs; `limit` rows at most.
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
 }

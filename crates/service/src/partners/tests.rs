@@ -130,7 +130,7 @@ fn a_login_belongs_to_one_partner() {
     assert!(matches!(desk.create(&mut unit, &prepared), Err(PartnerError::LoginTaken)));
 }
 
-fn known(unit: &mut MockUnit, status: PartnerStatus) {
+pub(super) fn known(unit: &mut MockUnit, status: PartnerStatus) {
     unit.partners
         .expect_get()
         .withf(|id| *id == PARTNER)
@@ -193,16 +193,11 @@ fn a_rotation_at_once_ends_every_former_key() {
 #[test]
 fn an_unknown_partner_is_not_found() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.partners.expect_get().times(4).returning(|_| Ok(None));
-    let reference = TransferReference::parse("r-1").unwrap();
+    unit.partners.expect_get().times(3).returning(|_| Ok(None));
     let rotated = desk(&bench).rotate_keys(&mut unit, PARTNER, FormerKey::Overlaps);
     assert!(matches!(rotated, Err(PartnerError::NotFound)));
     assert!(matches!(end_sessions(&mut unit, PARTNER), Err(PartnerError::NotFound)));
     assert!(matches!(set_status(&mut unit, PARTNER, PartnerStatus::Suspended), Err(PartnerError::NotFound)));
-    assert!(matches!(
-        deposit(&mut unit, &bench, PARTNER, kopecks(1), &DepositOrigin::Operator(reference)),
-        Err(PartnerError::NotFound)
-    ));
 }
 
 fn expect_end_of_sessions(unit: &mut MockUnit) {
@@ -231,73 +226,50 @@ fn a_partner_is_suspended_and_resumed() {
 }
 
 #[test]
+fn a_policy_is_set() {
+    for policy in SealingPolicy::ALL {
+        let mut unit = MockUnit::default();
+        known(&mut unit, PartnerStatus::Suspended);
+        unit.partners
+            .expect_set_sealing()
+            .withf(move |id, stored| *id == PARTNER && stored == policy)
+            .times(1)
+            .returning(|_, _| Ok(()));
+        assert!(set_sealing(&mut unit, PARTNER, *policy).is_ok());
+    }
+}
+
+/// Keys that have ended are left out.
+#[test]
+fn an_overview_shows_keys_that_are_accepted_now() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let later = START + Duration::HOUR;
+    known(&mut unit, PartnerStatus::Active);
+    unit.partners
+        .expect_sealing_keys()
+        .returning(move |_| Ok(vec![key(3, None), key(2, Some(later)), key(1, Some(START))]));
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5, 2))));
+    unit.sessions.expect_active().withf(|_, now| *now == START).returning(|_, _| Ok(4));
+    unit.jobs.expect_count_of().returning(|_| Ok(6));
+    for (stored, shown) in [(None, None), (Some(START), None), (Some(later), Some(later))] {
+        unit.partners.expect_former_api_key_until().times(1).returning(move |_| Ok(stored));
+        if stored.is_some() {
+            known(&mut unit, PartnerStatus::Active);
+        }
+        let found = overview(&mut unit, &bench.shared(), PARTNER).unwrap();
+        assert_eq!(found.former_api_key_until, shown);
+        let keys = found.sealing_keys.iter().map(|key| (key.id[0], key.accepted_until));
+        assert!(keys.eq([(3, None), (2, Some(later))]));
+        assert_eq!((found.sheet, found.sessions, found.open_requests), (sheet(5, 2), 4, 6));
+    }
+}
+
+#[test]
 fn the_sessions_of_a_suspended_partner_are_ended_too() {
     let mut unit = MockUnit::default();
     known(&mut unit, PartnerStatus::Suspended);
     expect_end_of_sessions(&mut unit);
     assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 3);
-}
-
-fn deposit_after(
-    before: Option<i64>,
-    amount: i64,
-    prepare: impl FnOnce(&mut MockUnit),
-) -> Result<DepositOutcome, PartnerError> {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let reference = TransferReference::parse("r-1").unwrap();
-    let expected = reference.clone();
-    known(&mut unit, PartnerStatus::Suspended);
-    unit.ledger
-        .expect_transferred()
-        .withf(move |partner, kind, reference| {
-            *partner == PARTNER && *kind == MovementKind::Deposit && *reference == expected
-        })
-        .returning(move |_, _, _| Ok(before.map(kopecks)));
-    prepare(&mut unit);
-    let outcome = deposit(&mut unit, &bench, PARTNER, kopecks(amount), &DepositOrigin::Operator(reference));
-    let booked = matches!(outcome, Ok(DepositOutcome::Booked));
-    assert_eq!(unit.events.data().len(), usize::from(booked), "an event for each deposit");
-    outcome
-}
-
-#[test]
-fn money_arrives_under_its_reference() {
-    let reference = Reference::Transfer(TransferReference::parse("r-1").unwrap());
-    let done = deposit_after(None, 250, |unit| {
-        expect_booking(unit, sheet(100, 50), MovementKind::Deposit, reference, 250);
-    });
-    assert_eq!(done.unwrap(), DepositOutcome::Booked);
-}
-
-#[test]
-fn a_reference_deposits_once() {
-    assert_eq!(deposit_after(Some(250), 250, |_| {}).unwrap(), DepositOutcome::AlreadyBooked);
-    let other = deposit_after(Some(250), 251, |_| {});
-    assert!(matches!(other, Err(PartnerError::ReferenceUsed(before)) if before == kopecks(250)));
-}
-
-#[test]
-fn only_money_above_zero_that_fits_is_deposited() {
-    for amount in [0, -1] {
-        assert!(matches!(deposit_after(None, amount, |_| {}), Err(PartnerError::NotPositive)));
-    }
-    let full = deposit_after(None, i64::MAX, |unit| {
-        unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(2, 0))));
-    });
-    assert!(matches!(full, Err(PartnerError::Overflow)), "{full:?}");
-}
-
-#[test]
-fn a_raced_deposit_moves_no_money_twice() {
-    let raced = deposit_after(None, 250, |unit| {
-        unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(0, 0))));
-        unit.ledger
-            .expect_book()
-            .times(1)
-            .returning(|_, _, _, _| Err(StoreError::Conflict(Rule::TransferReference)));
-    });
-    let expected = StoreError::Conflict(Rule::TransferReference);
-    assert!(matches!(raced, Err(PartnerError::Store(error)) if error == expected));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) fn instructions(
     match subject {
         Subject::Order(id) => {
             let cost = unit.orders().get(partner, id)?.map(|order| order.cost);
-            Ok(vec![StuckInstruction { key: order::key_of(id), card: None, held: cost }])
+            Ok(vec![StuckInstruction { key: order::order_key(id), card: None, held: cost }])
         }
         Subject::Replenishment(id) => batch_instructions::<TopUps>(unit, partner, id),
         Subject::LimitChange(id) => batch_instructions::<LimitChanges>(unit, partner, id),

@@ -64,7 +64,7 @@ pub(super) fn prepare(
 impl OrderTask {
     /// Submits the order unless it was accepted before, then fetches its next `chunk` cards.
     pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim, chunk: u32) -> OrderFindings {
-        let key = key_of(self.order);
+        let key = order_key(self.order);
         let stored = self.stored;
         if stored == 0 {
             match self.verdict(bank, claim, &key) {
@@ -209,8 +209,12 @@ fn later(error: &BankError, may_have_sent: bool) -> OrderFindings {
     OrderFindings::Later { may_have_sent }
 }
 
-pub(super) fn key_of(order: OrderId) -> BankKey {
-    BankKey::new(format!("order/{order}"))
+/// What the bank's keys of orders begin with.
+pub(crate) const ORDER_KEY: &str = "order";
+
+/// The key under which the bank issues the cards of an order once. It never changes.
+pub(crate) fn order_key(order: OrderId) -> BankKey {
+    BankKey::new(format!("{ORDER_KEY}/{order}"))
 }
 
 fn ordered(line: OrderLine) -> OrderedCards {

@@ -13,7 +13,7 @@ use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::{CardId, EmployeeId, EventId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
-use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, PersonName, Phone};
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::transaction::Transaction;
@@ -210,6 +210,8 @@ impl PartnerRepository for Unit {
         list() -> Vec<Partner>;
         set_password_hash(PartnerId, &str) -> ();
         set_status(PartnerId, PartnerStatus) -> ();
+        set_sealing(PartnerId, SealingPolicy) -> ();
+        former_api_key_until(PartnerId) -> Option<OffsetDateTime>;
         add_sealing_key(PartnerId, &SealingKeyRecord) -> ();
         end_sealing_key(PartnerId, [u8; 8], OffsetDateTime) -> ();
     }
@@ -223,6 +225,7 @@ impl SessionRepository for Unit {
         insert(PartnerId, SessionId, OffsetDateTime) -> ();
         revoke(PartnerId, SessionId) -> ();
         revoke_all_but(PartnerId, u32) -> u64;
+        active(PartnerId, OffsetDateTime) -> u64;
         insert_pair(PartnerId, SessionId, &TokenPair) -> ();
         update_pair(PartnerId, &TokenPair) -> ();
         forget_expired(OffsetDateTime, u32) -> u64;

@@ -1,13 +1,14 @@
 //! The bank's feed, and what it does to a reader: entries come twice, late, or never, and old ones are forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::DeclinedPurchase;
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::transaction::{Transaction, TransactionType};
-use kopeck_port_bank::{FeedChange, FeedEntry, FeedError};
+use kopeck_port_bank::{BankKey, FeedChange, FeedEntry, FeedError, RegistryEntry, RegistryPosition};
 use time::OffsetDateTime;
 
 use kopeck_test_support::Random;
@@ -16,6 +17,8 @@ use kopeck_test_support::Random;
 #[derive(Default)]
 pub(super) struct Feed {
     transactions: BTreeMap<CardNumber, Vec<Transaction>>,
+    /// The instructions that caused transactions, by their ids.
+    causes: BTreeMap<i64, BankKey>,
     last_id: i64,
     entries: Vec<FeedEntry>,
     /// Numbers of entries that are not visible yet.
@@ -27,16 +30,20 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Adds a transaction of a card. `dice` are there if something may go wrong.
+    /// Adds a transaction of a card, caused by the instruction under `key` if by any. `dice` are there if something may go wrong.
     pub(super) fn book(
         &mut self,
         card: CardNumber,
+        key: Option<&BankKey>,
         kind: TransactionType,
         amount: Kopecks,
         at: OffsetDateTime,
         dice: Option<&Random>,
     ) {
         self.last_id += 1;
+        if let Some(key) = key {
+            self.causes.insert(self.last_id, key.clone());
+        }
         let transaction = Transaction {
             id: self.last_id,
             executed_at: at,
@@ -113,6 +120,27 @@ impl Feed {
 
     pub(super) fn transactions(&self, card: CardNumber) -> &[Transaction] {
         self.transactions.get(&card).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Vec<RegistryEntry> {
+        let of_card = |(card, made): (&CardNumber, &Vec<Transaction>)| {
+            let card = *card;
+            let entry = |transaction: &Transaction| RegistryEntry {
+                card,
+                transaction: transaction.clone(),
+                key: self.causes.get(&transaction.id).cloned(),
+            };
+            made.iter().map(entry).collect::<Vec<_>>()
+        };
+        let all = self.transactions.iter().flat_map(of_card);
+        let within = all.filter(|entry| period.contains(&entry.transaction.executed_at));
+        let behind = within.filter(|entry| after.is_none_or(|after| entry.position() > after));
+        behind.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
     }
 
     pub(super) fn read(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {

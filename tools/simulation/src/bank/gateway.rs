@@ -1,10 +1,14 @@
 //! The bad way to the bank.
 
+use std::ops::Range;
+
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
+use time::OffsetDateTime;
 
 use super::{Bank, Ledger};
 use crate::store::lock;
@@ -131,5 +135,16 @@ impl BankGateway for Bank {
         let state = lock(&self.state);
         self.answers(&state)?;
         state.feed.read(after, limit)
+    }
+
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        let state = lock(&self.state);
+        self.answers(&state)?;
+        Ok(state.feed.registry(period, after, limit))
     }
 }

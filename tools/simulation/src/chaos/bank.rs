@@ -1,12 +1,15 @@
 //! The way to the bank, at each request of which the process may vanish.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
+use time::OffsetDateTime;
 
 use super::{BankFault, Chaos, crash};
 
@@ -65,5 +68,14 @@ impl BankGateway for CrashingBank {
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
         self.call(|bank| bank.feed(after, limit))
+    }
+
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        self.call(|bank| bank.registry(period, after, limit))
     }
 }

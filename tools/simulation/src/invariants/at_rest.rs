@@ -6,12 +6,15 @@ mod holdings;
 mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::ids::EmployeeId;
 use kopeck_domain::request::RequestState;
+use kopeck_port_bank::BankGateway as _;
 use kopeck_port_store::CardRecord;
+use kopeck_service::bank_reconciliation::BankReconciler;
 
 use holdings::Holdings;
 use story::Story;
@@ -68,6 +71,26 @@ pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Checks that the reconciliation with the bank finds nothing. A bank that does twice what it is sent twice is another story.
+pub(crate) fn bank_agrees(world: &World) -> Result<(), Violation> {
+    let rule = "the bank's registry and the books agree";
+    if !world.bank.repeat_is_safe() {
+        return Ok(());
+    }
+    let (store, bank) = (Arc::clone(&world.stored) as _, Arc::clone(&world.bank) as _);
+    let reconciler = BankReconciler::new(store, bank, Arc::clone(&world.env));
+    let today = world.env.today();
+    let mut found = Vec::new();
+    let compared = reconciler.compare(&(world.first_day()..=today), &|| false, &mut |one| found.push(one));
+    match (compared, found.first()) {
+        (Ok(()), None) => Ok(()),
+        (Ok(()), Some(first)) => {
+            Err(Violation { rule, what: format!("{} differences: {first:?}", found.len()) })
+        }
+        (Err(error), _) => Err(Violation { rule, what: error.to_string() }),
+    }
 }
 
 fn each_key_once(effects: &[Effect]) -> Result<(), Violation> {

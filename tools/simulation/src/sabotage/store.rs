@@ -203,6 +203,10 @@ impl JobRepository for SabotagedUnit<'_> {
         self.unit.jobs().count()
     }
 
+    fn count_of(&mut self, partner: PartnerId) -> Result<u64, StoreError> {
+        self.unit.jobs().count_of(partner)
+    }
+
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
         self.unit.jobs().backlog()
     }

@@ -202,6 +202,10 @@ impl JobRepository for Unit {
         Ok(self.state.jobs.len() as u64)
     }
 
+    fn count_of(&mut self, partner: PartnerId) -> Result<u64, StoreError> {
+        Ok(self.state.jobs.iter().filter(|row| row.partner == partner).count() as u64)
+    }
+
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
         let now = self.clock.now();
         let count = |wanted: &dyn Fn(&JobRow) -> bool| {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_port_store::{
     Credentials, PartnerRepository, ReencryptionCursor, Rule, SealingKeyRecord, StoreError,
 };
@@ -62,6 +62,11 @@ impl PartnerRepository for Unit {
         Ok(())
     }
 
+    fn former_api_key_until(&mut self, id: PartnerId) -> Result<Option<OffsetDateTime>, StoreError> {
+        let found = self.state.partners.iter().find(|row| row.credentials.partner.id == id);
+        Ok(found.and_then(|row| row.former_api_key).map(|(_, until)| until))
+    }
+
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
         let found = self.state.partners.iter().find(|row| row.credentials.partner.id == id);
         Ok(found.map(|row| row.credentials.partner.clone()))
@@ -84,6 +89,13 @@ impl PartnerRepository for Unit {
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
         for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
             row.credentials.partner.status = status;
+        }
+        Ok(())
+    }
+
+    fn set_sealing(&mut self, id: PartnerId, policy: SealingPolicy) -> Result<(), StoreError> {
+        for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
+            row.credentials.partner.sealing = policy;
         }
         Ok(())
     }

@@ -1,15 +1,19 @@
 //! Sums over the whole books of a partner. Every figure is added up from the rows it is made of.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Balances, Reference};
+use kopeck_domain::transaction::Transaction;
 use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError, Subject};
+use time::OffsetDateTime;
 
 use super::cards::cards_by_order;
-use super::{State, Unit};
+use super::{State, Unit, amount};
 
 impl State {
     /// Sum of the entries on `account` among those that `wanted` lets through.
@@ -93,5 +97,46 @@ impl ReconciliationRepository for Unit {
             *main_cards.entry(link.employee).or_default() += 1;
         }
         Ok(main_cards.into_iter().filter(|(_, cards)| *cards > 1).map(|(employee, _)| employee).collect())
+    }
+
+    fn cards(
+        &mut self,
+        after: Option<CardNumber>,
+        limit: u32,
+    ) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError> {
+        let mut cards: Vec<_> = self
+            .state
+            .cards
+            .iter()
+            .map(|row| (row.record.card.number, row.partner, row.record.card.id))
+            .filter(|(number, ..)| after.is_none_or(|after| *number > after))
+            .collect();
+        cards.sort_by_key(|(number, ..)| *number);
+        cards.truncate(amount(limit));
+        Ok(cards)
+    }
+
+    fn transactions(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        period: &Range<OffsetDateTime>,
+    ) -> Result<Vec<(CardId, Transaction)>, StoreError> {
+        let of_card = |card: &CardId| {
+            let card = *card;
+            let within = self.state.transactions_of(partner, card);
+            let within = within.filter(|one| period.contains(&one.executed_at)).cloned();
+            within.map(move |one| (card, one)).collect::<Vec<_>>()
+        };
+        Ok(cards.iter().flat_map(of_card).collect())
+    }
+
+    fn transaction(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        id: i64,
+    ) -> Result<Option<Transaction>, StoreError> {
+        Ok(self.state.transactions_of(partner, card).find(|one| one.id == id).cloned())
     }
 }

@@ -99,6 +99,11 @@ impl SessionRepository for Unit {
         Ok(old.map(|row| row.revoked = true).count() as u64)
     }
 
+    fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError> {
+        let own = self.state.sessions.iter().filter(|row| row.partner == partner);
+        Ok(own.filter(|row| !row.revoked && row.expires_at > now).count() as u64)
+    }
+
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
         let state = self.writing()?;
         let mut room = amount(limit);

@@ -19,7 +19,11 @@ pub(super) struct TransactionRow {
 }
 
 impl State {
-    fn transactions_of(&self, partner: PartnerId, card: CardId) -> impl Iterator<Item = &Transaction> {
+    pub(super) fn transactions_of(
+        &self,
+        partner: PartnerId,
+        card: CardId,
+    ) -> impl Iterator<Item = &Transaction> {
         let rows = self.transactions.iter();
         rows.filter(move |row| row.partner == partner && row.card == card).map(|row| &row.transaction)
     }

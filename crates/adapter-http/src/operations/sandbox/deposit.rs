@@ -34,7 +34,10 @@ impl From<PartnerError> for ApiError {
             PartnerError::LoginTaken
             | PartnerError::Password(_)
             | PartnerError::NotFound
-            | PartnerError::ReferenceUsed(_) => Self::internal(error.to_string()),
+            | PartnerError::ReferenceUsed(_)
+            | PartnerError::NoDeposit
+            | PartnerError::AlreadyReversed
+            | PartnerError::Insufficient(_) => Self::internal(error.to_string()),
             PartnerError::Store(error) => error.into(),
             PartnerError::Security(error) => error.into(),
         }

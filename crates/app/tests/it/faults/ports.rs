@@ -1,5 +1,6 @@
 //! The ports of a process to which one fault happens.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,9 +11,11 @@ use kopeck_port_bank::sandbox::{
     SandboxError,
 };
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    RegistryError, RegistryPosition, Submission, Verdict,
 };
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+use time::OffsetDateTime;
 
 use crate::ground::Ports;
 
@@ -205,6 +208,16 @@ impl BankGateway for WatchedBank {
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
         self.1.call(("bank feed", false), || self.0.feed(after, limit), |fault| Err(silence(fault).into()))
+    }
+
+    fn registry(
+        &self,
+        period: &Range<OffsetDateTime>,
+        after: Option<RegistryPosition>,
+        limit: u32,
+    ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        let ask = || self.0.registry(period, after, limit);
+        self.1.call(("bank registry", false), ask, |fault| Err(silence(fault).into()))
     }
 }
 

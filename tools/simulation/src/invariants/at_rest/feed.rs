@@ -152,6 +152,10 @@ impl Told {
                 deposited.amount.is_positive()
             }
             EventData::BalanceReturned(back) => back.amount.is_positive(),
+            EventData::BalanceWithdrawn(taken) | EventData::BalanceCorrected(taken) => {
+                self.deposited -= taken.amount.get();
+                taken.amount.is_positive()
+            }
             // No partner of the simulation has a threshold.
             EventData::BalanceLow(_) => false,
             EventData::EmployeeCreated(change) => self.employees.insert(change.employee.to_string()),
