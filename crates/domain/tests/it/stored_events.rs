@@ -138,8 +138,6 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         (EventData::CardLinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
-        (EventData::BalanceWithdrawn(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
-        (EventData::BalanceCorrected(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
         (
             EventData::BalanceReturned(Returned {
                 amount: Kopecks::new(700),
@@ -147,6 +145,8 @@ fn partners_samples() -> Vec<(EventData, Value)> {
             }),
             json!({"amount": 700, "by": {"closing": ID}}),
         ),
+        (EventData::BalanceWithdrawn(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
+        (EventData::BalanceCorrected(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
         (
             EventData::BalanceLow(BalanceLow {
                 available: Kopecks::new(4_000),
