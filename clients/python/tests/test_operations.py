@@ -119,25 +119,26 @@ class Operations(unittest.TestCase):
         self.check(
             orders,
             'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A",'
-            '"recipient":"R","phone":"9031234567"}]}',
-            'POST /v1/order/virtualcards {"data":[{"numberCards":2,"amount":5000,"typeCard":"MLZ"}]}',
+            '"recipient":"R","phone":"9031234567"}],"reference":"PO-7"}',
+            'POST /v1/order/virtualcards {"data":[{"numberCards":2,"amount":5000,"typeCard":"MLZ"}],"reference":"PO-8"}',
             "GET /v1/order/status/ID",
             "GET /v1/order/result/ID",
             'POST /v1/order/confirm {"orderId":"ID"}',
             'POST /v1/order/cancel {"orderId":"ID"}',
-            "GET /v1/orders?status=NEW&page=1",
+            "GET /v1/order/status/ID",
+            "GET /v1/orders?status=NEW&reference=PO-7&from=07.02.2026&to=07.02.2026&page=1",
         )
 
     def test_replenishments_and_limits(self) -> None:
         self.check(
             replenishments_and_limits,
-            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}',
+            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
             "GET /v1/replenishment/status?idReplenishment=ID",
             "GET /v1/replenishment/result?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
-            "GET /v1/replenishments",
+            "GET /v1/replenishments?reference=PO-7",
             'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
-            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]},"reference":"PO-7"}',
             'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
             'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
             "GET /v1/limits/result/ID",
@@ -245,23 +246,26 @@ def cards_and_balance(client: Client) -> None:
 
 def orders(client: Client) -> None:
     plastic = PlasticItem(2, CardType.KKL, "A", "R", "9031234567")
-    assert client.orders.plastic([plastic]).order_id == ID
-    client.orders.virtual([VirtualItem(2, 5_000)])
+    assert client.orders.plastic([plastic], reference="PO-7").order_id == ID
+    client.orders.virtual([VirtualItem(2, 5_000)], reference="PO-8")
     assert client.orders.status(ID).state is RequestState.SUCCESS
     assert client.orders.result(ID).data[0].custom_id_card == "4006381333931"
     assert client.orders.confirm(ID).id == ID
     client.orders.cancel(ID)
-    assert client.orders.list(status=RequestState.NEW, page=1).data[0].kind is kopeck.OrderKind.VIRTUAL
+    assert client.orders.status(ID).reference is None
+    day = NOON.date()
+    listed = client.orders.list(status=RequestState.NEW, reference="PO-7", from_date=day, to_date=day, page=1)
+    assert (listed.data[0].kind, listed.data[0].reference) == (kopeck.OrderKind.VIRTUAL, None)
 
 
 def replenishments_and_limits(client: Client) -> None:
-    assert client.replenishments.create([TopUp(ID, 100)]).replenishment_id == ID
+    assert client.replenishments.create([TopUp(ID, 100)], reference="PO-7").replenishment_id == ID
     client.replenishments.status(ID)
     assert client.replenishments.result(ID)[0].error == "expired"
     client.replenishments.cancel(ID)
-    assert client.replenishments.list().data[0].created_at == datetime(2026, 2, 7, 9, 5)
+    assert client.replenishments.list(reference="PO-7").data[0].created_at == datetime(2026, 2, 7, 9, 5)
     limit = CardLimit(amount=100, period=LimitPeriod.DAY, days=(1, 7), times=(TimeWindow("08:00", "24:00"),))
-    assert client.limits.set([ID], limit).set_limits_cards_id == ID
+    assert client.limits.set([ID], limit, reference="PO-7").set_limits_cards_id == ID
     client.limits.status(ID)
     client.limits.cancel(ID)
     assert client.limits.result(ID)[0].succeeded

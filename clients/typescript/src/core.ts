@@ -23,6 +23,14 @@ export interface ChangeOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Of a new order, top-up request or change of limits. */
+export interface RequestOptions extends ChangeOptions {
+  /**
+   * What you call it, such as its number in your books: 1 to 64 letters, digits, blanks and `-_./#`. It need not be unique.
+   */
+  readonly reference?: string | undefined;
+}
+
 /** What a call is made of beside its operation. What is `undefined` is left out. */
 export interface Parts extends ChangeOptions {
   readonly id?: string;

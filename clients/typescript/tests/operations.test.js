@@ -81,24 +81,25 @@ const groups = {
 
   async orders({ orders }) {
     const plastic = { numberCards: 2, typeCard: "KKL", deliveryAddress: "A", recipient: "R", phone: "9031234567" };
-    assert.equal(await orders.plastic([plastic]), ID);
-    await orders.virtual([{ numberCards: 2, amount: 5_000 }]);
+    assert.equal(await orders.plastic([plastic], { reference: "PO-7" }), ID);
+    await orders.virtual([{ numberCards: 2, amount: 5_000 }], { reference: "PO-8" });
     assert.deepEqual(await orders.status(ID), { id: ID, state: "SUCCESS" });
     const [issued] = (await orders.result(ID)).data;
     assert.equal(issued.activationCode.expose(), "hush");
     await orders.confirm(ID);
     await orders.cancel(ID);
-    assert.equal((await orders.list({ status: "NEW", page: 1 })).data[0].kind, "VIRTUAL");
+    const days = { reference: "PO-7", from: "07.02.2026", to: "08.02.2026" };
+    assert.equal((await orders.list({ status: "NEW", ...days, page: 1 })).data[0].kind, "VIRTUAL");
   },
 
   async requests({ replenishments, limits }) {
-    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }]), ID);
+    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }], { reference: "PO-7" }), ID);
     await replenishments.status(ID);
     assert.deepEqual(await replenishments.result(ID), [{ idCard: ID, succeeded: false, amount: 5, error: "expired" }]);
     await replenishments.cancel(ID);
-    await replenishments.list();
+    await replenishments.list({ reference: "PO-7" });
     const times = [{ from: "08:00", to: "24:00" }];
-    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times }), ID);
+    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times }, { reference: "PO-7" }), ID);
     await limits.status(ID);
     await limits.cancel(ID);
     assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
@@ -182,21 +183,21 @@ const SENT = {
     'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
   ],
   orders: [
-    'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A","recipient":"R","phone":"9031234567"}]}',
-    'POST /v1/order/virtualcards {"data":[{"typeCard":"MLZ","numberCards":2,"amount":5000}]}',
+    'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A","recipient":"R","phone":"9031234567"}],"reference":"PO-7"}',
+    'POST /v1/order/virtualcards {"data":[{"typeCard":"MLZ","numberCards":2,"amount":5000}],"reference":"PO-8"}',
     "GET /v1/order/status/ID",
     "GET /v1/order/result/ID",
     'POST /v1/order/confirm {"orderId":"ID"}',
     'POST /v1/order/cancel {"orderId":"ID"}',
-    "GET /v1/orders?status=NEW&page=1",
+    "GET /v1/orders?status=NEW&reference=PO-7&from=07.02.2026&to=08.02.2026&page=1",
   ],
   requests: [
-    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}',
+    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
     "GET /v1/replenishment/status?idReplenishment=ID",
     "GET /v1/replenishment/result?idReplenishment=ID",
     "DELETE /v1/replenishment/ID",
-    "GET /v1/replenishments",
-    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+    "GET /v1/replenishments?reference=PO-7",
+    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]},"reference":"PO-7"}',
     'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",

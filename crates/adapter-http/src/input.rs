@@ -4,6 +4,7 @@ pub(crate) mod distinct;
 pub(crate) mod field_types;
 pub(crate) mod limit;
 pub(crate) mod object;
+pub(crate) mod period;
 pub(crate) mod query;
 pub(crate) mod reader;
 pub(crate) mod schema;

@@ -28,6 +28,14 @@ pub(crate) fn free_text() -> String {
     format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$")
 }
 
+/// A partner's reference of a request. Characters outside of ASCII are not told apart: letters and digits of all scripts are
+/// too many for a pattern.
+pub(crate) fn reference() -> String {
+    let inner = format!(r"[^\u0000-\u001F!-\u0022$-,:-@\[-\^`{{-\u00A0{EXCLUDED}]");
+    let outer = inner.replacen("[^", "[^ ", 1);
+    format!("^{outer}({inner}*{outer})?$")
+}
+
 /// A person's name. The letters are listed, since not every reader of the description understands `\p{…}`.
 pub(crate) fn name() -> String {
     let range = |(first, last): &(char, char)| format!("{}-{}", escaped(*first), escaped(*last));
@@ -47,6 +55,7 @@ fn escaped(letter: char) -> String {
 mod tests {
     use kopeck_domain::category::CategoryName;
     use kopeck_domain::person::CustomId;
+    use kopeck_domain::request::RequestReference;
     use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
     use super::*;
@@ -82,6 +91,23 @@ mod tests {
             let text = character.to_string();
             assert_eq!(holds(&names, character), PersonName::parse(&text).is_ok(), "{character:?}");
             assert_eq!(holds(&custom_ids, character), CustomId::parse(&text).is_ok(), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn references_match_what_their_parser_accepts_within_ascii() {
+        let pattern = reference();
+        let (outer, rest) = pattern.strip_prefix('^').and_then(|rest| rest.split_once('(')).unwrap();
+        let (inner, _) = rest.split_once('*').unwrap();
+        let (outer, inner) = (class(outer), class(inner));
+        for character in composed() {
+            let (alone, within) = (character.to_string(), format!("a{character}b"));
+            let accepted = [&alone, &within].map(|text| RequestReference::parse(text).is_ok());
+            let held = [holds(&outer, character), holds(&inner, character)];
+            if character.is_ascii() {
+                assert_eq!(accepted, held, "{character:?}");
+            }
+            assert!(accepted.iter().zip(held).all(|(accepted, held)| !accepted || held), "{character:?}");
         }
     }
 

@@ -17,7 +17,7 @@ use kopeck_domain::ids::{
 use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_domain::transaction::TransactionType;
 use kopeck_domain::webhook::DeliveryStatus;
 use secrecy::SecretString;
@@ -221,6 +221,14 @@ macro_rules! property {
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (with = $form:literal)) => {
         $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
     };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = "Option::is_none")) => {
+        $all.push($crate::schema::Property {
+            name: $crate::schema::camel_case(stringify!($field)),
+            required: false,
+            schema: <$type as $crate::schema::MayBeAbsent>::schema($components)
+                .with("description", $crate::schema::prose(&[$($what),*])),
+        });
+    };
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = $later:literal)) => {
         $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
     };
@@ -242,6 +250,18 @@ pub(crate) use property;
 impl<T: HasSchema> HasSchema for Option<T> {
     fn schema(components: &mut Components) -> Json {
         or_null(T::schema(components))
+    }
+}
+
+/// A field that is absent where it has no value, and never `null`.
+pub(crate) trait MayBeAbsent {
+    /// The schema of its value.
+    fn schema(components: &mut Components) -> Json;
+}
+
+impl<T: HasSchema> MayBeAbsent for Option<T> {
+    fn schema(components: &mut Components) -> Json {
+        T::schema(components)
     }
 }
 
@@ -295,6 +315,7 @@ fn uuid() -> Json {
 }
 
 const CUSTOM_ID_FORM: &str = "A-Z, a-z, letters of the block Cyrillic, digits, - and _";
+const REFERENCE_FORM: &str = "letters, digits, blanks and - _ . / #, no blank first or last; stored in NFC";
 const NAME_FORM: &str = "letters of the scripts Latin and Cyrillic, and -; stored in NFC";
 
 plain! {
@@ -315,6 +336,9 @@ plain! {
     Recipient => free_text(Recipient::MAX_CHARS);
     DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
     CategoryName => free_text(CategoryName::MAX_CHARS);
+    RequestReference => chars(1, RequestReference::MAX_CHARS)
+        .with("pattern", patterns::reference())
+        .with("x-form", REFERENCE_FORM);
     CardNumber => pattern(patterns::CARD_NUMBER, "10 or 13 digits");
     Date => pattern(patterns::DATE, "DD.MM.YYYY");
     OffsetDateTime => pattern(patterns::TIMESTAMP, "DD.MM.YYYY HH:MM");
@@ -398,7 +422,7 @@ pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
             add_fields(&mut properties, fields, components);
             object_of(properties).with("description", prose(about))
         }),
-        Shape::Flattened(inner) => of_shape(inner, components),
+        Shape::Flattened(inner) | Shape::OrAbsent(inner) => of_shape(inner, components),
         Shape::List(item) => object! {"type": "array", "items": of_shape(item, components)},
         Shape::AnyOf(shapes) => {
             let mut schemas: Vec<Json> = Vec::new();
@@ -422,7 +446,7 @@ fn add_fields(properties: &mut Vec<Property>, fields: &[Field], components: &mut
         }
         properties.push(Property {
             name: wire.map_or_else(|| camel_case(field), str::to_owned),
-            required: true,
+            required: !matches!(shape, Shape::OrAbsent(_)),
             schema: of_shape(shape, components).with("description", prose(about)),
         });
     }

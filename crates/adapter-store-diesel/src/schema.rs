@@ -124,6 +124,7 @@ tables! {
         state -> Text,
         created_at -> UtcTimestamp,
         state_since -> UtcTimestamp,
+        reference -> Nullable<Text>,
     }
 
     order_lines (partner_id, order_id, position) {
@@ -204,6 +205,7 @@ tables! {
         state_since -> UtcTimestamp,
         is_urgent -> Bool,
         returned -> BigInt,
+        reference -> Nullable<Text>,
     }
 
     card_batch_items (partner_id, batch_id, ordinal) {

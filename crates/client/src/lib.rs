@@ -53,7 +53,7 @@ pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
 pub use model::replenishment::TopUp;
-pub use model::request::RequestStatus;
+pub use model::request::{RequestFilter, RequestStatus};
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
 pub use model::withdrawal::CardWithdrawal;
@@ -62,7 +62,7 @@ pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
 pub use webhook::{WebhookError, WebhookHeaders, WebhookVerifier};
-pub use write::Write;
+pub use write::{HasReference, Write};
 
 #[doc(inline)]
 pub use kopeck_api::{

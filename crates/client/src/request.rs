@@ -76,6 +76,16 @@ impl Request {
         self
     }
 
+    /// Adds a field to the body, which is an object with other fields.
+    pub(crate) fn field(mut self, name: &str, value: &str) -> Self {
+        if let Some(body) = &mut self.body
+            && body.pop() == Some('}')
+        {
+            body.push_str(&format!(",{}:{}}}", Value::from(name), Value::from(value)));
+        }
+        self
+    }
+
     /// The path with `value` in place of the placeholder.
     pub(crate) fn path_with(&self, value: &str) -> String {
         match self.placeholder() {
@@ -109,6 +119,13 @@ mod tests {
         let call = Request::of(&operations::ORDER_LIST);
         assert_eq!(call.path_with("*"), "/v1/orders");
         assert_eq!(call.placeholder_name(), None);
+    }
+
+    #[test]
+    fn a_field_is_added_to_a_body() {
+        let call = Request::of(&operations::ORDER_CANCEL).body(&serde_json::json!({"data": [1]}));
+        let body = call.field("reference", "PO \"7\"").body;
+        assert_eq!(body.as_deref().map(String::as_str), Some(r#"{"data":[1],"reference":"PO \"7\""}"#));
     }
 
     #[test]

@@ -171,6 +171,7 @@ macro_rules! contract_tests {
             an_order_is_its_partners_own
             pages_show_the_newest_first
             the_list_filters_by_state
+            the_list_filters_by_reference_and_time
         }
         $crate::contract_tests! { @batches $make, [
             replenishments: TopUps, limit_changes: LimitChanges, closings: Closings, withdrawals: Withdrawals
@@ -185,6 +186,7 @@ macro_rules! contract_tests {
             a_request_takes_only_the_partners_cards
             pages_show_the_newest_first
             the_list_filters_by_state
+            the_list_filters_by_reference_and_time
             a_request_of_ten_thousand_cards
             targets_are_those_that_exist
             thousands_of_targets_are_found_at_once

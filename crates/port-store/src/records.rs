@@ -12,6 +12,7 @@ use kopeck_domain::limit::Limit;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::Partner;
 use kopeck_domain::person::CustomId;
+use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_domain::transaction::TransactionType;
 use time::{Date, OffsetDateTime};
 
@@ -79,11 +80,46 @@ impl std::fmt::Debug for RecordedResponse {
     }
 }
 
-/// Which orders a list shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OrderFilter {
+/// Which orders or card batches a list shows; everything that is set has to fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestFilter<S> {
     /// In this state.
-    pub state: Option<OrderState>,
+    pub state: Option<S>,
+    /// With this reference of the partner.
+    pub reference: Option<RequestReference>,
+    /// Accepted at this moment or later.
+    pub from: Option<OffsetDateTime>,
+    /// Accepted before this moment.
+    pub before: Option<OffsetDateTime>,
+}
+
+/// Which orders a list shows.
+pub type OrderFilter = RequestFilter<OrderState>;
+
+/// All requests.
+impl<S> Default for RequestFilter<S> {
+    fn default() -> Self {
+        Self { state: None, reference: None, from: None, before: None }
+    }
+}
+
+impl<S> RequestFilter<S> {
+    /// Whether it lets every request through.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state.is_none() && self.reference.is_none() && self.from.is_none() && self.before.is_none()
+    }
+}
+
+impl RequestFilter<RequestState> {
+    /// The filter of one kind of request, with the state as `own` has it; `None` if no request of the kind can be in it.
+    pub fn narrowed<S>(&self, own: impl FnOnce(RequestState) -> Option<S>) -> Option<RequestFilter<S>> {
+        let state = match self.state {
+            Some(state) => Some(own(state)?),
+            None => None,
+        };
+        Some(RequestFilter { state, reference: self.reference.clone(), from: self.from, before: self.before })
+    }
 }
 
 /// Which employees a list shows; everything that is set has to fit.

@@ -266,7 +266,7 @@ pub trait OrderRepository {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: OrderFilter,
+        filter: &OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError>;
 }

@@ -82,6 +82,11 @@ impl<'a> Reader<'a> {
         self.faults.take(placeholder, (field_type.read)(InputValue::Text(text.unwrap_or_default())))
     }
 
+    /// Adds a fault.
+    pub(crate) fn fault(&mut self, name: &str, detail: impl Into<String>) {
+        self.faults.push(name, detail);
+    }
+
     pub(crate) fn body(&mut self) -> Fields<'_> {
         Fields {
             object: &self.input.body,

@@ -17,8 +17,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         // Lists: of cards to top up; of cards to limit, to close or to take money from, but of lines in an order.
         "cards" => true,
         "data" => ["limits.set", "closing.create", "withdrawal.create"].contains(&operation),
-        // The partner's own word for an employee, which another partner may have too.
-        "customId" => false,
+        // The partner's own words for an employee and a request, which another partner may have too.
+        "customId" | "reference" => false,
         "surname" | "name" | "patronymic" | "phone" | "email" | "status" | "q" | "nameCategory"
         | "statusCard" | "typeCard" | "page" | "per_page" | "perPage" | "from" | "to" | "type" | "amount"
         | "at" | "limit" | "after" | "types" | "wait" | "place" | "mcc" | "merchantId" | "activationCode"

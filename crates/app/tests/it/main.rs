@@ -84,6 +84,7 @@ mod races;
 mod readme;
 mod reconcile;
 mod reconcile_command;
+mod references;
 mod replenishments;
 mod returns;
 mod roles;

@@ -3,7 +3,7 @@
 use kopeck_client::{
     BankBehaviour, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason, Date,
     EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch,
-    PlasticItem, PrimitiveDateTime, Purchase, RequestState, Time, TopUp, TransactionFilter, TransactionType,
+    PlasticItem, PrimitiveDateTime, Purchase, RequestFilter, RequestState, Time, TopUp, TransactionFilter, TransactionType,
     Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
@@ -231,7 +231,10 @@ async fn orders() {
         assert_eq!(orders.result(ID).await?.data.len(), 1);
         assert_eq!(orders.confirm(ID).await?.id, ID);
         orders.cancel(ID).await?;
-        assert_eq!(orders.list(Some(&RequestState::New), Paging::page(1)).await?.data.len(), 1);
+        assert_eq!(
+            orders.list(&RequestFilter::in_state(RequestState::New), Paging::page(1)).await?.data.len(),
+            1
+        );
         Ok(())
     })
     .await;
@@ -258,13 +261,13 @@ async fn replenishments_and_limits() {
         let results = replenishments.result(ID).await?;
         assert!(results.iter().all(|result| result.error_replenishment.as_deref() == Some("expired")));
         replenishments.cancel(ID).await?;
-        replenishments.list(None, Paging::default()).await?;
+        replenishments.list(&RequestFilter::default(), Paging::default()).await?;
         let limits = client.limits();
         assert_eq!(limits.set(&[ID], &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
         limits.status(ID).await?;
         limits.cancel(ID).await?;
         assert!(limits.result(ID).await?.iter().all(|result| result.result_limit));
-        limits.list(Some(&RequestState::Decline), Paging::default()).await?;
+        limits.list(&RequestFilter::in_state(RequestState::Decline), Paging::default()).await?;
         Ok(())
     })
     .await;

@@ -15,6 +15,7 @@ pub use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::{CardId, ClosingId, PartnerId, ReplenishmentId, WithdrawalId};
 pub use kopeck_domain::limit_change::LimitChanges;
 pub use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::request::RequestReference;
 pub use kopeck_domain::withdrawal::Withdrawals;
 use time::Duration;
 
@@ -37,6 +38,10 @@ fn batch<K: SampleKind>(cards: &[Card]) -> (CardBatch<K>, Vec<BatchItem<K>>) {
     };
     let count = u32::try_from(cards.len()).unwrap();
     (CardBatch::new(id(), count, K::terms(count), at(0)), (0..).zip(cards).map(item).collect())
+}
+
+fn reference(text: &str) -> RequestReference {
+    RequestReference::from_stored(text.to_owned())
 }
 
 /// One batch that is stored, and short ways to its repository.
@@ -155,7 +160,16 @@ fn list<K: SampleKind>(
     state: Option<BatchState>,
     page: Page,
 ) -> Listed<CardBatch<K>> {
-    read(store, move |unit| K::repository(unit).list(partner, BatchFilter { state }, page))
+    list_filtered(store, partner, BatchFilter { state, ..BatchFilter::default() }, page)
+}
+
+fn list_filtered<K: SampleKind>(
+    store: &dyn Store,
+    partner: PartnerId,
+    filter: BatchFilter,
+    page: Page,
+) -> Listed<CardBatch<K>> {
+    read(store, move |unit| K::repository(unit).list(partner, &filter, page))
 }
 
 fn targets<K: SampleKind>(
@@ -177,6 +191,7 @@ const TAKEN: Result<(), StoreError> = Err(StoreError::Conflict(Rule::CardInOneBa
 pub fn a_request_is_read_as_it_was_made<K: SampleKind>(store: &dyn Store) {
     let partner = partner(store);
     let (batch, items) = batch::<K>(&some_cards(store, partner, 4));
+    let batch = batch.with_reference(Some(reference("Счёт 7")));
     let stored = Stored::<K> { store, partner, id: batch.id };
     assert_eq!(stored.get(), None);
     insert_batch(store, partner, &batch, &items).unwrap();
@@ -414,6 +429,34 @@ pub fn thousands_of_targets_are_found_at_once<K: SampleKind>(store: &dyn Store) 
     let mut ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
     ids.extend((0..8_000).map(|_| id::<CardId>()));
     assert_eq!(targets::<K>(store, partner, &ids).len(), 2_000);
+}
+
+/// Together. The end of a period is not part of it.
+pub fn the_list_filters_by_reference_and_time<K: SampleKind>(store: &dyn Store) {
+    let partner = partner(store);
+    let mut batches = Vec::new();
+    for (number, text) in (0..).zip([Some("A"), None, Some("B"), Some("A")]) {
+        let (new, items) = batch::<K>(&some_cards(store, partner, 1));
+        let new = CardBatch::from_stored(StoredBatch {
+            created_at: at(100 * number),
+            reference: text.map(reference),
+            ..new.into_stored()
+        });
+        insert_batch(store, partner, &new, &items).unwrap();
+        batches.push(new);
+    }
+    let listed = |filter| list_filtered::<K>(store, partner, filter, page(1, 10));
+    let expected = |places: &[usize]| Listed {
+        items: places.iter().map(|place| batches[*place].clone()).collect(),
+        total: places.len() as u64,
+    };
+    let all = BatchFilter::default();
+    let named = BatchFilter { reference: Some(reference("A")), ..all.clone() };
+    assert_eq!(listed(named.clone()), expected(&[3, 0]));
+    assert_eq!(listed(BatchFilter { from: Some(at(200)), ..all.clone() }), expected(&[3, 2]));
+    assert_eq!(listed(BatchFilter { before: Some(at(200)), ..all }), expected(&[1, 0]));
+    assert_eq!(listed(BatchFilter { from: Some(at(1)), ..named.clone() }), expected(&[3]));
+    assert_eq!(listed(BatchFilter { state: Some(BatchState::Success), ..named }), expected(&[]));
 }
 
 /// Every batch of the partner, oldest first, with its cards, money and job.

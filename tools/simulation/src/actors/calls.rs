@@ -163,7 +163,7 @@ pub(super) fn carry_out(
             Ok(answer(201, employee.id))
         }
         Command::Order { kind, lines } => {
-            let order = orders::place(unit, env, partner, *kind, lines)?;
+            let order = orders::place(unit, env, partner, *kind, lines, None)?;
             Ok(answer(202, order.id))
         }
         Command::Link { employee, number, status } => {
@@ -175,11 +175,11 @@ pub(super) fn carry_out(
             Ok(answer(200, card.id))
         }
         Command::TopUp(top_ups) => {
-            let request = replenishments::create(unit, env, partner, top_ups)?;
+            let request = replenishments::create(unit, env, partner, top_ups, None)?;
             Ok(answer(202, request.id))
         }
         Command::SetLimits { cards, limit } => {
-            let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()))?;
+            let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()), None)?;
             Ok(answer(202, request.id))
         }
         Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards)?.id)),
