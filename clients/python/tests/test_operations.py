@@ -11,7 +11,7 @@ from uuid import UUID
 
 import kopeck
 from kopeck import CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
-from kopeck import EmployeeStatus, LimitPeriod, PlasticItem, RequestState
+from kopeck import EmployeeStatus, EntryType, LimitPeriod, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
@@ -51,9 +51,20 @@ WEBHOOK = {
 }
 
 
+ENTRY = {
+    **{"seq": 3, "at": "07.02.2026 12:00", "type": "HOLD", "amount": -5, "balance": 7, "hold": 8},
+    **{"of": {"kind": "order", "id": str(ID), "reference": None}},
+}
+
+
 def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/events":
         return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2})
+    if seen.path == "/v1/balance/entries":
+        return Reply(200, {"opening": 1, "closing": 2, "data": [ENTRY], "meta": META})
+    if seen.path == "/v1/transactions":
+        data = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
+        return Reply(200, {"data": data, "next": 4})
     if seen.path.startswith("/v1/webhook"):
         return Reply(200, {**WEBHOOK, "data": [WEBHOOK], "meta": META})
     item = dict(OBJECT)
@@ -113,6 +124,16 @@ class Operations(unittest.TestCase):
             'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
             'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
             "GET /v1/balance",
+        )
+
+    def test_statements(self) -> None:
+        self.check(
+            statements,
+            "GET /v1/balance/entries?from=07.02.2026&to=07.02.2026&type=HOLD&page=1",
+            "GET /v1/balance/entries?page=1&per_page=100",
+            "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
+            "GET /v1/transactions?after=0&limit=1000&from=07.02.2026&to=07.02.2026",
+            "GET /v1/transactions?after=4&limit=1000&from=07.02.2026&to=07.02.2026",
         )
 
     def test_orders(self) -> None:
@@ -205,7 +226,7 @@ class Operations(unittest.TestCase):
         named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
         self.assertGreater(len(named), 40)
         groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, closings_and_withdrawals)
-        groups += (events, webhooks, sandbox, tokens)
+        groups += (statements, events, webhooks, sandbox, tokens)
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
@@ -242,6 +263,20 @@ def cards_and_balance(client: Client) -> None:
     assert client.cards.link(ID, "4006381333931", CardStatus.MAIN).id_card == ID
     assert client.cards.switch(ID, ID, CardStatus.ADDITIONAL).status_card is CardStatus.MAIN
     assert client.balance().hold == 1
+
+
+def statements(client: Client) -> None:
+    day = NOON.date()
+    page = client.statements.entries(from_date=day, to_date=day, entry_type=EntryType.HOLD, page=1)
+    (entry,) = page.data
+    assert (page.opening, page.closing, page.next, entry.seq, entry.at) == (1, 2, None, 3, NOON)
+    assert (entry.amount, entry.balance, entry.hold, entry.of.kind.value, entry.of.id) == (-5, 7, 8, "order", ID)
+    assert [one.entry_type for one in client.statements.all_entries()] == [EntryType.HOLD]
+    kind = TransactionType.PAYMENT
+    feed = client.statements.transactions(after=3, limit=10, transaction_type=kind, id_card=ID, id_employee=str(ID))
+    assert (feed.next, feed.data[0].seq, feed.data[0].custom_id, feed.data[0].id) == (4, 4, "T-1", 3)
+    all_of_day = client.statements.all_transactions(from_date=day, to_date=day)
+    assert [one.seq for one in all_of_day] == [4]
 
 
 def orders(client: Client) -> None:

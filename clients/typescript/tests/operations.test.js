@@ -33,8 +33,16 @@ const WEBHOOK = {
   ...{ idWebhook: ID, url: "https://a.b/", types: null, secret: "whsec_s", eventId: ID, deliveries: 2, idDelivery: ID },
 };
 
-function answer({ path }) {
+const of = { kind: "order", id: ID, reference: null };
+const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
+
+function answer({ path, target }) {
   if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
+  if (path === "/v1/balance/entries") return { body: { opening: 1, closing: 2, data: [ENTRY], meta } };
+  if (path === "/v1/transactions") {
+    const data = target.includes("after=4") ? [] : [{ ...OBJECT, seq: 4, type: "PAYMENT" }];
+    return { body: { data, next: 4 } };
+  }
   if (path === "/v1/events") return { body: { data: [EVENT], next: 4, oldest: 2 } };
   const data = /^\/v1\/(employee|card)\/[^/]+$/.test(path) ? OBJECT : [OBJECT];
   return { body: { ...OBJECT, data, meta } };
@@ -118,6 +126,16 @@ const groups = {
     assert.deepEqual(await withdrawals.result(ID), [{ idCard: ID, succeeded: false, amount: 0, error }]);
     await withdrawals.cancel(ID);
     await withdrawals.list({ status: "DECLINE" });
+  },
+
+  async statements({ statements }) {
+    const days = { from: "07.02.2026", to: "07.02.2026" };
+    const page = await statements.entries({ ...days, type: "HOLD", page: 1 });
+    assert.deepEqual([page.opening, page.closing, page.next, page.data], [1, 2, undefined, [ENTRY]]);
+    assert.deepEqual((await all(statements.allEntries())).map(({ seq }) => seq), [3]);
+    const feed = await statements.transactions({ after: 3, limit: 10, type: "PAYMENT", idCard: ID, idEmployee: ID });
+    assert.deepEqual([feed.next, feed.data[0].seq, feed.data[0].customId], [4, 4, "T-1"]);
+    assert.deepEqual((await all(statements.allTransactions(days))).map(({ seq }) => seq), [4]);
   },
 
   async events({ events }) {
@@ -214,6 +232,13 @@ const SENT = {
     "GET /v1/withdrawal/ID/result",
     "DELETE /v1/withdrawal/ID",
     "GET /v1/withdrawals?status=DECLINE",
+  ],
+  statements: [
+    "GET /v1/balance/entries?from=07.02.2026&to=07.02.2026&type=HOLD&page=1",
+    "GET /v1/balance/entries?page=1&per_page=100",
+    "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
+    "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=0&limit=1000",
+    "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=4&limit=1000",
   ],
   events: [
     "GET /v1/events?after=3&limit=10&wait=5&types=card.issued%2Cnewer",

@@ -18,6 +18,7 @@ mod replenishments;
 mod requests;
 mod sandbox;
 pub(crate) mod tokens;
+mod transactions;
 mod webhooks;
 mod withdrawals;
 
@@ -26,7 +27,7 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 12] = [
+static INTERFACE: [&[&Operation]; 13] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -36,7 +37,8 @@ static INTERFACE: [&[&Operation]; 12] = [
     &limits::OPERATIONS,
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
-    &[&balance::OPERATION],
+    &balance::OPERATIONS,
+    &[&transactions::OPERATION],
     &[&events::OPERATION],
     &webhooks::OPERATIONS,
 ];
@@ -157,14 +159,19 @@ mod tests {
             }
         }
         let paging = "page per_page perPage";
-        let lists = ["order.list", "replenishment.list", "limits.list", "closing.list", "withdrawal.list"];
+        let lists =
+            ["order.list", "replenishment.list", "limits.list", "closing.list", "withdrawal.list", "balance.entries"];
         let lists = lists.map(|name| (name, paging.to_owned()));
         let mut expected: Vec<_> = ["employee.list", "category.list", "card.available", "webhook.list"]
             .map(|name| (name, paging.to_owned()))
             .into_iter()
             .chain(
-                [("card.switch", "idCard"), ("event.feed", "after limit types wait")]
-                    .map(|(name, fields)| (name, fields.to_owned())),
+                [
+                    ("card.switch", "idCard"),
+                    ("event.feed", "after limit types wait"),
+                    ("transaction.feed", "after limit"),
+                ]
+                .map(|(name, fields)| (name, fields.to_owned())),
             )
             .chain(lists)
             .collect();

@@ -14,6 +14,7 @@ use kopeck_domain::ids::{
     CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
     WithdrawalId,
 };
+use kopeck_domain::ledger::{EntrySource, EntryType};
 use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
@@ -363,11 +364,7 @@ macro_rules! of_the_api {
 }
 
 of_the_api! {
-    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Closing, ClosingCreated,
-    ClosingResult, Employee, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated, LimitResult, LinkedCard,
-    Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, Redelivery, RefundResult, Replenishment,
-    ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, Webhook, WebhookCreated,
-    WebhookDelivery, WebhookPinged, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalResult,
+    AvailableCard, Balance, BalanceEntries, Card, CardBalance, Category, CategoryWithCount, Closing, ClosingCreated, ClosingResult, Employee, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated, LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, TransactionFeed, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalResult,
 }
 
 /// String enums that the domain and the API have both.
@@ -395,6 +392,8 @@ vocabularies! {
     ClosingReason as ClosingReason,
     Code as ErrorCode,
     EmployeeStatus as EmployeeStatus,
+    EntrySource as EntrySourceKind,
+    EntryType as EntryType,
     EventType as EventType,
     OrderKind as OrderKind,
     Period as LimitPeriod,

@@ -190,6 +190,7 @@ tables! {
         place -> Nullable<Text>,
         mcc -> Nullable<Text>,
         merchant_id -> Nullable<Text>,
+        seq -> BigInt,
     }
 
     card_batches (partner_id, id) {
@@ -246,6 +247,8 @@ tables! {
         closing_id -> Nullable<Id>,
         withdrawal_id -> Nullable<Id>,
         created_at -> UtcTimestamp,
+        available_after -> BigInt,
+        held_after -> BigInt,
     }
 
     entries (partner_id, movement, account) {

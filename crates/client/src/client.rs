@@ -7,8 +7,7 @@ use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
 use crate::api::{
-    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Webhooks,
-    Withdrawals,
+    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Statements, Webhooks, Withdrawals,
 };
 use crate::builder::ClientBuilder;
 use crate::error::Error;
@@ -132,6 +131,12 @@ impl Client {
     /// See [`Error`].
     pub async fn balance(&self) -> Result<Balance, Error> {
         self.read(Request::of(&operations::BALANCE)).await
+    }
+
+    /// What moved on the partner's balance and on its cards.
+    #[must_use]
+    pub const fn statements(&self) -> Statements<'_> {
+        Statements::new(self)
     }
 
     /// Operations of a sandbox.

@@ -11,6 +11,7 @@ pub mod cards;
 pub mod categories;
 pub mod closings;
 pub mod employees;
+pub mod entries;
 mod env;
 pub mod events;
 pub mod housekeeping;

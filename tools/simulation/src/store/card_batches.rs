@@ -103,7 +103,7 @@ impl Kind for Withdrawals {
 #[derive(Clone)]
 pub(super) struct Row<K: Kind> {
     partner: PartnerId,
-    batch: CardBatch<K>,
+    pub(super) batch: CardBatch<K>,
     /// By ordinal.
     items: Vec<BatchItem<K>>,
     /// Whether it keeps its cards from other batches.

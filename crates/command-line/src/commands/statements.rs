@@ -1,0 +1,135 @@
+//! `kopeck call entries` and `kopeck call transactions …`.
+
+use clap::{Args, Subcommand};
+use kopeck_client::{Client, Date, EntryFilter, EntryType, TransactionQuery, TransactionType};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::names::{self, CardName, EmployeeName};
+use crate::output::{Output, json_of};
+use crate::pages::PageArgs;
+use crate::table::{self, Column, money, number, text};
+use crate::times;
+
+/// Which entries of the balance to list.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EntriesArgs {
+    /// Those of this day and later, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    from: Option<Date>,
+    /// Those of this day and earlier, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    to: Option<Date>,
+    /// Only those of this type, such as `DEBIT`.
+    #[arg(long = "type")]
+    entry_type: Option<EntryType>,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// What can be done with the transactions of all cards.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum TransactionsCommand {
+    /// List transactions in the order in which the service learnt of them.
+    List {
+        #[command(flatten)]
+        which: TransactionArgs,
+        /// The most transactions, 1 to 1000.
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        limit: u64,
+    },
+}
+
+/// Which transactions.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TransactionArgs {
+    /// The number after which to begin: `seq` of the last transaction you have; 0 for the first.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    after: i64,
+    /// Those executed on this day or later, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    from: Option<Date>,
+    /// Those executed on this day or earlier, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    to: Option<Date>,
+    /// Only those of this kind, such as `PAYMENT`.
+    #[arg(long = "type")]
+    transaction_type: Option<TransactionType>,
+    /// Only those of this card.
+    #[arg(long)]
+    card: Option<CardName>,
+    /// Only those of the cards that this employee has.
+    #[arg(long)]
+    employee: Option<EmployeeName>,
+}
+
+const ENTRY: [Column; 8] = [
+    number("seq", "/seq"),
+    text("at", "/at"),
+    text("type", "/type"),
+    money("amount", "/amount"),
+    money("balance", "/balance"),
+    money("hold", "/hold"),
+    text("of", "/of/kind"),
+    text("reference", "/of/reference"),
+];
+const TRANSACTION: [Column; 8] = [
+    number("seq", "/seq"),
+    text("date", "/dateExecutionAt"),
+    text("time", "/timeExecutionAt"),
+    text("type", "/type"),
+    money("amount", "/amount"),
+    text("customId", "/customId"),
+    text("idCard", "/idCard"),
+    text("place", "/place"),
+];
+
+/// Lists entries of the balance, and the balances at the ends of the period.
+pub(super) async fn entries(client: &Client, args: EntriesArgs) -> Result<Output, Failure> {
+    let filter = EntryFilter { from: args.from, to: args.to, entry_type: args.entry_type };
+    let found = client.statements().entries(&filter, kopeck_client::Paging::page(1).per_page(1)).await?;
+    let listed = args.page.answer(&ENTRY, client.statements().all_entries(&filter)).await?;
+    let (opening, closing) = (found.opening, found.closing);
+    let between = format!(
+        "opening balance {}, closing balance {}\n",
+        crate::money::shown(opening),
+        crate::money::shown(closing)
+    );
+    Ok(listed.with(&json!({ "opening": opening, "closing": closing }), &between))
+}
+
+/// Runs a command on the transactions of all cards.
+pub(super) async fn transactions(client: &Client, command: TransactionsCommand) -> Result<Output, Failure> {
+    match command {
+        TransactionsCommand::List { which, limit } => {
+            let query = TransactionQuery { limit: Some(limit), ..which.query(client).await? };
+            let feed = client.statements().transactions(&query).await?;
+            let rows = feed.data.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
+            let text = format!("{}next: --after {}\n", table::list(&rows, &TRANSACTION), feed.next);
+            Ok(Output::new(json_of(&feed)?, text))
+        }
+    }
+}
+
+impl TransactionArgs {
+    /// The query, with the identifiers of card and employee.
+    async fn query(self, client: &Client) -> Result<TransactionQuery, Failure> {
+        let id_card = match &self.card {
+            Some(card) => Some(names::card(client, card).await?),
+            None => None,
+        };
+        let id_employee = match &self.employee {
+            Some(employee) => Some(employee.resolve(client).await?),
+            None => None,
+        };
+        Ok(TransactionQuery {
+            after: self.after,
+            limit: None,
+            from: self.from,
+            to: self.to,
+            transaction_type: self.transaction_type,
+            id_card,
+            id_employee,
+        })
+    }
+}
