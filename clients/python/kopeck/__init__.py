@@ -76,7 +76,17 @@ from kopeck.models.requests import (
     WithdrawalCreated,
     WithdrawalResult,
 )
-from kopeck.models.statements import BalanceEntries, BalanceEntry, EntrySource, PartnerTransaction, TransactionFeed
+from kopeck.models.statements import (
+    BalanceEntries,
+    BalanceEntry,
+    EntrySource,
+    FileFormat,
+    PartnerTransaction,
+    Statement,
+    StatementDay,
+    StatementTotal,
+    TransactionFeed,
+)
 from kopeck.models.webhook import Webhook, WebhookDelivery
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
@@ -167,6 +177,7 @@ __all__ = [
     "Events",
     "Feed",
     "FieldFault",
+    "FileFormat",
     "InvalidError",
     "IssuedCard",
     "KopeckError",
@@ -198,6 +209,9 @@ __all__ = [
     "Sandbox",
     "SealingError",
     "SealingKey",
+    "Statement",
+    "StatementDay",
+    "StatementTotal",
     "Statements",
     "TimeWindow",
     "TlsError",

@@ -57,11 +57,22 @@ ENTRY = {
 }
 
 
+STATEMENT = {
+    **{"month": "2026-01", "complete": True, "opening": 1, "closing": 2},
+    **{"totals": [{"type": "HOLD", "number": 2, "amount": -5}]},
+    **{"days": [{"date": "31.01.2026", "opening": 1, "closing": 2, "amount": -5}]},
+}
+
+
 def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/events":
         return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2})
     if seen.path == "/v1/balance/entries":
         return Reply(200, {"opening": 1, "closing": 2, "data": [ENTRY], "meta": META})
+    if seen.path == "/v1/statement/2026-01":
+        if seen.headers["accept"] == kopeck.FileFormat.XLSX.value:
+            return Reply(200, b"PK\xff")
+        return Reply(200, STATEMENT)
     if seen.path == "/v1/transactions":
         data = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
         return Reply(200, {"data": data, "next": 4})
@@ -131,6 +142,8 @@ class Operations(unittest.TestCase):
             statements,
             "GET /v1/balance/entries?from=07.02.2026&to=07.02.2026&type=HOLD&page=1",
             "GET /v1/balance/entries?page=1&per_page=100",
+            "GET /v1/statement/2026-01",
+            "GET /v1/statement/2026-01",
             "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
             "GET /v1/transactions?after=0&limit=1000&from=07.02.2026&to=07.02.2026",
             "GET /v1/transactions?after=4&limit=1000&from=07.02.2026&to=07.02.2026",
@@ -227,7 +240,7 @@ class Operations(unittest.TestCase):
         self.assertGreater(len(named), 40)
         groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, closings_and_withdrawals)
         groups += (statements, events, webhooks, sandbox, tokens)
-        sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
+        sent = {f"{one.method} {one.path}".replace(str(ID), "{}").replace("2026-01", "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
 
@@ -272,6 +285,9 @@ def statements(client: Client) -> None:
     assert (page.opening, page.closing, page.next, entry.seq, entry.at) == (1, 2, None, 3, NOON)
     assert (entry.amount, entry.balance, entry.hold, entry.of.kind.value, entry.of.id) == (-5, 7, 8, "order", ID)
     assert [one.entry_type for one in client.statements.all_entries()] == [EntryType.HOLD]
+    statement = client.statements.month("2026-01")
+    assert (statement.complete, statement.totals[0].number, statement.days[0].date) == (True, 2, date(2026, 1, 31))
+    assert client.statements.file("2026-01", kopeck.FileFormat.XLSX) == b"PK\xff"
     kind = TransactionType.PAYMENT
     feed = client.statements.transactions(after=3, limit=10, transaction_type=kind, id_card=ID, id_employee=str(ID))
     assert (feed.next, feed.data[0].seq, feed.data[0].custom_id, feed.data[0].id) == (4, 4, "T-1", 3)

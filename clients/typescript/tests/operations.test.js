@@ -36,9 +36,13 @@ const WEBHOOK = {
 const of = { kind: "order", id: ID, reference: null };
 const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
 
-function answer({ path, target }) {
+function answer({ path, target, headers }) {
   if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
   if (path === "/v1/balance/entries") return { body: { opening: 1, closing: 2, data: [ENTRY], meta } };
+  if (path === "/v1/statement/2026-01") {
+    const statement = { month: "2026-01", complete: true, opening: 1, closing: 2, totals: [], days: [] };
+    return { body: headers.accept === "text/csv" ? "seq" : statement };
+  }
   if (path === "/v1/transactions") {
     const data = target.includes("after=4") ? [] : [{ ...OBJECT, seq: 4, type: "PAYMENT" }];
     return { body: { data, next: 4 } };
@@ -133,6 +137,8 @@ const groups = {
     const page = await statements.entries({ ...days, type: "HOLD", page: 1 });
     assert.deepEqual([page.opening, page.closing, page.next, page.data], [1, 2, undefined, [ENTRY]]);
     assert.deepEqual((await all(statements.allEntries())).map(({ seq }) => seq), [3]);
+    assert.equal((await statements.month("2026-01")).closing, 2);
+    assert.ok((await statements.file("2026-01", "csv")) instanceof Uint8Array);
     const feed = await statements.transactions({ after: 3, limit: 10, type: "PAYMENT", idCard: ID, idEmployee: ID });
     assert.deepEqual([feed.next, feed.data[0].seq, feed.data[0].customId], [4, 4, "T-1"]);
     assert.deepEqual((await all(statements.allTransactions(days))).map(({ seq }) => seq), [4]);
@@ -236,6 +242,8 @@ const SENT = {
   statements: [
     "GET /v1/balance/entries?from=07.02.2026&to=07.02.2026&type=HOLD&page=1",
     "GET /v1/balance/entries?page=1&per_page=100",
+    "GET /v1/statement/2026-01",
+    "GET /v1/statement/2026-01",
     "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
     "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=0&limit=1000",
     "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=4&limit=1000",
@@ -295,6 +303,6 @@ test("every operation of the reference has a method", async (t) => {
   assert.ok(named.size > 40);
   const { client, seen } = await stub(t, answer);
   for (const calls of Object.values(groups)) await calls(client());
-  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}")));
+  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}").replace("2026-01", "{}")));
   assert.deepEqual([...sent].sort(), [...named].map((name) => name.replace(/\{\w+\}/, "{}")).sort());
 });

@@ -17,6 +17,7 @@ mod prelude;
 mod replenishments;
 mod requests;
 mod sandbox;
+mod statement;
 pub(crate) mod tokens;
 mod transactions;
 mod webhooks;
@@ -27,7 +28,7 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 13] = [
+static INTERFACE: [&[&Operation]; 14] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -38,6 +39,7 @@ static INTERFACE: [&[&Operation]; 13] = [
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
     &balance::OPERATIONS,
+    &[&statement::OPERATION],
     &[&transactions::OPERATION],
     &[&events::OPERATION],
     &webhooks::OPERATIONS,
@@ -137,6 +139,7 @@ mod tests {
             "setLimitsCardsId",
             "closingId",
             "withdrawalId",
+            "month",
         ];
         for operation in all() {
             let inputs = operation.inputs();
@@ -159,8 +162,14 @@ mod tests {
             }
         }
         let paging = "page per_page perPage";
-        let lists =
-            ["order.list", "replenishment.list", "limits.list", "closing.list", "withdrawal.list", "balance.entries"];
+        let lists = [
+            "order.list",
+            "replenishment.list",
+            "limits.list",
+            "closing.list",
+            "withdrawal.list",
+            "balance.entries",
+        ];
         let lists = lists.map(|name| (name, paging.to_owned()));
         let mut expected: Vec<_> = ["employee.list", "category.list", "card.available", "webhook.list"]
             .map(|name| (name, paging.to_owned()))

@@ -9,6 +9,8 @@ pub(crate) const DATE: &str = "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.][0-
 /// A timestamp, `DD.MM.YYYY HH:MM`, 1970 to 2999.
 pub(crate) const TIMESTAMP: &str =
     "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.](19[7-9][0-9]|2[0-9]{3}) ([01][0-9]|2[0-3]):[0-5][0-9]$";
+/// A month, `YYYY-MM`, 1970 to 2999.
+pub(crate) const MONTH: &str = "^(19[7-9][0-9]|2[0-9]{3})-(0[1-9]|1[0-2])$";
 /// A time of the day, `HH:MM`.
 pub(crate) const TIME: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 /// A card number; its check digit is not checked.

@@ -1,6 +1,6 @@
 //! The partner's balance, and what moved on it.
 
-use time::PrimitiveDateTime;
+use time::{Date, PrimitiveDateTime};
 use uuid::Uuid;
 
 use crate::open_enum::open_enum;
@@ -111,5 +111,50 @@ body! {
         data: Vec<BalanceEntry>,
         /// Where the page stands.
         meta: PageMeta,
+    }
+}
+
+body! {
+    /// The entries of one type in a month.
+    pub struct StatementTotal as "StatementTotal" {
+        /// The type.
+        entry_type: EntryType = "type",
+        /// How many entries there are.
+        number: u64,
+        /// By how much they changed what you can spend, kopecks.
+        amount: i64,
+    }
+}
+
+body! {
+    /// A day of a month.
+    pub struct StatementDay as "StatementDay" {
+        /// The day.
+        #[serde(with = "wire::text")]
+        date: Date,
+        /// All of your money at its beginning, kopecks.
+        opening: i64,
+        /// All of your money at its end, kopecks.
+        closing: i64,
+        /// By how much it changed what you can spend, kopecks.
+        amount: i64,
+    }
+}
+
+body! {
+    /// What moved on your balance in a month.
+    pub struct Statement as "Statement" {
+        /// The month, `YYYY-MM`.
+        month: String,
+        /// Whether the month is over: else more may come.
+        complete: bool,
+        /// All of your money at its beginning, kopecks.
+        opening: i64,
+        /// All of your money at its end, kopecks.
+        closing: i64,
+        /// Each type of entry, also those of which there is none.
+        totals: Vec<StatementTotal>,
+        /// Each day of the month, up to today.
+        days: Vec<StatementDay>,
     }
 }

@@ -243,7 +243,7 @@ body! {
         seq: i64,
         /// The card.
         id_card: Uuid,
-        /// The employee who has the card; `null` if nobody has it.
+        /// The employee who has the card; `null` if no employee has it.
         id_employee: Option<Uuid>,
         /// Your identifier of them.
         custom_id: Option<String>,

@@ -220,6 +220,9 @@ body! {
         closing_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 
@@ -230,6 +233,9 @@ body! {
         withdrawal_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 

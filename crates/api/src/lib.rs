@@ -22,7 +22,10 @@ mod webhook;
 pub mod wire;
 mod withdrawal;
 
-pub use balance::{Balance, BalanceEntries, BalanceEntry, EntrySource, EntrySourceKind, EntryType};
+pub use balance::{
+    Balance, BalanceEntries, BalanceEntry, EntrySource, EntrySourceKind, EntryType, Statement, StatementDay,
+    StatementTotal,
+};
 pub use card::{
     AccountBalance, AvailableCard, BankStatus, Card, CardBalance, CardStatus, CardType, LinkedCard,
     PartnerTransaction, PaymentAnswer, Transaction, TransactionFeed, TransactionType,

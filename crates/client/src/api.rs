@@ -22,7 +22,7 @@ pub use limits::Limits;
 pub use orders::Orders;
 pub use replenishments::Replenishments;
 pub use sandbox::Sandbox;
-pub use statements::{Statements, TransactionReader};
+pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
 pub use withdrawals::Withdrawals;
 

@@ -39,7 +39,8 @@ mod webhook;
 mod write;
 
 pub use api::{
-    Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox, Statements, TransactionReader, Webhooks, Withdrawals,
+    Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox,
+    StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -55,7 +56,7 @@ pub use model::patch::Patch;
 pub use model::replenishment::TopUp;
 pub use model::request::{RequestFilter, RequestStatus};
 pub use model::sandbox::{BankBehaviour, Purchase};
-pub use model::statement::{EntryFilter, TransactionQuery};
+pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
 pub use model::withdrawal::CardWithdrawal;
 pub use records::Records;
@@ -67,7 +68,18 @@ pub use write::{HasReference, Write};
 
 #[doc(inline)]
 pub use kopeck_api::{
-    AccountBalance, AvailableCard, Balance, BalanceEntries, BalanceEntry, BalanceLowEvent, BankCardEvent, BankStatus, Card, CardBalance, CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType, Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent, ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode, Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
+    AccountBalance, AvailableCard, Balance, BalanceEntries, BalanceEntry, BalanceLowEvent, BankCardEvent,
+    BankStatus, Card, CardBalance, CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus,
+    CardTransactionEvent, CardType, Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent,
+    ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
+    EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode, Event, EventData,
+    EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard,
+    Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging, PartnerTransaction, PaymentAnswer,
+    Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated,
+    ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, Statement, StatementDay,
+    StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent, Webhook,
+    WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret,
+    WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -20,7 +20,9 @@ pub(crate) struct Request {
     /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
     pub(crate) template: &'static str,
     /// The value of the placeholder.
-    pub(crate) id: Option<Uuid>,
+    pub(crate) id: Option<String>,
+    /// The media type of a file to ask for in place of JSON. Files are never sealed.
+    pub(crate) file: Option<&'static str>,
     pub(crate) query: Map<String, Value>,
     pub(crate) body: Option<Zeroizing<String>>,
     /// How long the service may wait before it responds.
@@ -41,6 +43,7 @@ impl Request {
             },
             template: operation.path,
             id: None,
+            file: None,
             query: Map::new(),
             body: None,
             wait: Duration::ZERO,
@@ -49,8 +52,20 @@ impl Request {
     }
 
     pub(crate) fn id(mut self, id: Uuid) -> Self {
-        self.id = Some(id);
+        self.id = Some(id.to_string());
         self
+    }
+
+    /// The month in the path. The service says what is wrong with one.
+    pub(crate) fn month(mut self, month: &str) -> Self {
+        // Nothing that could be another path.
+        self.id = Some(month.chars().filter(|letter| letter.is_ascii_digit() || *letter == '-').collect());
+        self
+    }
+
+    /// Asks for a file.
+    pub(crate) fn file(self, media_type: &'static str) -> Self {
+        Self { file: Some(media_type), ..self }
     }
 
     /// The service may wait this long before it responds.

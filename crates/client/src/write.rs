@@ -5,7 +5,7 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use kopeck_api::{LimitChangeCreated, OrderCreated, ReplenishmentCreated};
+use kopeck_api::{ClosingCreated, LimitChangeCreated, OrderCreated, ReplenishmentCreated, WithdrawalCreated};
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
@@ -66,7 +66,7 @@ macro_rules! has_reference {
     )*};
 }
 
-has_reference!(OrderCreated, ReplenishmentCreated, LimitChangeCreated);
+has_reference!(OrderCreated, ReplenishmentCreated, LimitChangeCreated, ClosingCreated, WithdrawalCreated);
 
 impl<T: HasReference> Write<T> {
     /// Sets what the partner calls the request, such as its number in the partner's books: 1 to 64 letters, digits, blanks and

@@ -13,7 +13,7 @@ use crate::commands::orders::OrdersCommand;
 use crate::commands::profiles::ProfilesCommand;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
-use crate::commands::statements::{EntriesArgs, TransactionsCommand};
+use crate::commands::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
 use crate::commands::top_ups::TopUpCommand;
 use crate::commands::webhooks::WebhooksCommand;
 use crate::commands::withdrawals::WithdrawalsCommand;
@@ -86,7 +86,10 @@ pub(crate) enum CallCommand {
     Balance,
     /// The entries of the partner's balance, the oldest first.
     Entries(EntriesArgs),
-    /// The transactions of all cards.
+    /// The statement of a month: totals, or entries as a file.
+    #[command(after_help = examples::STATEMENT)]
+    Statement(StatementArgs),
+    /// The transactions of all cards: list, export.
     #[command(subcommand)]
     Transactions(TransactionsCommand),
     /// Operations of a sandbox: deposit, purchase, move the clock, inject faults at the bank.

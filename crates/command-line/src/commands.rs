@@ -64,6 +64,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,
+        CallCommand::Statement(args) => statements::statement(client, args).await,
         CallCommand::Transactions(command) => statements::transactions(client, command).await,
         CallCommand::Login(_) | CallCommand::Profiles(_) | CallCommand::Seal(_) | CallCommand::Open(_) => {
             Err(Failure::local("this command needs no service"))

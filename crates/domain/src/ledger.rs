@@ -58,6 +58,16 @@ serde_enum! {
 }
 
 impl MovementKind {
+    /// By how much movements of this kind change what the partner can spend, if they move `amount`, which is not below zero.
+    #[must_use]
+    pub const fn change_of_available(self, amount: Kopecks) -> Kopecks {
+        match self.route() {
+            (Account::Available, _) => Kopecks::new(-amount.get()),
+            (_, Account::Available) => amount,
+            _ => Kopecks::ZERO,
+        }
+    }
+
     /// The account the money leaves and the one it reaches.
     #[must_use]
     pub const fn route(self) -> (Account, Account) {
@@ -288,11 +298,7 @@ impl Movement {
     /// By how much it changes what the partner can spend: below zero if that becomes less, zero for a capture.
     #[must_use]
     pub fn change_of_available(&self) -> Kopecks {
-        match self.kind.route() {
-            (Account::Available, _) => Kopecks::new(-self.amount.get()),
-            (_, Account::Available) => self.amount,
-            _ => Kopecks::ZERO,
-        }
+        self.kind.change_of_available(self.amount)
     }
 
     /// Its two entries, which add up to zero.

@@ -128,6 +128,7 @@ macro_rules! contract_tests {
         $crate::contract_tests! { @aggregate $make, movements:
             movements_are_read_as_they_were_booked
             a_period_begins_with_the_least_number
+            totals_are_added_up_by_kind
             movements_of_a_kind_are_paged
             movements_are_their_partners_own
         }

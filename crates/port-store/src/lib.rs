@@ -28,7 +28,7 @@ pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};
 pub use events::{EventRepository, FeedEvent, FeedListener};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
-pub use movements::{BookedMovement, MovementRepository};
+pub use movements::{BookedMovement, KindTotal, MovementRepository};
 pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};

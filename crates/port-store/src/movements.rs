@@ -28,6 +28,17 @@ pub struct BookedMovement {
     pub held: Kopecks,
 }
 
+/// The movements of one kind, together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KindTotal {
+    /// The kind.
+    pub kind: MovementKind,
+    /// How many there are.
+    pub number: u64,
+    /// What they moved, kopecks.
+    pub amount: Kopecks,
+}
+
 /// The movements of a partner's ledger, by their numbers.
 #[expect(clippy::missing_errors_doc, reason = "every method fails with the database alone")]
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -37,6 +48,16 @@ pub trait MovementRepository {
     /// The least number of a movement that was booked at `moment` or later; `None` if all were booked before. While the clock
     /// is not set back, that is where the movements after `moment` begin.
     fn first_since(&mut self, partner: PartnerId, moment: OffsetDateTime) -> Result<Option<i64>, StoreError>;
+    /// The least number in a range of a movement that was booked at `moment` or later. It looks from the beginning of the range
+    /// on.
+    fn first_within(
+        &mut self,
+        partner: PartnerId,
+        numbers: Range<i64>,
+        moment: OffsetDateTime,
+    ) -> Result<Option<i64>, StoreError>;
+    /// How many movements of each kind there are in a range, and what they moved.
+    fn totals(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<KindTotal>, StoreError>;
     /// Movements by their numbers, in the order of these.
     fn range(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<BookedMovement>, StoreError>;
     /// A page of those of one kind, in the order of their numbers.

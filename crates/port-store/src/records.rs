@@ -245,8 +245,8 @@ pub struct PartnerTransaction {
     pub seq: i64,
     /// The card.
     pub card: CardId,
-    /// Who has the card, and their custom identifier.
-    pub holder: Option<(EmployeeId, CustomId)>,
+    /// Who has the card, and their custom identifier, if they have one.
+    pub holder: Option<(EmployeeId, Option<CustomId>)>,
     /// The transaction.
     pub transaction: Transaction,
 }

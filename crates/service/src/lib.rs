@@ -24,6 +24,7 @@ pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
 mod returns;
+pub mod statement;
 pub mod stuck;
 #[cfg(test)]
 mod testing;

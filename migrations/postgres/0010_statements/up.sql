@@ -38,7 +38,8 @@ CREATE INDEX transactions_of_card_by_number ON transactions (partner_id, card_id
 
 ALTER TABLE counters DROP CONSTRAINT counters_list_check;
 ALTER TABLE counters ADD CONSTRAINT counters_list_check CHECK (list IN (
-    'categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes', 'transactions', 'events', 'expired_events'
+    'categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes', 'closings', 'withdrawals',
+    'transactions', 'events', 'expired_events'
 ));
 INSERT INTO counters (partner_id, list, last)
 SELECT p.id, 'transactions', (SELECT count(*) FROM transactions t WHERE t.partner_id = p.id) FROM partners p;

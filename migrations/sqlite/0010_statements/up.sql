@@ -40,7 +40,8 @@ CREATE INDEX transactions_of_card_by_number ON transactions (partner_id, card_id
 CREATE TABLE new_counters (
     partner_id BLOB    NOT NULL REFERENCES partners (id),
     list       TEXT    NOT NULL CHECK (list IN (
-        'categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes', 'transactions', 'events', 'expired_events'
+        'categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes', 'closings', 'withdrawals',
+        'transactions', 'events', 'expired_events'
     )),
     last       INTEGER NOT NULL CHECK (last >= 0),
     PRIMARY KEY (partner_id, list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from enum import Enum
 from uuid import UUID
 
 from kopeck.models.page import PageMeta
@@ -30,7 +31,6 @@ class BalanceEntry:
     """Its number: from 1, without gaps, in the order of booking."""
     at: datetime
     """When it was booked, in the service's time zone."""
-    entry_type: EntryType = named("type")
     amount: int
     """By how much it changed what you can spend; 0 for a DEBIT, which takes what was held."""
     balance: int
@@ -38,6 +38,7 @@ class BalanceEntry:
     hold: int
     """What was held after it."""
     of: EntrySource
+    entry_type: EntryType = named("type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ class PartnerTransaction:
     id: int
     date_execution_at: date
     time_execution_at: time
-    transaction_type: TransactionType = named("type")
     amount: int
     """In kopecks; positive in either direction."""
+    transaction_type: TransactionType = named("type")
     id_employee: UUID | None = None
     """Who has the card."""
     custom_id: str | None = None
@@ -83,3 +84,47 @@ class TransactionFeed:
     data: tuple[PartnerTransaction, ...]
     next: int
     """The `after` of the following request."""
+
+
+class FileFormat(Enum):
+    """The form of a statement's file."""
+
+    CSV = "text/csv"
+    """The entries."""
+    XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    """A spreadsheet of entries and totals."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementTotal:
+    """The entries of one type in a month."""
+
+    number: int
+    amount: int
+    """By how much they changed what you can spend, in kopecks."""
+    entry_type: EntryType = named("type")
+
+
+@dataclass(frozen=True, slots=True)
+class StatementDay:
+    """A day of a month, in kopecks."""
+
+    date: date
+    opening: int
+    closing: int
+    amount: int
+    """By how much it changed what you can spend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What moved on the balance in a month, in kopecks."""
+
+    month: str
+    complete: bool
+    """Whether the month is over: else more may come."""
+    opening: int
+    closing: int
+    totals: tuple[StatementTotal, ...]
+    days: tuple[StatementDay, ...]
+    """The days up to today."""

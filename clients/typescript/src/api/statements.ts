@@ -2,12 +2,25 @@
 
 import { objectOf } from "../answer.js";
 import type { CallOptions, Core } from "../core.js";
-import type { BalanceEntry, PartnerTransaction, PeriodBalances, TransactionFeed } from "../models/statements.js";
+import { DecodeError } from "../errors.js";
+import type {
+  BalanceEntry,
+  FileFormat,
+  PartnerTransaction,
+  PeriodBalances,
+  Statement,
+  TransactionFeed,
+} from "../models/statements.js";
 import type { Day, Id } from "../models/values.js";
 import type { EntryType, TransactionType } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as } from "../read.js";
+
+const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = {
+  csv: "text/csv",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+};
 
 /** Which entries of the balance to list. By default all. */
 export interface EntryFilter {
@@ -60,6 +73,18 @@ export class Statements {
   allEntries(filter: EntryFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<BalanceEntry, void, undefined> {
     const read = (paging: Paging) => this.entries({ ...filter, ...paging }, options);
     return everyRecord(read, ({ seq }) => seq, filter.perPage);
+  }
+
+  /** Reads what moved on the balance in a month, such as `2026-01`. */
+  async month(month: string, options?: CallOptions): Promise<Statement> {
+    return as(await this.#core.call(operations.STATEMENT, { ...options, month }));
+  }
+
+  /** Reads the entries of a month as a file. It is not sealed, even if the client seals. */
+  async file(month: string, format: FileFormat, options?: CallOptions): Promise<Uint8Array> {
+    const answer = await this.#core.call(operations.STATEMENT, { ...options, month, accept: MEDIA_TYPES[format] });
+    if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
+    return answer;
   }
 
   /** Reads transactions of all cards, in the order in which the service learnt of them. */

@@ -1,6 +1,6 @@
 /** What moved on the partner's balance and on its cards. */
 
-import type { Id, Moment, Transaction } from "./values.js";
+import type { Day, Id, Moment, Transaction } from "./values.js";
 import type { EntrySourceKind, EntryType } from "./words.js";
 
 /** An entry of the balance. Money is in kopecks. */
@@ -46,4 +46,19 @@ export interface TransactionFeed {
   readonly data: readonly PartnerTransaction[];
   /** The `after` of the following request. */
   readonly next: number;
+}
+
+/** The form of a statement's file: the entries as CSV, or entries and totals as a spreadsheet. */
+export type FileFormat = "csv" | "xlsx";
+
+/** What moved on the balance in a month. Money is in kopecks. */
+export interface Statement extends PeriodBalances {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** Whether the month is over: else more may come. */
+  readonly complete: boolean;
+  /** Each type of entry: how many there are, and by how much they changed what you can spend. */
+  readonly totals: readonly { readonly type: EntryType; readonly number: number; readonly amount: number }[];
+  /** The days up to today. */
+  readonly days: readonly (PeriodBalances & { readonly date: Day; readonly amount: number })[];
 }

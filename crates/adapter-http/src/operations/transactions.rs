@@ -53,7 +53,10 @@ fn body(one: &PartnerTransaction, zone: Zone) -> api::PartnerTransaction {
         seq: one.seq,
         id_card: one.card.uuid(),
         id_employee: one.holder.as_ref().map(|(employee, _)| employee.uuid()),
-        custom_id: one.holder.as_ref().map(|(_, custom_id)| custom_id.as_str().to_owned()),
+        custom_id: one
+            .holder
+            .as_ref()
+            .and_then(|(_, custom_id)| Some(custom_id.as_ref()?.as_str().to_owned())),
         transaction: transaction::body(&one.transaction, zone),
     }
 }

@@ -9,7 +9,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Movement, MovementKind, Reference};
 use kopeck_domain::request::RequestReference;
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BookedMovement, MovementRepository, StoreError};
+use kopeck_port_store::{BookedMovement, KindTotal, MovementRepository, StoreError};
 use time::OffsetDateTime;
 
 use super::window;
@@ -70,6 +70,22 @@ macro_rules! booked {
 const BY_NUMBER: &str = booked!("ORDER BY m.number");
 const OF_KIND: &str = booked!("AND m.kind = ? ORDER BY m.number LIMIT ? OFFSET ?");
 
+/// The movements of a kind.
+#[derive(QueryableByName)]
+struct TotalRow {
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+}
+
+const TOTALS: &str = "SELECT m.kind, COUNT(*) AS number, CAST(SUM(e.amount) AS BIGINT) AS amount \
+    FROM movements m \
+    JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number AND e.amount > 0 \
+    WHERE m.partner_id = ? AND m.number >= ? AND m.number < ? GROUP BY m.kind";
+
 impl BookedRow {
     fn reference(&self) -> Result<Reference, StoreError> {
         let ids = (self.order_id, self.replenishment_id, self.closing_id, self.withdrawal_id);
@@ -129,6 +145,38 @@ impl MovementRepository for DieselTransaction {
             .select(diesel::dsl::min(movements::number))
             .get_result(self.of(partner)?)
             .stored()
+    }
+
+    fn first_within(
+        &mut self,
+        partner: PartnerId,
+        numbers: Range<i64>,
+        moment: OffsetDateTime,
+    ) -> Result<Option<i64>, StoreError> {
+        movements::table
+            .filter(movements::partner_id.eq(partner.key()))
+            .filter(movements::number.ge(numbers.start))
+            .filter(movements::number.lt(numbers.end))
+            .filter(movements::created_at.ge(UtcTimestamp::of(moment)))
+            .order(movements::number)
+            .select(movements::number)
+            .limit(1)
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()
+    }
+
+    fn totals(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<KindTotal>, StoreError> {
+        let values = binds![partner.key(), numbers.start, numbers.end];
+        let rows: Vec<TotalRow> = statements::load(self.of(partner)?, TOTALS, values).stored()?;
+        let total = |row: TotalRow| {
+            Ok(KindTotal {
+                kind: word(&row.kind, "movements.kind")?,
+                number: natural(row.number, "movements")?,
+                amount: Kopecks::new(row.amount),
+            })
+        };
+        rows.into_iter().map(total).collect()
     }
 
     fn range(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<BookedMovement>, StoreError> {

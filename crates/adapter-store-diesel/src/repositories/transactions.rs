@@ -133,12 +133,12 @@ struct NumberedRow {
 
 impl NumberedRow {
     fn transaction(self) -> Result<PartnerTransaction, StoreError> {
-        let custom_id: Option<CustomId> =
-            self.custom_id.map(|text| word(&text, "employees.custom_id")).transpose()?;
+        // What is no custom identifier stands for none.
+        let custom_id: Option<CustomId> = self.custom_id.and_then(|text| text.parse().ok());
         Ok(PartnerTransaction {
             seq: self.seq,
             card: self.card_id.to(),
-            holder: self.employee_id.map(Id::to).zip(custom_id),
+            holder: self.employee_id.map(|employee| (employee.to(), custom_id)),
             transaction: Transaction {
                 id: self.id,
                 executed_at: self.executed_at.time("transactions.executed_at")?,

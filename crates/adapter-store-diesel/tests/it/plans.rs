@@ -281,6 +281,8 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.ledger().sheet(PARTNER)?;
     unit.movements().last(PARTNER)?;
     unit.movements().first_since(PARTNER, NOW)?;
+    unit.movements().first_within(PARTNER, 1..10, NOW)?;
+    unit.movements().totals(PARTNER, 1..10)?;
     unit.movements().range(PARTNER, 1..10)?;
     unit.movements().of_kind(PARTNER, MovementKind::Hold, 1..10, page())?;
     unit.ledger().transferred(PARTNER, MovementKind::Deposit, &TransferReference::parse("R").unwrap())?;
@@ -406,7 +408,8 @@ on_every_database! { what_is_asked_often_is_kept_prepared }
 fn what_is_asked_often_is_kept_prepared(kind: Kind) {
     let (_store, record) = recorded(kind);
     // Statements of any length, those of the check of the books, and those for a clock that was set back.
-    let seldom = [" OVER (", "IN (", "ANY(", "json_each", " AS BIGINT)", "HAVING", "SAVEPOINT", "COMMIT", "CASE WHEN"];
+    let seldom =
+        [" OVER (", "IN (", "ANY(", "json_each", " AS BIGINT)", "HAVING", "SAVEPOINT", "COMMIT", "CASE WHEN"];
     // The plain store checks connections, and on a slow machine the batched one's supervisor the server.
     let asked = record.asked.difference(&record.kept).filter(|statement| *statement != "SELECT 1");
     for statement in asked {

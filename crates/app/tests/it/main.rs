@@ -92,6 +92,7 @@ mod sandbox;
 mod sealed_once;
 mod server;
 mod several;
+mod statement_command;
 mod statements;
 mod stopping;
 mod stuck;

@@ -1,11 +1,15 @@
 //! What moved on the balance and on all cards, over HTTP.
 
-use kopeck_client::{EntryFilter, EntryType, Paging, TransactionQuery, VirtualItem};
+use std::io::Cursor;
+
+use calamine::{Reader as _, Xlsx};
+use kopeck_client::{EntryFilter, EntryType, FileFormat, Paging, TransactionQuery, VirtualItem};
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
 use time::Duration;
 use time::macros::date;
 
+use crate::bare::{CSV, JSON, SEALED_JSON, get, optional};
 use crate::calls::{Api, keys, start, start_client, top_ups, virtual_order};
 use crate::server::{SETTINGS, TestServer};
 use crate::transactions::buy;
@@ -212,4 +216,122 @@ async fn the_client_reads_entries_and_transactions() {
     let feed = statements.transactions(&query).await.unwrap();
     assert_eq!(read.first(), feed.data.first());
     assert!(read.iter().all(|one| one.id_card == card.id_card && one.id_employee.is_none()));
+}
+
+const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
+/// The bytes of a file.
+async fn read_file(client: &kopeck_client::Client, month: &str, format: FileFormat) -> Vec<u8> {
+    let mut file = client.statements().file(month, format).await.unwrap();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = file.chunk().await.unwrap() {
+        bytes.extend(chunk);
+    }
+    bytes
+}
+
+/// The cells of a sheet as texts.
+fn cells(bytes: &[u8], sheet: &str) -> Vec<Vec<String>> {
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.to_vec())).unwrap();
+    let range = book.worksheet_range(sheet).unwrap();
+    range.rows().map(|row| row.iter().map(ToString::to_string).collect()).collect()
+}
+
+/// Types, amounts, balances and holds of rows whose columns are those of a file.
+fn figures(rows: &[Vec<String>]) -> Vec<(String, i64, i64, i64)> {
+    let number = |row: &[String], column: usize| row[column].parse().unwrap();
+    rows.iter().skip(1).map(|row| (row[2].clone(), number(row, 3), number(row, 4), number(row, 5))).collect()
+}
+
+/// For a partner that has to seal, too: files are in clear. Over more than one piece of entries.
+#[tokio::test]
+async fn the_same_figures_stand_in_each_form() {
+    let (server, client) = start_client(100_000);
+    client.orders().virtual_cards(&[VirtualItem::new(1, 5_000)]).reference("-7 Счёт").await.unwrap();
+    server.run_jobs();
+    for _ in 0..1_100 {
+        client.sandbox().deposit(1).await.unwrap();
+    }
+    let all = client.statements().all_entries(&EntryFilter::default()).per_page(500).collect().await.unwrap();
+    let expected: Vec<_> = all
+        .iter()
+        .map(|entry| (entry.entry_type.as_str().to_owned(), entry.amount, entry.balance, entry.hold))
+        .collect();
+    assert_eq!(expected.len(), 1_103);
+
+    let csv = String::from_utf8(read_file(&client, "2026-03", FileFormat::Csv).await).unwrap();
+    let lines: Vec<Vec<String>> =
+        csv.split_terminator("\r\n").map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    assert_eq!(lines[0].join(","), "seq,at,type,amount,balance,hold,kind,id,reference");
+    assert_eq!(figures(&lines), expected);
+    assert_eq!(lines[2][8], "'-7 Счёт", "a text that could be a formula");
+    let xlsx = read_file(&client, "2026-03", FileFormat::Xlsx).await;
+    let sheet = cells(&xlsx, "Entries");
+    assert_eq!(figures(&sheet), expected);
+    assert_eq!((&sheet[2][7], &sheet[2][8]), (&lines[2][7], &lines[2][8]));
+
+    let json = client.statements().month("2026-03").await.unwrap();
+    assert_eq!((json.month.as_str(), json.complete), ("2026-03", false));
+    assert_eq!((json.opening, json.closing), (0, 96_100));
+    let totals: Vec<(String, u64, i64)> = json
+        .totals
+        .iter()
+        .map(|total| (total.entry_type.as_str().to_owned(), total.number, total.amount))
+        .collect();
+    let of_type = |name: &str| {
+        let rows = expected.iter().filter(|row| row.0 == name);
+        (name.to_owned(), rows.clone().count() as u64, rows.map(|row| row.1).sum::<i64>())
+    };
+    let names = ["DEPOSIT", "HOLD", "DEBIT", "RELEASE", "RETURN", "WITHDRAWAL", "CORRECTION"];
+    assert_eq!(totals, names.map(of_type));
+    let days: Vec<(i64, i64, i64)> =
+        json.days.iter().map(|day| (day.opening, day.closing, day.amount)).collect();
+    assert_eq!(days, [(0, 0, 0), (0, 96_100, 96_100)]);
+    let sheet = cells(&xlsx, "Totals");
+    let row =
+        |name: &str| sheet.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name}: {sheet:?}"));
+    assert_eq!(row("closing")[1], "96100");
+    assert_eq!(row("complete")[1], "no: the month is not over");
+    for (name, number, amount) in totals {
+        assert_eq!(row(&name)[1..3], [number.to_string(), amount.to_string()]);
+    }
+    assert_eq!(row("02.03.2026")[1..4], ["0", "96100", "96100"]);
+    // The last month is over, and had nothing.
+    let empty = client.statements().month("2026-02").await.unwrap();
+    assert_eq!((empty.complete, empty.opening, empty.closing, empty.days.len()), (true, 0, 0, 28));
+    for month in ["2026-04", "2026-13", "1"] {
+        let refused = client.statements().month(month).await.unwrap_err();
+        assert!(refused.to_string().contains("month"), "{refused}");
+    }
+}
+
+#[test]
+fn the_first_media_type_that_is_known_decides_on_the_form() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let ask = |accept: &str| get("/v1/statement/2026-03").token(&token).with("accept", accept).send(&server);
+    for (accept, media) in [
+        ("*/*", JSON),
+        ("text/html", JSON),
+        ("application/json, text/csv", JSON),
+        ("text/csv;q=0, application/json", JSON),
+        ("text/csv;q=0", JSON),
+        ("application/sealed+json, text/csv", SEALED_JSON),
+        ("text/csv", CSV),
+        ("TEXT/CSV; charset=utf-8", CSV),
+        ("text/html, text/csv, application/sealed+json", CSV),
+    ] {
+        let got = ask(accept);
+        assert_eq!((got.status, got.header("content-type")), (200, Some(media)), "{accept}");
+        let name = (media == CSV).then_some("attachment; filename=\"statement-2026-03-so-far.csv\"");
+        assert_eq!(got.header("content-disposition"), name, "{accept}");
+    }
+    assert_eq!(ask(CSV).text.lines().count(), 2);
+    let got = ask("text/csv, */*").text;
+    assert!(got.starts_with("seq,at,type,amount"), "{got}");
+    // An error is JSON all the same.
+    let refused = get("/v1/statement/2027-01").token(&token).with("accept", XLSX).send(&server);
+    assert_eq!((refused.status, refused.header("content-type")), (422, Some(JSON)));
+    let faulty = get("/v1/statement/2026-1").token(&token).send(&server);
+    assert_eq!(faulty.json()["data"][0]["field"], "month");
 }

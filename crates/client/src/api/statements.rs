@@ -1,12 +1,15 @@
 //! What moved on the partner's balance and on its cards.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use kopeck_api::{BalanceEntries, BalanceEntry, Paging, PartnerTransaction, TransactionFeed, operations};
+use kopeck_api::{
+    BalanceEntries, BalanceEntry, Paging, PartnerTransaction, Statement, TransactionFeed, operations,
+};
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::statement::{EntryFilter, TransactionQuery};
+use crate::model::statement::{EntryFilter, FileFormat, TransactionQuery};
 use crate::records::Records;
 use crate::request::Request;
 
@@ -38,6 +41,26 @@ impl<'a> Statements<'a> {
         Records::new(self.client, request, |one| u128::from(one.seq.cast_unsigned()))
     }
 
+    /// Reads what moved on the balance in a month, such as `2026-01`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a month to come; see [`Error`].
+    pub async fn month(&self, month: &str) -> Result<Statement, Error> {
+        self.client.read(Request::of(&operations::STATEMENT).month(month)).await
+    }
+
+    /// Reads the entries of a month as a file. It is not sealed, even if the client seals.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a month to come; see [`Error`].
+    pub async fn file(&self, month: &str, format: FileFormat) -> Result<StatementFile, Error> {
+        let request = Request::of(&operations::STATEMENT).month(month).file(format.media_type());
+        let response = self.client.download(&request.wait(DOWNLOAD)).await?;
+        Ok(StatementFile { response })
+    }
+
     /// Reads transactions of all cards, in the order in which the service learnt of them.
     ///
     /// # Errors
@@ -51,6 +74,26 @@ impl<'a> Statements<'a> {
     /// read after the number of the last.
     pub fn all_transactions(&self, query: &TransactionQuery) -> TransactionReader {
         TransactionReader { client: self.client.clone(), query: query.clone(), ready: VecDeque::new() }
+    }
+}
+
+/// How long a file may take.
+const DOWNLOAD: Duration = Duration::from_secs(600);
+
+/// A file that is being read; see [`Statements::file`].
+#[derive(Debug)]
+pub struct StatementFile {
+    response: reqwest::Response,
+}
+
+impl StatementFile {
+    /// The next bytes of the file; `None` at its end.
+    ///
+    /// # Errors
+    ///
+    /// If the connection breaks off: what was read is not the whole file.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.response.chunk().await?.map(Into::into))
     }
 }
 

@@ -58,3 +58,21 @@ impl TransactionQuery {
             .query("idEmployee", self.id_employee.map(|id| id.to_string()))
     }
 }
+
+/// The form of a statement's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileFormat {
+    /// The entries as CSV.
+    Csv,
+    /// Entries and totals as a spreadsheet.
+    Xlsx,
+}
+
+impl FileFormat {
+    pub(crate) const fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    }
+}

@@ -7,7 +7,7 @@ use kopeck_domain::request::RequestReference;
 
 use super::support::{at, book, insert_order, page, partner, read, virtual_order, write};
 use crate::page::Listed;
-use crate::{BookedMovement, Store};
+use crate::{BookedMovement, KindTotal, Store};
 
 fn transfer(text: &str) -> Reference {
     Reference::Transfer(TransferReference::parse(text).unwrap())
@@ -76,6 +76,36 @@ pub fn a_period_begins_with_the_least_number(store: &dyn Store) {
     }
     let found = [0, 10, 11, 20, 21, 30, 31].map(first_since);
     assert_eq!(found, [Some(1), Some(1), Some(2), Some(2), Some(4), Some(4), None]);
+    let first_within = |first: i64, end: i64, seconds| {
+        read(store, move |unit| unit.movements().first_within(partner, first..end, at(seconds)))
+    };
+    assert_eq!(
+        [first_within(1, 5, 11), first_within(3, 5, 11), first_within(3, 5, 16)],
+        [Some(2), Some(3), Some(4)]
+    );
+    assert_eq!([first_within(3, 4, 16), first_within(2, 2, 0), first_within(5, 9, 0)], [None; 3]);
+}
+
+/// Of each kind that is there.
+pub fn totals_are_added_up_by_kind(store: &dyn Store) {
+    let partner = partner(store);
+    some_movements(store, partner);
+    let totals = |first: i64, end: i64| {
+        let mut totals = read(store, move |unit| unit.movements().totals(partner, first..end));
+        totals.sort_by_key(|total| total.kind);
+        totals
+    };
+    let total = |kind, number, amount| KindTotal { kind, number, amount: Kopecks::new(amount) };
+    let expected = [
+        total(MovementKind::Deposit, 1, 1_000),
+        total(MovementKind::Hold, 2, 500),
+        total(MovementKind::Capture, 1, 400),
+        total(MovementKind::Release, 1, 100),
+        total(MovementKind::Withdrawal, 1, 50),
+    ];
+    assert_eq!(totals(1, 7), expected);
+    assert_eq!(totals(2, 3), [total(MovementKind::Hold, 1, 400)]);
+    assert_eq!(totals(7, 9), []);
 }
 
 /// Within a range of numbers.

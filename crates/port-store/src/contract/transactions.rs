@@ -141,7 +141,7 @@ pub fn all_transactions_are_numbered_as_they_arrive(store: &dyn Store) {
         .map(|((card, id), seq)| PartnerTransaction {
             seq,
             card: cards[card].id,
-            holder: (card == 0).then(|| (holder, custom_id.clone())),
+            holder: (card == 0).then(|| (holder, Some(custom_id.clone()))),
             transaction: payment(id),
         })
         .collect();

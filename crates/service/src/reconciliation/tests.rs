@@ -132,8 +132,9 @@ fn clean() -> Books {
 
 fn discrepancies(books: Books) -> Vec<Discrepancy> {
     let mut unit = MockUnit::default();
-    let Books { unbalanced, wrong_after, entries, stored, sums, orders, replenishments, limit_changes, .. } =
-        books;
+    let Books {
+        unbalanced, wrong_after, entries, stored, sums, orders, replenishments, limit_changes, ..
+    } = books;
     let Books { closings, withdrawals, two_main_cards, .. } = books;
     let sheet = BalanceSheet { balances: stored, updated_at: BEFORE, threshold: Kopecks::ZERO };
     unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));

@@ -182,8 +182,8 @@ pub(super) fn carry_out(
             let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()), None)?;
             Ok(answer(202, request.id))
         }
-        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards)?.id)),
-        Command::Withdraw(cards) => Ok(answer(202, withdrawals::create(unit, env, partner, cards)?.id)),
+        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards, None)?.id)),
+        Command::Withdraw(cards) => Ok(answer(202, withdrawals::create(unit, env, partner, cards, None)?.id)),
         Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
         Command::CancelTopUp(id) => {
             Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id))

@@ -129,14 +129,22 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
         linked,
         awaited: placed.iter().filter(|order| order.state.is_open()).map(|order| order.cards as usize).sum(),
         orders: ids(placed, |order| order.id),
-        top_ups: ids(card_batches::list::<TopUps>(unit, partner, &RequestFilter::default(), page)?.items, |request| request.id),
-        limit_changes: ids(card_batches::list::<LimitChanges>(unit, partner, &RequestFilter::default(), page)?.items, |request| {
-            request.id
-        }),
-        closings: ids(card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items, |request| request.id),
-        withdrawals: ids(card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items, |request| {
-            request.id
-        }),
+        top_ups: ids(
+            card_batches::list::<TopUps>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
+        limit_changes: ids(
+            card_batches::list::<LimitChanges>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
+        closings: ids(
+            card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
+        withdrawals: ids(
+            card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
     })
 }
 

@@ -11,10 +11,11 @@ use kopeck_domain::request::RequestReference;
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
-    BalanceSheet, BookedMovement, LedgerRepository, MovementRepository, Rule, StoreError,
+    BalanceSheet, BookedMovement, KindTotal, LedgerRepository, MovementRepository, Rule, StoreError,
 };
 use time::OffsetDateTime;
 
+use super::reconciliation::sum;
 use super::{State, Unit, page_of};
 
 #[derive(Clone)]
@@ -171,6 +172,30 @@ impl MovementRepository for Unit {
 
     fn first_since(&mut self, partner: PartnerId, moment: OffsetDateTime) -> Result<Option<i64>, StoreError> {
         Ok(self.state.movements_of(partner).filter(|row| row.at >= moment).map(|row| row.number).min())
+    }
+
+    fn first_within(
+        &mut self,
+        partner: PartnerId,
+        numbers: Range<i64>,
+        moment: OffsetDateTime,
+    ) -> Result<Option<i64>, StoreError> {
+        let mut booked = self.state.booked(partner, numbers);
+        Ok(booked.find(|one| one.booked_at >= moment).map(|one| one.number))
+    }
+
+    fn totals(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<KindTotal>, StoreError> {
+        let mut totals = Vec::new();
+        for kind in MovementKind::ALL {
+            let of_kind =
+                self.state.booked(partner, numbers.clone()).filter(|one| one.movement.kind() == *kind);
+            let amounts: Vec<Kopecks> = of_kind.map(|one| one.movement.amount()).collect();
+            if !amounts.is_empty() {
+                let number = amounts.len() as u64;
+                totals.push(KindTotal { kind: *kind, number, amount: sum(amounts)? });
+            }
+        }
+        Ok(totals)
     }
 
     fn range(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<BookedMovement>, StoreError> {

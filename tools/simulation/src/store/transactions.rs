@@ -114,7 +114,7 @@ impl TransactionRepository for Unit {
             let employees = self.state.employees.iter().filter(|row| row.partner == partner);
             let custom_id =
                 employees.map(|row| &row.employee).find(|one| one.id == employee)?.custom_id.clone();
-            Some((employee, custom_id))
+            Some((employee, Some(custom_id)))
         };
         let behind =
             self.state.transactions.iter().filter(|row| row.partner == partner && row.seq > query.after);

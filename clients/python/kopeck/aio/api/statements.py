@@ -10,7 +10,14 @@ from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page
-from kopeck.models.statements import BalanceEntries, BalanceEntry, PartnerTransaction, TransactionFeed
+from kopeck.models.statements import (
+    BalanceEntries,
+    BalanceEntry,
+    FileFormat,
+    PartnerTransaction,
+    Statement,
+    TransactionFeed,
+)
 from kopeck.wire import decode, identifier
 from kopeck.words import EntryType, TransactionType
 
@@ -59,6 +66,15 @@ class Statements:
             from_date=from_date, to_date=to_date, entry_type=entry_type, page=page, per_page=size
         )
         return Page(listed.data, listed.meta)
+
+    async def month(self, month: str) -> Statement:
+        """Reads what moved on the balance in a month, such as `2026-01`."""
+        return decode(Statement, await self._core.call(operations.STATEMENT, month=month))
+
+    async def file(self, month: str, format: FileFormat) -> bytes:
+        """Reads the entries of a month as a file. It is not sealed, even if the client seals."""
+        answer = await self._core.call(operations.STATEMENT, month=month, accept=format.value)
+        return answer if isinstance(answer, bytes) else b""
 
     async def transactions(
         self,

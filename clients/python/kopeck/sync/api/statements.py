@@ -11,7 +11,14 @@ from kopeck.sync.core import Core
 from kopeck.sync.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page
-from kopeck.models.statements import BalanceEntries, BalanceEntry, PartnerTransaction, TransactionFeed
+from kopeck.models.statements import (
+    BalanceEntries,
+    BalanceEntry,
+    FileFormat,
+    PartnerTransaction,
+    Statement,
+    TransactionFeed,
+)
 from kopeck.wire import decode, identifier
 from kopeck.words import EntryType, TransactionType
 
@@ -60,6 +67,15 @@ class Statements:
             from_date=from_date, to_date=to_date, entry_type=entry_type, page=page, per_page=size
         )
         return Page(listed.data, listed.meta)
+
+    def month(self, month: str) -> Statement:
+        """Reads what moved on the balance in a month, such as `2026-01`."""
+        return decode(Statement, self._core.call(operations.STATEMENT, month=month))
+
+    def file(self, month: str, format: FileFormat) -> bytes:
+        """Reads the entries of a month as a file. It is not sealed, even if the client seals."""
+        answer = self._core.call(operations.STATEMENT, month=month, accept=format.value)
+        return answer if isinstance(answer, bytes) else b""
 
     def transactions(
         self,

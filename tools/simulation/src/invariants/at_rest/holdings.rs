@@ -73,12 +73,12 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         has.requests.insert(request.id.to_string(), request.state.into());
         has.limit_changes.push((request, items));
     }
-    for request in card_batches::list::<Closings>(unit, partner, None, page)?.items {
+    for request in card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items {
         let items = unit.closings().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.closings.push((request, items));
     }
-    for request in card_batches::list::<Withdrawals>(unit, partner, None, page)?.items {
+    for request in card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items {
         let items = unit.withdrawals().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.withdrawals.push((request, items));
