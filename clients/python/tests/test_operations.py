@@ -182,7 +182,7 @@ class Operations(unittest.TestCase):
     def test_closings_and_withdrawals(self) -> None:
         self.check(
             closings_and_withdrawals,
-            'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}',
+            'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}],"reference":"A-7"}',
             "GET /v1/closing/ID/status",
             "GET /v1/closing/ID/result",
             "DELETE /v1/closing/ID",
@@ -324,7 +324,7 @@ def replenishments_and_limits(client: Client) -> None:
 
 
 def closings_and_withdrawals(client: Client) -> None:
-    assert client.closings.create([CardClosing(ID, ClosingReason.STOLEN)]).closing_id == ID
+    assert client.closings.create([CardClosing(ID, ClosingReason.STOLEN)], reference="A-7").closing_id == ID
     assert client.closings.status(ID).id == ID
     result = client.closings.result(ID)[0]
     assert (result.succeeded, result.amount) == (True, 6)

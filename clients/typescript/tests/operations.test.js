@@ -119,7 +119,7 @@ const groups = {
   },
 
   async returns({ closings, withdrawals }) {
-    assert.equal(await closings.create([{ idCard: ID, reason: "STOLEN" }]), ID);
+    assert.equal(await closings.create([{ idCard: ID, reason: "STOLEN" }], { reference: "A-7" }), ID);
     assert.equal((await closings.status(ID)).id, ID);
     assert.deepEqual(await closings.result(ID), [{ idCard: ID, succeeded: true, amount: 6, error: null }]);
     await closings.cancel(ID);
@@ -228,7 +228,7 @@ const SENT = {
     "GET /v1/limits?status=DECLINE",
   ],
   returns: [
-    'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}',
+    'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}],"reference":"A-7"}',
     "GET /v1/closing/ID/status",
     "GET /v1/closing/ID/result",
     "DELETE /v1/closing/ID",

@@ -1,4 +1,4 @@
-//! What orders, replenishments and limit changes share.
+//! What requests of all kinds share.
 
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::request::{RequestReference, RequestState};

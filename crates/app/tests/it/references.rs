@@ -68,6 +68,35 @@ async fn a_reference_is_shown_wherever_the_request_is() {
     }
 }
 
+/// Their entries of the balance show it too.
+#[tokio::test]
+async fn what_comes_back_from_cards_has_references_as_well() {
+    let (server, api) = start(1_000_000).await;
+    let cards = api.main_cards(&server, 2).await;
+    api.post("/v1/replenishment", &top_ups(&[(&cards[0], 1_000), (&cards[1], 1_000)])).await.ok(202);
+    server.run_jobs();
+    let kinds = [
+        ("withdrawal", json!({"idCard": cards[0], "amount": 5})),
+        ("closing", json!({"idCard": cards[1], "reason": "OTHER"})),
+    ];
+    let mut expected = Vec::new();
+    for (kind, item) in kinds {
+        let list = format!("/v1/{kind}s");
+        let made = api.post(&list, &under("А-7", json!({"data": [item]}))).await.ok(202);
+        let id = made[format!("{kind}Id")].as_str().unwrap();
+        server.run_jobs();
+        assert_eq!(api.get(&format!("/v1/{kind}/{id}/status")).await.ok(200)["reference"], "А-7");
+        let found = format!("{list}?reference=%D0%90-7&from=02.03.2026&to=02.03.2026");
+        assert_eq!(api.column(&found, "reference").await, ["А-7"]);
+        assert_eq!(api.column(&format!("{list}?to=01.03.2026"), "reference").await, [""; 0]);
+        let events = api.get(&format!("/v1/events?types={kind}.status")).await.ok(200);
+        assert_eq!(events["data"][0]["data"]["reference"], "А-7");
+        api.post(&list, &under("=1", json!({"data": []}))).await.faulty(&["data", "reference"]);
+        expected.push(json!({"kind": kind, "id": id, "reference": "А-7"}));
+    }
+    assert_eq!(api.column("/v1/balance/entries?type=RETURN", "of").await, expected);
+}
+
 #[tokio::test]
 async fn without_a_reference_it_is_null_in_lists_and_absent_elsewhere() {
     let (server, api) = start(1_000_000).await;

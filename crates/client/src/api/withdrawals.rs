@@ -81,11 +81,7 @@ impl<'a> Withdrawals<'a> {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(
-        &self,
-        filter: &RequestFilter,
-        paging: Paging,
-    ) -> Result<Page<Withdrawal>, Error> {
+    pub async fn list(&self, filter: &RequestFilter, paging: Paging) -> Result<Page<Withdrawal>, Error> {
         self.all(filter).page(paging).await
     }
 
