@@ -79,9 +79,24 @@ def texts(value):
             yield from texts(item)
 
 
+def is_reference(text):
+    """Whether a reference of the right form consists of letters, digits and the signs that it may have."""
+    return all(character in " -_./#" or character.isalpha() or character.isdecimal() for character in text)
+
+
+def references_are_fine(values):
+    given = values.get("reference") if isinstance(values, dict) else None
+    return not isinstance(given, str) or is_reference(given)
+
+
 @schemathesis.hook
 def filter_body(context, body):
-    return all(map(is_free_text, texts(body)))
+    return all(map(is_free_text, texts(body))) and references_are_fine(body)
+
+
+@schemathesis.hook
+def filter_query(context, query):
+    return references_are_fine(query)
 
 
 @schemathesis.hook

@@ -17,6 +17,7 @@ from kopeck.aio.api.limits import Limits as AsyncLimits
 from kopeck.aio.api.orders import Orders as AsyncOrders
 from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
+from kopeck.aio.api.statements import Statements as AsyncStatements
 from kopeck.aio.api.webhooks import Webhooks as AsyncWebhooks
 from kopeck.aio.api.withdrawals import Withdrawals as AsyncWithdrawals
 from kopeck.aio.client import AsyncClient
@@ -75,6 +76,17 @@ from kopeck.models.requests import (
     WithdrawalCreated,
     WithdrawalResult,
 )
+from kopeck.models.statements import (
+    BalanceEntries,
+    BalanceEntry,
+    EntrySource,
+    FileFormat,
+    PartnerTransaction,
+    Statement,
+    StatementDay,
+    StatementTotal,
+    TransactionFeed,
+)
 from kopeck.models.webhook import Webhook, WebhookDelivery
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
@@ -86,6 +98,7 @@ from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
 from kopeck.sync.api.sandbox import Sandbox
+from kopeck.sync.api.statements import Statements
 from kopeck.sync.api.webhooks import Webhooks
 from kopeck.sync.api.withdrawals import Withdrawals
 from kopeck.sync.client import Client
@@ -98,6 +111,8 @@ from kopeck.words import (
     ClosingReason,
     DeliveryStatus,
     EmployeeStatus,
+    EntrySourceKind,
+    EntryType,
     ErrorCode,
     LimitPeriod,
     OrderKind,
@@ -119,10 +134,13 @@ __all__ = [
     "AsyncOrders",
     "AsyncReplenishments",
     "AsyncSandbox",
+    "AsyncStatements",
     "AsyncWebhooks",
     "AsyncWithdrawals",
     "AvailableCard",
     "Balance",
+    "BalanceEntries",
+    "BalanceEntry",
     "CallTimeoutError",
     "Card",
     "CardBalance",
@@ -151,11 +169,15 @@ __all__ = [
     "EmployeeStatus",
     "EmployeeWithCards",
     "Employees",
+    "EntrySource",
+    "EntrySourceKind",
+    "EntryType",
     "ErrorCode",
     "Event",
     "Events",
     "Feed",
     "FieldFault",
+    "FileFormat",
     "InvalidError",
     "IssuedCard",
     "KopeckError",
@@ -172,6 +194,7 @@ __all__ = [
     "Orders",
     "Page",
     "PageMeta",
+    "PartnerTransaction",
     "PaymentAnswer",
     "PlasticItem",
     "Purchase",
@@ -186,11 +209,16 @@ __all__ = [
     "Sandbox",
     "SealingError",
     "SealingKey",
+    "Statement",
+    "StatementDay",
+    "StatementTotal",
+    "Statements",
     "TimeWindow",
     "TlsError",
     "TokenPair",
     "TopUp",
     "Transaction",
+    "TransactionFeed",
     "TransactionType",
     "TransportError",
     "UnfinishedError",

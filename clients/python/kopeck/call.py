@@ -21,6 +21,7 @@ Id = UUID | str
 """An identifier, as `UUID` or as its text."""
 
 _KEY = re.compile(r"[!-~]{1,255}")
+_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
 JSON = "application/json"
 SEALED_JSON = "application/sealed+json"
@@ -31,8 +32,10 @@ class Call:
     """One logical call. It is written anew for each try, with a nonce of its own."""
 
     operation: Operation
-    id: UUID | None = None
+    id: UUID | str | None = None
     """What stands in place of the path's placeholder."""
+    accept: str | None = None
+    """The media type of a file to ask for in place of JSON. Files are never sealed."""
     query: Mapping[str, str | int] = field(default_factory=dict, repr=False)
     body: str | None = field(default=None, repr=False)
     key: str | None = None
@@ -50,7 +53,14 @@ class Call:
 
 
 def call_of(
-    operation: Operation, id: Id | None, query: Mapping[str, object] | None, body: object, key: str | None
+    operation: Operation,
+    id: Id | None,
+    query: Mapping[str, object] | None,
+    body: object,
+    key: str | None,
+    *,
+    month: str | None = None,
+    accept: str | None = None,
 ) -> Call:
     """The call of an operation. Parameters that are `None` are left out. Raises `ConfigError`."""
     try:
@@ -63,11 +73,18 @@ def call_of(
         raise ConfigError(f"a value cannot be sent: {type(error).__name__}") from None
     return Call(
         operation,
-        id=None if id is None else identifier(id),
+        id=_checked_month(month) if month is not None else None if id is None else identifier(id),
+        accept=accept,
         query=parameters,
         body=text,
         key=_checked_key(key) if operation.changes else None,
     )
+
+
+def _checked_month(month: str) -> str:
+    if not _MONTH.fullmatch(month):
+        raise ConfigError("a month is of the form YYYY-MM")
+    return month
 
 
 def new_key() -> str:

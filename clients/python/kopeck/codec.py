@@ -61,7 +61,7 @@ class Codec:
         nonce = secrets.token_hex(16)
         rendered = self._sealing.render(call, nonce, self.now()) if self._sealing else render_clear(call)
         headers = {
-            "accept": SEALED_JSON if self._seals_answers else JSON,
+            "accept": call.accept or (SEALED_JSON if self._seals_answers else JSON),
             "user-agent": f"kopeck-python/{VERSION}",
             "x-nonce": nonce,
             credential[0]: credential[1],
@@ -73,7 +73,9 @@ class Codec:
         return Request(call.operation.method, rendered.target, headers, rendered.body)
 
     def value(self, call: Call, request: Request, response: Response) -> object:
-        """The JSON of a response. Raises the error that it stands for."""
+        """The JSON of a response, or the bytes of a file. Raises the error that it stands for."""
+        if call.accept is not None and 200 <= response.status < 300:
+            return response.body
         try:
             text = self._open(call, request.nonce, response)
         except SealingError as error:

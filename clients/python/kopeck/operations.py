@@ -83,6 +83,9 @@ CANCEL_WITHDRAWAL = Operation("DELETE", "/v1/withdrawal/{withdrawalId}", changes
 LIST_WITHDRAWALS = _get("/v1/withdrawals")
 
 BALANCE = _get("/v1/balance")
+BALANCE_ENTRIES = _get("/v1/balance/entries")
+STATEMENT = _get("/v1/statement/{month}")
+TRANSACTION_FEED = _get("/v1/transactions")
 EVENT_FEED = _get("/v1/events")
 
 CREATE_WEBHOOK = _post("/v1/webhooks")

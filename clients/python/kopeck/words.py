@@ -98,6 +98,39 @@ class ClosingReason(Word):
     OTHER = "OTHER"
 
 
+class EntryType(Word):
+    """What an entry of the balance is."""
+
+    DEPOSIT = "DEPOSIT"
+    HOLD = "HOLD"
+    """Held for a request."""
+    DEBIT = "DEBIT"
+    """What was held was spent."""
+    RELEASE = "RELEASE"
+    """What was held was released."""
+    RETURN = "RETURN"
+    """Money came back from a card."""
+    WITHDRAWAL = "WITHDRAWAL"
+    """Money was paid to you."""
+    CORRECTION = "CORRECTION"
+    """A deposit was reversed."""
+
+
+class EntrySourceKind(Word):
+    """What an entry of the balance belongs to."""
+
+    ORDER = "order"
+    REPLENISHMENT = "replenishment"
+    CLOSING = "closing"
+    WITHDRAWAL = "withdrawal"
+    """Money taken back from cards."""
+    DEPOSIT = "deposit"
+    PARTNER_WITHDRAWAL = "partner_withdrawal"
+    """A payment to you."""
+    CORRECTION = "correction"
+    """The reversal of a deposit."""
+
+
 class LimitPeriod(Word):
     """The calendar period that an amount is for, in the service's time zone."""
 

@@ -170,14 +170,15 @@ class Stub:
                 if reply.status is None:
                     self.close_connection = True
                     return
-                text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
+                text = reply.body if isinstance(reply.body, (str, bytes)) else json.dumps(reply.body)
+                raw = text if isinstance(text, bytes) else text.encode()
                 # Without a `Date` of its own, which a test may give.
                 self.send_response_only(reply.status)
                 for name, value in {"content-type": "application/json", **reply.headers}.items():
                     self.send_header(name, value)
-                self.send_header("content-length", str(len(text.encode())))
+                self.send_header("content-length", str(len(raw)))
                 self.end_headers()
-                self.wfile.write(text.encode())
+                self.wfile.write(raw)
 
             def log_message(self, *_: Any) -> None:
                 pass

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import kopeck
 from kopeck import CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
-from kopeck import EmployeeStatus, LimitPeriod, PlasticItem, RequestState
+from kopeck import EmployeeStatus, EntryType, LimitPeriod, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
@@ -51,9 +51,31 @@ WEBHOOK = {
 }
 
 
+ENTRY = {
+    **{"seq": 3, "at": "07.02.2026 12:00", "type": "HOLD", "amount": -5, "balance": 7, "hold": 8},
+    **{"of": {"kind": "order", "id": str(ID), "reference": None}},
+}
+
+
+STATEMENT = {
+    **{"month": "2026-01", "complete": True, "opening": 1, "closing": 2},
+    **{"totals": [{"type": "HOLD", "number": 2, "amount": -5}]},
+    **{"days": [{"date": "31.01.2026", "opening": 1, "closing": 2, "amount": -5}]},
+}
+
+
 def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/events":
         return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2})
+    if seen.path == "/v1/balance/entries":
+        return Reply(200, {"opening": 1, "closing": 2, "data": [ENTRY], "meta": META})
+    if seen.path == "/v1/statement/2026-01":
+        if seen.headers["accept"] == kopeck.FileFormat.XLSX.value:
+            return Reply(200, b"PK\xff")
+        return Reply(200, STATEMENT)
+    if seen.path == "/v1/transactions":
+        data = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
+        return Reply(200, {"data": data, "next": 4})
     if seen.path.startswith("/v1/webhook"):
         return Reply(200, {**WEBHOOK, "data": [WEBHOOK], "meta": META})
     item = dict(OBJECT)
@@ -115,29 +137,42 @@ class Operations(unittest.TestCase):
             "GET /v1/balance",
         )
 
+    def test_statements(self) -> None:
+        self.check(
+            statements,
+            "GET /v1/balance/entries?from=07.02.2026&to=07.02.2026&type=HOLD&page=1",
+            "GET /v1/balance/entries?page=1&per_page=100",
+            "GET /v1/statement/2026-01",
+            "GET /v1/statement/2026-01",
+            "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
+            "GET /v1/transactions?after=0&limit=1000&from=07.02.2026&to=07.02.2026",
+            "GET /v1/transactions?after=4&limit=1000&from=07.02.2026&to=07.02.2026",
+        )
+
     def test_orders(self) -> None:
         self.check(
             orders,
             'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A",'
-            '"recipient":"R","phone":"9031234567"}]}',
-            'POST /v1/order/virtualcards {"data":[{"numberCards":2,"amount":5000,"typeCard":"MLZ"}]}',
+            '"recipient":"R","phone":"9031234567"}],"reference":"PO-7"}',
+            'POST /v1/order/virtualcards {"data":[{"numberCards":2,"amount":5000,"typeCard":"MLZ"}],"reference":"PO-8"}',
             "GET /v1/order/status/ID",
             "GET /v1/order/result/ID",
             'POST /v1/order/confirm {"orderId":"ID"}',
             'POST /v1/order/cancel {"orderId":"ID"}',
-            "GET /v1/orders?status=NEW&page=1",
+            "GET /v1/order/status/ID",
+            "GET /v1/orders?status=NEW&reference=PO-7&from=07.02.2026&to=07.02.2026&page=1",
         )
 
     def test_replenishments_and_limits(self) -> None:
         self.check(
             replenishments_and_limits,
-            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}',
+            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
             "GET /v1/replenishment/status?idReplenishment=ID",
             "GET /v1/replenishment/result?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
-            "GET /v1/replenishments",
+            "GET /v1/replenishments?reference=PO-7",
             'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
-            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]},"reference":"PO-7"}',
             'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
             'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
             "GET /v1/limits/result/ID",
@@ -147,7 +182,7 @@ class Operations(unittest.TestCase):
     def test_closings_and_withdrawals(self) -> None:
         self.check(
             closings_and_withdrawals,
-            'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}',
+            'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}],"reference":"A-7"}',
             "GET /v1/closing/ID/status",
             "GET /v1/closing/ID/result",
             "DELETE /v1/closing/ID",
@@ -204,8 +239,8 @@ class Operations(unittest.TestCase):
         named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
         self.assertGreater(len(named), 40)
         groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, closings_and_withdrawals)
-        groups += (events, webhooks, sandbox, tokens)
-        sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
+        groups += (statements, events, webhooks, sandbox, tokens)
+        sent = {f"{one.method} {one.path}".replace(str(ID), "{}").replace("2026-01", "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
 
@@ -243,25 +278,45 @@ def cards_and_balance(client: Client) -> None:
     assert client.balance().hold == 1
 
 
+def statements(client: Client) -> None:
+    day = NOON.date()
+    page = client.statements.entries(from_date=day, to_date=day, entry_type=EntryType.HOLD, page=1)
+    (entry,) = page.data
+    assert (page.opening, page.closing, page.next, entry.seq, entry.at) == (1, 2, None, 3, NOON)
+    assert (entry.amount, entry.balance, entry.hold, entry.of.kind.value, entry.of.id) == (-5, 7, 8, "order", ID)
+    assert [one.entry_type for one in client.statements.all_entries()] == [EntryType.HOLD]
+    statement = client.statements.month("2026-01")
+    assert (statement.complete, statement.totals[0].number, statement.days[0].date) == (True, 2, date(2026, 1, 31))
+    assert client.statements.file("2026-01", kopeck.FileFormat.XLSX) == b"PK\xff"
+    kind = TransactionType.PAYMENT
+    feed = client.statements.transactions(after=3, limit=10, transaction_type=kind, id_card=ID, id_employee=str(ID))
+    assert (feed.next, feed.data[0].seq, feed.data[0].custom_id, feed.data[0].id) == (4, 4, "T-1", 3)
+    all_of_day = client.statements.all_transactions(from_date=day, to_date=day)
+    assert [one.seq for one in all_of_day] == [4]
+
+
 def orders(client: Client) -> None:
     plastic = PlasticItem(2, CardType.KKL, "A", "R", "9031234567")
-    assert client.orders.plastic([plastic]).order_id == ID
-    client.orders.virtual([VirtualItem(2, 5_000)])
+    assert client.orders.plastic([plastic], reference="PO-7").order_id == ID
+    client.orders.virtual([VirtualItem(2, 5_000)], reference="PO-8")
     assert client.orders.status(ID).state is RequestState.SUCCESS
     assert client.orders.result(ID).data[0].custom_id_card == "4006381333931"
     assert client.orders.confirm(ID).id == ID
     client.orders.cancel(ID)
-    assert client.orders.list(status=RequestState.NEW, page=1).data[0].kind is kopeck.OrderKind.VIRTUAL
+    assert client.orders.status(ID).reference is None
+    day = NOON.date()
+    listed = client.orders.list(status=RequestState.NEW, reference="PO-7", from_date=day, to_date=day, page=1)
+    assert (listed.data[0].kind, listed.data[0].reference) == (kopeck.OrderKind.VIRTUAL, None)
 
 
 def replenishments_and_limits(client: Client) -> None:
-    assert client.replenishments.create([TopUp(ID, 100)]).replenishment_id == ID
+    assert client.replenishments.create([TopUp(ID, 100)], reference="PO-7").replenishment_id == ID
     client.replenishments.status(ID)
     assert client.replenishments.result(ID)[0].error == "expired"
     client.replenishments.cancel(ID)
-    assert client.replenishments.list().data[0].created_at == datetime(2026, 2, 7, 9, 5)
+    assert client.replenishments.list(reference="PO-7").data[0].created_at == datetime(2026, 2, 7, 9, 5)
     limit = CardLimit(amount=100, period=LimitPeriod.DAY, days=(1, 7), times=(TimeWindow("08:00", "24:00"),))
-    assert client.limits.set([ID], limit).set_limits_cards_id == ID
+    assert client.limits.set([ID], limit, reference="PO-7").set_limits_cards_id == ID
     client.limits.status(ID)
     client.limits.cancel(ID)
     assert client.limits.result(ID)[0].succeeded
@@ -269,7 +324,7 @@ def replenishments_and_limits(client: Client) -> None:
 
 
 def closings_and_withdrawals(client: Client) -> None:
-    assert client.closings.create([CardClosing(ID, ClosingReason.STOLEN)]).closing_id == ID
+    assert client.closings.create([CardClosing(ID, ClosingReason.STOLEN)], reference="A-7").closing_id == ID
     assert client.closings.status(ID).id == ID
     result = client.closings.result(ID)[0]
     assert (result.succeeded, result.amount) == (True, 6)

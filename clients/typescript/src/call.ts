@@ -18,6 +18,8 @@ export interface Call {
   readonly id: string;
   readonly query: Query;
   readonly body: string | undefined;
+  /** The media type of a file to ask for in place of JSON. Files are never sealed. */
+  readonly accept?: string | undefined;
   /** Its idempotency key; present if the call changes something. */
   readonly key: string | undefined;
 }
@@ -46,6 +48,12 @@ const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 export function checkedId(id: string): string {
   if (!UUID.test(id)) throw new ConfigError("an identifier is a uuid with its hyphens");
   return id.toLowerCase();
+}
+
+/** A month, as it may stand in a path. */
+export function checkedMonth(month: string): string {
+  if (!/^[0-9]{4}-[0-9]{2}$/.test(month)) throw new ConfigError("a month is of the form YYYY-MM");
+  return month;
 }
 
 /** The call in clear. */

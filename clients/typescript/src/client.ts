@@ -10,6 +10,7 @@ import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
 import { Sandbox } from "./api/sandbox.js";
+import { Statements } from "./api/statements.js";
 import type { Sealing } from "./call.js";
 import { type CallOptions, Core } from "./core.js";
 import { ConfigError } from "./errors.js";
@@ -65,6 +66,7 @@ export class Client {
   readonly withdrawals: Withdrawals;
   readonly events: Events;
   readonly webhooks: Webhooks;
+  readonly statements: Statements;
   readonly sandbox: Sandbox;
   readonly #core: Core;
 
@@ -98,6 +100,7 @@ export class Client {
     this.withdrawals = new Withdrawals(core);
     this.events = new Events(core);
     this.webhooks = new Webhooks(core);
+    this.statements = new Statements(core);
     this.sandbox = new Sandbox(core);
   }
 

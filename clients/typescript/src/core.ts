@@ -1,6 +1,6 @@
 /** The way of a call through the client. */
 
-import { type Call, checkedId } from "./call.js";
+import { type Call, checkedId, checkedMonth } from "./call.js";
 import { randomHex } from "./bytes.js";
 import { ApiError, ConfigError, KopeckError } from "./errors.js";
 import type { Operation } from "./operations.js";
@@ -23,9 +23,20 @@ export interface ChangeOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Of a new order, top-up request or change of limits. */
+export interface RequestOptions extends ChangeOptions {
+  /**
+   * What you call it, such as its number in your books: 1 to 64 letters, digits, blanks and `-_./#`. It need not be unique.
+   */
+  readonly reference?: string | undefined;
+}
+
 /** What a call is made of beside its operation. What is `undefined` is left out. */
 export interface Parts extends ChangeOptions {
   readonly id?: string;
+  readonly month?: string;
+  /** The media type of a file to ask for in place of JSON. */
+  readonly accept?: string;
   readonly query?: object;
   readonly body?: object;
 }
@@ -49,7 +60,8 @@ export class Core {
     const given = Object.entries(parts.query ?? {}).filter(([, value]) => value !== undefined);
     const call: Call = {
       operation,
-      id: parts.id === undefined ? "" : checkedId(parts.id),
+      id: parts.month !== undefined ? checkedMonth(parts.month) : parts.id === undefined ? "" : checkedId(parts.id),
+      accept: parts.accept,
       query: Object.fromEntries(given) as Record<string, string | number>,
       body: parts.body === undefined ? undefined : JSON.stringify(parts.body),
       key: operation.changes ? checkedKey(parts.idempotencyKey) : undefined,

@@ -5,13 +5,14 @@ export type { Categories, EmployeeFilter, Employees } from "./api/employees.js";
 export type { Closings } from "./api/closings.js";
 export type { EventFilter, EventQuery, Events } from "./api/events.js";
 export type { Limits } from "./api/limits.js";
-export type { Orders, StateFilter } from "./api/orders.js";
+export type { Orders, RequestFilter } from "./api/orders.js";
 export type { Replenishments } from "./api/replenishments.js";
 export type { Sandbox } from "./api/sandbox.js";
+export type { EntryFilter, Statements, TransactionFeedFilter, TransactionFeedQuery } from "./api/statements.js";
 export type { NewWebhook, Redelivery, WebhookChange, Webhooks } from "./api/webhooks.js";
 export type { Withdrawals } from "./api/withdrawals.js";
 export { Client, type ClientOptions } from "./client.js";
-export { type CallOptions, type ChangeOptions, newKey } from "./core.js";
+export { type CallOptions, type ChangeOptions, newKey, type RequestOptions } from "./core.js";
 export {
   ApiError,
   CallTimeoutError,
@@ -28,6 +29,7 @@ export {
   UnfinishedError,
 } from "./errors.js";
 export { type CardLinkEvent, type EmployeeEvent, type Event, type EventData, type EventOf, type Feed, isKnown, type KnownEvent } from "./models/events.js";
+export type * from "./models/statements.js";
 export type * from "./models/values.js";
 export type * from "./models/webhooks.js";
 export * from "./models/words.js";

@@ -80,6 +80,9 @@ export const LIST_DELIVERIES = reads("GET", "/v1/webhook/{idWebhook}/deliveries"
 export const REDELIVER = changes("POST", "/v1/webhook/{idWebhook}/redeliver");
 
 export const BALANCE = reads("GET", "/v1/balance");
+export const BALANCE_ENTRIES = reads("GET", "/v1/balance/entries");
+export const STATEMENT = reads("GET", "/v1/statement/{month}");
+export const TRANSACTION_FEED = reads("GET", "/v1/transactions");
 
 export const DEPOSIT = changes("POST", "/sandbox/v1/balance/deposit");
 export const PURCHASE = changes("POST", "/sandbox/v1/card/{idCard}/purchase");

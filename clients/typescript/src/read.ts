@@ -50,7 +50,8 @@ export function requestStatus(value: unknown): RequestStatus {
   const name = ["orderId", "replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId"].find(
     (name) => typeof answer[name] === "string",
   );
-  return { id: text(answer, name ?? "orderId"), state: text(answer, "message") };
+  const reference = typeof answer.reference === "string" ? { reference: answer.reference } : {};
+  return { id: text(answer, name ?? "orderId"), state: text(answer, "message"), ...reference };
 }
 
 export function issuedCard(value: Json): IssuedCard {

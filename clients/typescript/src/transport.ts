@@ -59,19 +59,20 @@ export class Transport {
     return Math.floor(this.#settings.clock() / 1_000);
   }
 
-  /** The JSON of the answer. Rejects with the error that it stands for. */
+  /** The JSON of the answer, or the bytes of a file. Rejects with the error that it stands for. */
   async send(call: Call, credential: Credential, signal?: AbortSignal): Promise<unknown> {
     const { sealing } = this.#settings;
     const nonce = randomHex(16);
     const rendered = sealing ? await renderSealed(call, sealing, nonce, this.now()) : renderClear(call);
     const headers = new Headers([
-      ["accept", sealing?.answers ? SEALED_TYPE : JSON_TYPE],
+      ["accept", call.accept ?? (sealing?.answers ? SEALED_TYPE : JSON_TYPE)],
       ["x-nonce", nonce],
       credential as [string, string],
     ]);
     if (call.key !== undefined) headers.set("idempotency-key", call.key);
     if (rendered.contentType !== undefined) headers.set("content-type", rendered.contentType);
     const answer = await this.#exchange(call, rendered, headers, signal);
+    if (call.accept !== undefined && succeeded(answer)) return answer.body;
     const text = await this.#open(call, nonce, answer).catch((error: unknown) => {
       const note = error instanceof SealingError ? this.#clockNote(answer) : undefined;
       throw note ? new SealingError(`${(error as SealingError).message}; ${note}`) : error;

@@ -33,8 +33,20 @@ const WEBHOOK = {
   ...{ idWebhook: ID, url: "https://a.b/", types: null, secret: "whsec_s", eventId: ID, deliveries: 2, idDelivery: ID },
 };
 
-function answer({ path }) {
+const of = { kind: "order", id: ID, reference: null };
+const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
+
+function answer({ path, target, headers }) {
   if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
+  if (path === "/v1/balance/entries") return { body: { opening: 1, closing: 2, data: [ENTRY], meta } };
+  if (path === "/v1/statement/2026-01") {
+    const statement = { month: "2026-01", complete: true, opening: 1, closing: 2, totals: [], days: [] };
+    return { body: headers.accept === "text/csv" ? "seq" : statement };
+  }
+  if (path === "/v1/transactions") {
+    const data = target.includes("after=4") ? [] : [{ ...OBJECT, seq: 4, type: "PAYMENT" }];
+    return { body: { data, next: 4 } };
+  }
   if (path === "/v1/events") return { body: { data: [EVENT], next: 4, oldest: 2 } };
   const data = /^\/v1\/(employee|card)\/[^/]+$/.test(path) ? OBJECT : [OBJECT];
   return { body: { ...OBJECT, data, meta } };
@@ -81,24 +93,25 @@ const groups = {
 
   async orders({ orders }) {
     const plastic = { numberCards: 2, typeCard: "KKL", deliveryAddress: "A", recipient: "R", phone: "9031234567" };
-    assert.equal(await orders.plastic([plastic]), ID);
-    await orders.virtual([{ numberCards: 2, amount: 5_000 }]);
+    assert.equal(await orders.plastic([plastic], { reference: "PO-7" }), ID);
+    await orders.virtual([{ numberCards: 2, amount: 5_000 }], { reference: "PO-8" });
     assert.deepEqual(await orders.status(ID), { id: ID, state: "SUCCESS" });
     const [issued] = (await orders.result(ID)).data;
     assert.equal(issued.activationCode.expose(), "hush");
     await orders.confirm(ID);
     await orders.cancel(ID);
-    assert.equal((await orders.list({ status: "NEW", page: 1 })).data[0].kind, "VIRTUAL");
+    const days = { reference: "PO-7", from: "07.02.2026", to: "08.02.2026" };
+    assert.equal((await orders.list({ status: "NEW", ...days, page: 1 })).data[0].kind, "VIRTUAL");
   },
 
   async requests({ replenishments, limits }) {
-    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }]), ID);
+    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }], { reference: "PO-7" }), ID);
     await replenishments.status(ID);
     assert.deepEqual(await replenishments.result(ID), [{ idCard: ID, succeeded: false, amount: 5, error: "expired" }]);
     await replenishments.cancel(ID);
-    await replenishments.list();
+    await replenishments.list({ reference: "PO-7" });
     const times = [{ from: "08:00", to: "24:00" }];
-    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times }), ID);
+    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times }, { reference: "PO-7" }), ID);
     await limits.status(ID);
     await limits.cancel(ID);
     assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
@@ -106,7 +119,7 @@ const groups = {
   },
 
   async returns({ closings, withdrawals }) {
-    assert.equal(await closings.create([{ idCard: ID, reason: "STOLEN" }]), ID);
+    assert.equal(await closings.create([{ idCard: ID, reason: "STOLEN" }], { reference: "A-7" }), ID);
     assert.equal((await closings.status(ID)).id, ID);
     assert.deepEqual(await closings.result(ID), [{ idCard: ID, succeeded: true, amount: 6, error: null }]);
     await closings.cancel(ID);
@@ -117,6 +130,18 @@ const groups = {
     assert.deepEqual(await withdrawals.result(ID), [{ idCard: ID, succeeded: false, amount: 0, error }]);
     await withdrawals.cancel(ID);
     await withdrawals.list({ status: "DECLINE" });
+  },
+
+  async statements({ statements }) {
+    const days = { from: "07.02.2026", to: "07.02.2026" };
+    const page = await statements.entries({ ...days, type: "HOLD", page: 1 });
+    assert.deepEqual([page.opening, page.closing, page.next, page.data], [1, 2, undefined, [ENTRY]]);
+    assert.deepEqual((await all(statements.allEntries())).map(({ seq }) => seq), [3]);
+    assert.equal((await statements.month("2026-01")).closing, 2);
+    assert.ok((await statements.file("2026-01", "csv")) instanceof Uint8Array);
+    const feed = await statements.transactions({ after: 3, limit: 10, type: "PAYMENT", idCard: ID, idEmployee: ID });
+    assert.deepEqual([feed.next, feed.data[0].seq, feed.data[0].customId], [4, 4, "T-1"]);
+    assert.deepEqual((await all(statements.allTransactions(days))).map(({ seq }) => seq), [4]);
   },
 
   async events({ events }) {
@@ -182,28 +207,28 @@ const SENT = {
     'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
   ],
   orders: [
-    'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A","recipient":"R","phone":"9031234567"}]}',
-    'POST /v1/order/virtualcards {"data":[{"typeCard":"MLZ","numberCards":2,"amount":5000}]}',
+    'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A","recipient":"R","phone":"9031234567"}],"reference":"PO-7"}',
+    'POST /v1/order/virtualcards {"data":[{"typeCard":"MLZ","numberCards":2,"amount":5000}],"reference":"PO-8"}',
     "GET /v1/order/status/ID",
     "GET /v1/order/result/ID",
     'POST /v1/order/confirm {"orderId":"ID"}',
     'POST /v1/order/cancel {"orderId":"ID"}',
-    "GET /v1/orders?status=NEW&page=1",
+    "GET /v1/orders?status=NEW&reference=PO-7&from=07.02.2026&to=08.02.2026&page=1",
   ],
   requests: [
-    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}',
+    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
     "GET /v1/replenishment/status?idReplenishment=ID",
     "GET /v1/replenishment/result?idReplenishment=ID",
     "DELETE /v1/replenishment/ID",
-    "GET /v1/replenishments",
-    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+    "GET /v1/replenishments?reference=PO-7",
+    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]},"reference":"PO-7"}',
     'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",
     "GET /v1/limits?status=DECLINE",
   ],
   returns: [
-    'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}',
+    'POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}],"reference":"A-7"}',
     "GET /v1/closing/ID/status",
     "GET /v1/closing/ID/result",
     "DELETE /v1/closing/ID",
@@ -213,6 +238,15 @@ const SENT = {
     "GET /v1/withdrawal/ID/result",
     "DELETE /v1/withdrawal/ID",
     "GET /v1/withdrawals?status=DECLINE",
+  ],
+  statements: [
+    "GET /v1/balance/entries?from=07.02.2026&to=07.02.2026&type=HOLD&page=1",
+    "GET /v1/balance/entries?page=1&per_page=100",
+    "GET /v1/statement/2026-01",
+    "GET /v1/statement/2026-01",
+    "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
+    "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=0&limit=1000",
+    "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=4&limit=1000",
   ],
   events: [
     "GET /v1/events?after=3&limit=10&wait=5&types=card.issued%2Cnewer",
@@ -269,6 +303,6 @@ test("every operation of the reference has a method", async (t) => {
   assert.ok(named.size > 40);
   const { client, seen } = await stub(t, answer);
   for (const calls of Object.values(groups)) await calls(client());
-  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}")));
+  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}").replace("2026-01", "{}")));
   assert.deepEqual([...sent].sort(), [...named].map((name) => name.replace(/\{\w+\}/, "{}")).sort());
 });

@@ -1,5 +1,6 @@
 //! What several response bodies share.
 
+pub(crate) mod entry;
 pub(crate) mod event;
 mod page;
 pub(crate) mod transaction;

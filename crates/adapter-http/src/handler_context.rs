@@ -115,7 +115,7 @@ impl HandlerContext {
 
     /// The response with a body that is partly or wholly written.
     pub(crate) const fn respond_with(&self, body: ResponseBody) -> Response {
-        Response { status: self.status, body, replayed: false }
+        Response { status: self.status, body, replayed: false, file: None }
     }
 
     /// The response with `page` of a list, each record shown by `show`.

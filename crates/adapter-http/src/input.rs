@@ -4,6 +4,7 @@ pub(crate) mod distinct;
 pub(crate) mod field_types;
 pub(crate) mod limit;
 pub(crate) mod object;
+pub(crate) mod period;
 pub(crate) mod query;
 pub(crate) mod reader;
 pub(crate) mod schema;
@@ -11,6 +12,8 @@ pub(crate) mod schema;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+
+use crate::statement_file::StatementFormat;
 
 /// A parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +29,8 @@ pub(crate) enum Param {
 pub(crate) struct RequestInput {
     /// The path without query and final slash, a sealed identifier as `*`.
     pub(crate) path: String,
+    /// The form of a file that `Accept` asks for.
+    pub(crate) file: Option<StatementFormat>,
     /// The identifiers of the path by their placeholder.
     pub(crate) ids: Vec<(&'static str, String)>,
     /// Parameters of the query; for a read, the fields of its body too.

@@ -34,6 +34,7 @@ mod schema;
 mod server;
 mod settings;
 mod state;
+mod statement_file;
 
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
@@ -46,3 +47,6 @@ pub use rate_limit::RateLimit;
 pub use server::{HttpState, configure, serve, serve_tls};
 pub use settings::HttpSettings;
 pub use state::HttpParts;
+pub use statement_file::{
+    SpreadsheetError, SpreadsheetWriter, StatementFormat, csv_head, csv_line, file_name, statement_body,
+};

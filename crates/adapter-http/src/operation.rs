@@ -37,6 +37,8 @@ pub(crate) struct Operation {
     pub(crate) status: u16,
     /// The schema of its response.
     pub(crate) response: fn(&mut Components) -> Json,
+    /// Media types of files that it responds with, if `Accept` asks for one.
+    pub(crate) files: &'static [&'static str],
     /// Its errors, beside those of every operation.
     pub(crate) errors: &'static [Code],
     /// The error codes of its lists of faulty cards.
@@ -109,6 +111,7 @@ impl Operation {
             needs_body,
             status: 200,
             response: |_| Json::Null,
+            files: &[],
             errors: &[],
             card_errors: &[],
             reads: |_| {},
@@ -131,6 +134,12 @@ impl Operation {
     /// It responds with `T` under this status code.
     pub(crate) const fn responds<T: HasSchema>(mut self, status: u16) -> Self {
         (self.status, self.response) = (status, T::schema);
+        self
+    }
+
+    /// It responds with files of these media types too.
+    pub(crate) const fn or_files(mut self, media_types: &'static [&'static str]) -> Self {
+        self.files = media_types;
         self
     }
 

@@ -17,7 +17,9 @@ mod prelude;
 mod replenishments;
 mod requests;
 mod sandbox;
+mod statement;
 pub(crate) mod tokens;
+mod transactions;
 mod webhooks;
 mod withdrawals;
 
@@ -26,7 +28,7 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 12] = [
+static INTERFACE: [&[&Operation]; 14] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -36,7 +38,9 @@ static INTERFACE: [&[&Operation]; 12] = [
     &limits::OPERATIONS,
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
-    &[&balance::OPERATION],
+    &balance::OPERATIONS,
+    &[&statement::OPERATION],
+    &[&transactions::OPERATION],
     &[&events::OPERATION],
     &webhooks::OPERATIONS,
 ];
@@ -135,6 +139,7 @@ mod tests {
             "setLimitsCardsId",
             "closingId",
             "withdrawalId",
+            "month",
         ];
         for operation in all() {
             let inputs = operation.inputs();
@@ -157,14 +162,25 @@ mod tests {
             }
         }
         let paging = "page per_page perPage";
-        let lists = ["order.list", "replenishment.list", "limits.list", "closing.list", "withdrawal.list"];
+        let lists = [
+            "order.list",
+            "replenishment.list",
+            "limits.list",
+            "closing.list",
+            "withdrawal.list",
+            "balance.entries",
+        ];
         let lists = lists.map(|name| (name, paging.to_owned()));
         let mut expected: Vec<_> = ["employee.list", "category.list", "card.available", "webhook.list"]
             .map(|name| (name, paging.to_owned()))
             .into_iter()
             .chain(
-                [("card.switch", "idCard"), ("event.feed", "after limit types wait")]
-                    .map(|(name, fields)| (name, fields.to_owned())),
+                [
+                    ("card.switch", "idCard"),
+                    ("event.feed", "after limit types wait"),
+                    ("transaction.feed", "after limit"),
+                ]
+                .map(|(name, fields)| (name, fields.to_owned())),
             )
             .chain(lists)
             .collect();

@@ -9,6 +9,8 @@ pub(crate) const DATE: &str = "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.][0-
 /// A timestamp, `DD.MM.YYYY HH:MM`, 1970 to 2999.
 pub(crate) const TIMESTAMP: &str =
     "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.](19[7-9][0-9]|2[0-9]{3}) ([01][0-9]|2[0-3]):[0-5][0-9]$";
+/// A month, `YYYY-MM`, 1970 to 2999.
+pub(crate) const MONTH: &str = "^(19[7-9][0-9]|2[0-9]{3})-(0[1-9]|1[0-2])$";
 /// A time of the day, `HH:MM`.
 pub(crate) const TIME: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 /// A card number; its check digit is not checked.
@@ -26,6 +28,14 @@ const EXCLUDED: &str = r"\u0000-\u001F\u007F-\u009F\u00AD\u0600-\u0605\u061C\u06
 /// A free text, not all of it blank.
 pub(crate) fn free_text() -> String {
     format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$")
+}
+
+/// A partner's reference of a request. Characters outside of ASCII are not told apart: letters and digits of all scripts are
+/// too many for a pattern.
+pub(crate) fn reference() -> String {
+    let inner = format!(r"[^\u0000-\u001F!-\u0022$-,:-@\[-\^`{{-\u00A0{EXCLUDED}]");
+    let outer = inner.replacen("[^", "[^ ", 1);
+    format!("^{outer}({inner}*{outer})?$")
 }
 
 /// A person's name. The letters are listed, since not every reader of the description understands `\p{…}`.
@@ -47,6 +57,7 @@ fn escaped(letter: char) -> String {
 mod tests {
     use kopeck_domain::category::CategoryName;
     use kopeck_domain::person::CustomId;
+    use kopeck_domain::request::RequestReference;
     use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
     use super::*;
@@ -82,6 +93,23 @@ mod tests {
             let text = character.to_string();
             assert_eq!(holds(&names, character), PersonName::parse(&text).is_ok(), "{character:?}");
             assert_eq!(holds(&custom_ids, character), CustomId::parse(&text).is_ok(), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn references_match_what_their_parser_accepts_within_ascii() {
+        let pattern = reference();
+        let (outer, rest) = pattern.strip_prefix('^').and_then(|rest| rest.split_once('(')).unwrap();
+        let (inner, _) = rest.split_once('*').unwrap();
+        let (outer, inner) = (class(outer), class(inner));
+        for character in composed() {
+            let (alone, within) = (character.to_string(), format!("a{character}b"));
+            let accepted = [&alone, &within].map(|text| RequestReference::parse(text).is_ok());
+            let held = [holds(&outer, character), holds(&inner, character)];
+            if character.is_ascii() {
+                assert_eq!(accepted, held, "{character:?}");
+            }
+            assert!(accepted.iter().zip(held).all(|(accepted, held)| !accepted || held), "{character:?}");
         }
     }
 

@@ -21,6 +21,16 @@ pub(crate) struct Response {
     pub(crate) body: ResponseBody,
     /// Whether it is a recorded response.
     pub(crate) replayed: bool,
+    /// Set if the body is a file and not JSON. Files are never sealed.
+    pub(crate) file: Option<ResponseFile>,
+}
+
+/// What a file is.
+pub(crate) struct ResponseFile {
+    /// Its media type.
+    pub(crate) media_type: &'static str,
+    /// Its name.
+    pub(crate) name: String,
 }
 
 pub(crate) enum ResponseBody {
@@ -33,15 +43,20 @@ pub(crate) enum ResponseBody {
 impl Response {
     /// A response with the JSON of `body`.
     pub(crate) fn json(status: u16, body: &impl Serialize) -> Result<Self, ApiError> {
-        Ok(Self { status, body: ResponseBody::Whole(to_json(body)?), replayed: false })
+        Ok(Self { status, body: ResponseBody::Whole(to_json(body)?), replayed: false, file: None })
     }
 
     pub(crate) fn first(response: idempotency::PlaintextResponse) -> Self {
-        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: false }
+        Self {
+            status: response.status,
+            body: ResponseBody::Whole(response.body),
+            replayed: false,
+            file: None,
+        }
     }
 
     pub(crate) fn replayed(response: idempotency::PlaintextResponse) -> Self {
-        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: true }
+        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: true, file: None }
     }
 }
 

@@ -1,29 +1,14 @@
 //! JSON schemas of the types that requests and responses consist of.
 
+mod types;
+
 use std::marker::PhantomData;
 
-use kopeck_api::{Code, Field, HasShape as _, Shape};
-use kopeck_domain::Kopecks;
-use kopeck_domain::card::{CardStatus, CardType};
-use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::category::CategoryName;
-use kopeck_domain::closing::ClosingReason;
-use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::event::EventType;
-use kopeck_domain::ids::{
-    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
-    WithdrawalId,
-};
-use kopeck_domain::limit::Period;
-use kopeck_domain::order::OrderKind;
-use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
-use kopeck_domain::request::RequestState;
-use kopeck_domain::transaction::TransactionType;
-use kopeck_domain::webhook::DeliveryStatus;
-use secrecy::SecretString;
+use kopeck_api::{Field, Shape};
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
+use self::types::uuid;
 use crate::json::{Json, object};
 use crate::patterns;
 
@@ -221,6 +206,14 @@ macro_rules! property {
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (with = $form:literal)) => {
         $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
     };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = "Option::is_none")) => {
+        $all.push($crate::schema::Property {
+            name: $crate::schema::camel_case(stringify!($field)),
+            required: false,
+            schema: <$type as $crate::schema::MayBeAbsent>::schema($components)
+                .with("description", $crate::schema::prose(&[$($what),*])),
+        });
+    };
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = $later:literal)) => {
         $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
     };
@@ -242,6 +235,18 @@ pub(crate) use property;
 impl<T: HasSchema> HasSchema for Option<T> {
     fn schema(components: &mut Components) -> Json {
         or_null(T::schema(components))
+    }
+}
+
+/// A field that is absent where it has no value, and never `null`.
+pub(crate) trait MayBeAbsent {
+    /// The schema of its value.
+    fn schema(components: &mut Components) -> Json;
+}
+
+impl<T: HasSchema> MayBeAbsent for Option<T> {
+    fn schema(components: &mut Components) -> Json {
+        T::schema(components)
     }
 }
 
@@ -279,105 +284,6 @@ impl<T: HasSchema> HasSchema for Following<T> {
     }
 }
 
-/// Types whose schema is an expression.
-macro_rules! plain {
-    ($($type:ty => $schema:expr;)*) => {$(
-        impl HasSchema for $type {
-            fn schema(_: &mut Components) -> Json {
-                $schema
-            }
-        }
-    )*};
-}
-
-fn uuid() -> Json {
-    object! {"type": "string", "format": "uuid"}
-}
-
-const CUSTOM_ID_FORM: &str = "A-Z, a-z, letters of the block Cyrillic, digits, - and _";
-const NAME_FORM: &str = "letters of the scripts Latin and Cyrillic, and -; stored in NFC";
-
-plain! {
-    &str => object! {"type": "string"};
-    String => object! {"type": "string"};
-    SecretString => object! {"type": "string", "format": "password"};
-    bool => object! {"type": "boolean"};
-    f64 => object! {"type": "number"};
-    u8 => object! {"type": "integer", "minimum": 0};
-    u32 => object! {"type": "integer", "minimum": 0};
-    u64 => object! {"type": "integer", "minimum": 0};
-    i64 => object! {"type": "integer", "format": "int64"};
-    Kopecks => object! {"type": "integer", "format": "int64"};
-    CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", patterns::CUSTOM_ID).with("x-form", CUSTOM_ID_FORM);
-    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", patterns::name()).with("x-form", NAME_FORM);
-    Phone => pattern(patterns::PHONE, "10 digits");
-    Email => object! {"type": "string", "format": "email", "maxLength": integer(Email::MAX_CHARS)};
-    Recipient => free_text(Recipient::MAX_CHARS);
-    DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
-    CategoryName => free_text(CategoryName::MAX_CHARS);
-    CardNumber => pattern(patterns::CARD_NUMBER, "10 or 13 digits");
-    Date => pattern(patterns::DATE, "DD.MM.YYYY");
-    OffsetDateTime => pattern(patterns::TIMESTAMP, "DD.MM.YYYY HH:MM");
-}
-
-/// Identifiers.
-macro_rules! identifiers {
-    ($($type:ty),*) => {plain! {$($type => uuid();)*}};
-}
-identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
-identifiers!(ClosingId, WithdrawalId);
-
-/// Types of the API crate.
-macro_rules! of_the_api {
-    ($($type:ident),* $(,)?) => {$(
-        impl HasSchema for kopeck_api::$type {
-            fn schema(components: &mut Components) -> Json {
-                of_shape(&Self::SHAPE, components)
-            }
-        }
-    )*};
-}
-
-of_the_api! {
-    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Closing, ClosingCreated,
-    ClosingResult, Employee, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated, LimitResult, LinkedCard,
-    Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, Redelivery, RefundResult, Replenishment,
-    ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, Webhook, WebhookCreated,
-    WebhookDelivery, WebhookPinged, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalResult,
-}
-
-/// String enums that the domain and the API have both.
-macro_rules! vocabularies {
-    ($($type:ident as $open:ident),* $(,)?) => {
-        $(
-            impl HasSchema for $type {
-                fn schema(components: &mut Components) -> Json {
-                    of_shape(&kopeck_api::$open::SHAPE, components)
-                }
-            }
-        )*
-
-        /// The values that the domain has, and those that the API has.
-        #[cfg(test)]
-        const VOCABULARIES: &[(fn() -> Vec<&'static str>, Shape)] =
-            &[$((|| $type::ALL.iter().map(|word| word.as_str()).collect(), kopeck_api::$open::SHAPE)),*];
-    };
-}
-
-vocabularies! {
-    CardStatus as CardStatus,
-    DeliveryStatus as DeliveryStatus,
-    CardType as CardType,
-    ClosingReason as ClosingReason,
-    Code as ErrorCode,
-    EmployeeStatus as EmployeeStatus,
-    EventType as EventType,
-    OrderKind as OrderKind,
-    Period as LimitPeriod,
-    RequestState as RequestState,
-    TransactionType as TransactionType,
-}
-
 /// The schema of a shape of the API crate.
 pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
     match *shape {
@@ -398,7 +304,7 @@ pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
             add_fields(&mut properties, fields, components);
             object_of(properties).with("description", prose(about))
         }),
-        Shape::Flattened(inner) => of_shape(inner, components),
+        Shape::Flattened(inner) | Shape::OrAbsent(inner) => of_shape(inner, components),
         Shape::List(item) => object! {"type": "array", "items": of_shape(item, components)},
         Shape::AnyOf(shapes) => {
             let mut schemas: Vec<Json> = Vec::new();
@@ -422,7 +328,7 @@ fn add_fields(properties: &mut Vec<Property>, fields: &[Field], components: &mut
         }
         properties.push(Property {
             name: wire.map_or_else(|| camel_case(field), str::to_owned),
-            required: true,
+            required: !matches!(shape, Shape::OrAbsent(_)),
             schema: of_shape(shape, components).with("description", prose(about)),
         });
     }

@@ -77,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) documents: Arc<Semaphore>,
     /// Bounds the decoding of large bodies.
     pub(crate) large_calls: ConcurrencyLimit,
+    /// Bounds the spreadsheets that are made.
+    pub(crate) spreadsheets: ConcurrencyLimit,
     /// Opens values sealed under unknown keys: it fails, in the same time as a known key.
     pub(crate) dummy_key: SealingKey,
 }
@@ -110,6 +112,7 @@ impl Shared {
             documents: Arc::new(Semaphore::new(DOCUMENTS_AT_ONCE)),
             // The other half of the processors stays free for other requests.
             large_calls: ConcurrencyLimit::new("large calls", workers / 2),
+            spreadsheets: ConcurrencyLimit::new("spreadsheets", workers / 2),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }
     }

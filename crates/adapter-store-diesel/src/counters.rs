@@ -27,6 +27,8 @@ kopeck_domain::string_enum! {
         LimitChanges = "limit_changes",
         Closings = "closings",
         Withdrawals = "withdrawals",
+        /// Transactions of all cards.
+        Transactions = "transactions",
         /// Events, whose rows are deleted once they have expired: their numbers are dense all the same.
         Events = "events",
         /// The number of the last event that was deleted.

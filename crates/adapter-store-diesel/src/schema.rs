@@ -124,6 +124,7 @@ tables! {
         state -> Text,
         created_at -> UtcTimestamp,
         state_since -> UtcTimestamp,
+        reference -> Nullable<Text>,
     }
 
     order_lines (partner_id, order_id, position) {
@@ -189,6 +190,7 @@ tables! {
         place -> Nullable<Text>,
         mcc -> Nullable<Text>,
         merchant_id -> Nullable<Text>,
+        seq -> BigInt,
     }
 
     card_batches (partner_id, id) {
@@ -204,6 +206,7 @@ tables! {
         state_since -> UtcTimestamp,
         is_urgent -> Bool,
         returned -> BigInt,
+        reference -> Nullable<Text>,
     }
 
     card_batch_items (partner_id, batch_id, ordinal) {
@@ -244,6 +247,8 @@ tables! {
         closing_id -> Nullable<Id>,
         withdrawal_id -> Nullable<Id>,
         created_at -> UtcTimestamp,
+        available_after -> BigInt,
+        held_after -> BigInt,
     }
 
     entries (partner_id, movement, account) {

@@ -1,7 +1,10 @@
-//! The partner's balance.
+//! The partner's balance, and what moved on it.
 
-use time::PrimitiveDateTime;
+use time::{Date, PrimitiveDateTime};
+use uuid::Uuid;
 
+use crate::open_enum::open_enum;
+use crate::page::PageMeta;
 use crate::shape::body;
 use crate::wire;
 
@@ -17,5 +20,141 @@ body! {
         /// The moment of the last movement.
         #[serde(alias = "updateAt", with = "wire::text")]
         updated_at: PrimitiveDateTime,
+    }
+}
+
+open_enum! {
+    /// What an entry of the balance is.
+    pub enum EntryType as "EntryType",
+        "DEPOSIT: money arrived. HOLD: money was held for a request. RELEASE: held money was released. DEBIT: held money was spent. RETURN: money came back from a card. WITHDRAWAL: money was paid to you. CORRECTION: a deposit was reversed."
+    {
+        /// Money arrived.
+        Deposit = "DEPOSIT",
+        /// Money was held for a request.
+        Hold = "HOLD",
+        /// Held money was spent.
+        Debit = "DEBIT",
+        /// Held money was released.
+        Release = "RELEASE",
+        /// Money came back from a card.
+        Return = "RETURN",
+        /// Money was paid to the partner.
+        Withdrawal = "WITHDRAWAL",
+        /// A deposit was reversed.
+        Correction = "CORRECTION",
+    }
+}
+
+open_enum! {
+    /// What an entry of the balance belongs to.
+    pub enum EntrySourceKind as "EntrySourceKind",
+        "A request, a deposit, a payment to you, or the reversal of a deposit."
+    {
+        /// An order.
+        Order = "order",
+        /// A top-up request.
+        Replenishment = "replenishment",
+        /// A closing of cards.
+        Closing = "closing",
+        /// Money taken back from cards.
+        Withdrawal = "withdrawal",
+        /// A deposit.
+        Deposit = "deposit",
+        /// A payment to the partner.
+        PartnerWithdrawal = "partner_withdrawal",
+        /// The reversal of a deposit.
+        Correction = "correction",
+    }
+}
+
+body! {
+    /// What an entry belongs to.
+    pub struct EntrySource as "EntrySource" {
+        /// What it is.
+        kind: EntrySourceKind,
+        /// The request; `null` if it is none.
+        id: Option<Uuid>,
+        /// What you call the request, or the reference of the deposit or payment; `null` if there is none.
+        reference: Option<String>,
+    }
+}
+
+body! {
+    /// An entry of your balance.
+    pub struct BalanceEntry as "BalanceEntry" {
+        /// Its number: from 1, without gaps, in the order of booking.
+        seq: i64,
+        /// When it was booked.
+        #[serde(with = "wire::text")]
+        at: PrimitiveDateTime,
+        /// What it is.
+        entry_type: EntryType = "type",
+        /// By how much it changed what you can spend, kopecks; 0 for a DEBIT, which takes what was held.
+        amount: i64,
+        /// All of your money after it, kopecks.
+        balance: i64,
+        /// What was held after it, kopecks.
+        hold: i64,
+        /// What it belongs to.
+        of: EntrySource,
+    }
+}
+
+body! {
+    /// A page of the entries of your balance.
+    pub struct BalanceEntries as "BalanceEntries" {
+        /// All of your money at the beginning of the period, kopecks.
+        opening: i64,
+        /// All of your money at its end, kopecks.
+        closing: i64,
+        /// The entries, oldest first.
+        data: Vec<BalanceEntry>,
+        /// Where the page stands.
+        meta: PageMeta,
+    }
+}
+
+body! {
+    /// The entries of one type in a month.
+    pub struct StatementTotal as "StatementTotal" {
+        /// The type.
+        entry_type: EntryType = "type",
+        /// How many entries there are.
+        number: u64,
+        /// By how much they changed what you can spend, kopecks.
+        amount: i64,
+    }
+}
+
+body! {
+    /// A day of a month.
+    pub struct StatementDay as "StatementDay" {
+        /// The day.
+        #[serde(with = "wire::text")]
+        date: Date,
+        /// All of your money at its beginning, kopecks.
+        opening: i64,
+        /// All of your money at its end, kopecks.
+        closing: i64,
+        /// By how much it changed what you can spend, kopecks.
+        amount: i64,
+    }
+}
+
+body! {
+    /// What moved on your balance in a month.
+    pub struct Statement as "Statement" {
+        /// The month, `YYYY-MM`.
+        month: String,
+        /// Whether the month is over: else more may come.
+        complete: bool,
+        /// All of your money at its beginning, kopecks.
+        opening: i64,
+        /// All of your money at its end, kopecks.
+        closing: i64,
+        /// Each type of entry, also those of which there is none.
+        totals: Vec<StatementTotal>,
+        /// Each day of the month, up to today.
+        days: Vec<StatementDay>,
     }
 }

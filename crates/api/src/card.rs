@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::limit::CardLimit;
 use crate::open_enum::open_enum;
-use crate::shape::body;
+use crate::shape::{Flat, body};
 use crate::wire;
 
 open_enum! {
@@ -233,5 +233,32 @@ mod tests {
             assert_eq!(card.balance_account.value, 125_000);
             assert_eq!(card.id_employee.is_none(), card.status_card.is_none());
         }
+    }
+}
+
+body! {
+    /// A transaction among those of all cards.
+    pub struct PartnerTransaction as "PartnerTransaction" {
+        /// Its number among your transactions: from 1, without gaps, in the order in which the service learnt of them.
+        seq: i64,
+        /// The card.
+        id_card: Uuid,
+        /// The employee who has the card; `null` if no employee has it.
+        id_employee: Option<Uuid>,
+        /// Your identifier of them.
+        custom_id: Option<String>,
+        /// The transaction.
+        #[serde(flatten)]
+        transaction: Transaction as Flat<Transaction>,
+    }
+}
+
+body! {
+    /// A piece of the transactions of all cards.
+    pub struct TransactionFeed as "TransactionFeed" {
+        /// The transactions, in the order of their numbers.
+        data: Vec<PartnerTransaction>,
+        /// The `after` of the following request.
+        next: i64,
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::card::{BankStatus, CardStatus, CardType, Transaction};
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
-use crate::shape::{HasShape, Shape, body};
+use crate::shape::{HasShape, OrAbsent, Shape, body};
 use crate::wire;
 
 /// A type of event, for documents.
@@ -181,6 +181,9 @@ body! {
         order_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 
@@ -191,6 +194,9 @@ body! {
         replenishment_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 
@@ -201,6 +207,9 @@ body! {
         set_limits_cards_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 
@@ -211,6 +220,9 @@ body! {
         closing_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 
@@ -221,6 +233,9 @@ body! {
         withdrawal_id: Uuid,
         /// Its new state.
         status: RequestState,
+        /// What you call it; absent if you gave no reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<String>,
     }
 }
 

@@ -22,10 +22,13 @@ mod webhook;
 pub mod wire;
 mod withdrawal;
 
-pub use balance::Balance;
+pub use balance::{
+    Balance, BalanceEntries, BalanceEntry, EntrySource, EntrySourceKind, EntryType, Statement, StatementDay,
+    StatementTotal,
+};
 pub use card::{
     AccountBalance, AvailableCard, BankStatus, Card, CardBalance, CardStatus, CardType, LinkedCard,
-    PaymentAnswer, Transaction, TransactionType,
+    PartnerTransaction, PaymentAnswer, Transaction, TransactionFeed, TransactionType,
 };
 pub use category::{Category, CategoryWithCount};
 pub use closing::{Closing, ClosingCreated, ClosingReason, ClosingResult};

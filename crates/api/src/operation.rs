@@ -126,6 +126,9 @@ pub mod operations {
         WITHDRAWAL_CANCEL = "withdrawal.cancel" changes Delete "/v1/withdrawal/{withdrawalId}";
         WITHDRAWAL_LIST = "withdrawal.list" reads Get "/v1/withdrawals";
         BALANCE = "balance" reads Get "/v1/balance";
+        BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
+        STATEMENT = "statement" reads Get "/v1/statement/{month}";
+        TRANSACTION_FEED = "transaction.feed" reads Get "/v1/transactions";
         EVENT_FEED = "event.feed" reads Get "/v1/events";
         WEBHOOK_CREATE = "webhook.create" changes Post "/v1/webhooks";
         WEBHOOK_LIST = "webhook.list" reads Get "/v1/webhooks";

@@ -51,5 +51,8 @@ body! {
         /// When its state changed last.
         #[serde(alias = "statusUpdateAt", with = "wire::text")]
         status_updated_at: PrimitiveDateTime,
+        /// What you call it; `null` if you gave no reference.
+        #[serde(default)]
+        reference: Option<String>,
     }
 }

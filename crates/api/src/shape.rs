@@ -50,9 +50,11 @@ pub enum Shape {
     AnyOf(&'static [Shape]),
     /// `null`, or a value.
     OrNull(&'static Shape),
+    /// A field that is absent where it has no value.
+    OrAbsent(&'static Shape),
 }
 
-/// A field of an object, which is always there.
+/// A field of an object, which is always there unless its shape is [`Shape::OrAbsent`].
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// Its name in Rust.
@@ -98,6 +100,13 @@ impl<T: HasShape> HasShape for Option<T> {
 
 impl<T: HasShape> HasShape for Vec<T> {
     const SHAPE: Shape = Shape::List(&T::SHAPE);
+}
+
+/// A `T`, or no field: the shape of an optional one that is not serialised as `null`.
+pub(crate) struct OrAbsent<T>(std::marker::PhantomData<T>);
+
+impl<T: HasShape> HasShape for OrAbsent<T> {
+    const SHAPE: Shape = Shape::OrAbsent(&T::SHAPE);
 }
 
 /// The fields of `T`, in place of a field: the shape of a flattened one.

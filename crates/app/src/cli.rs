@@ -8,6 +8,7 @@ mod master_key;
 mod operations;
 mod partner;
 mod reconcile;
+mod statement;
 mod webhooks;
 
 use std::net::SocketAddr;
@@ -40,6 +41,7 @@ pub use partner::{
     RotateKeyArgs, ShowArgs, SuspendArgs, ThresholdArgs, WithdrawArgs,
 };
 pub use reconcile::ReconcileArgs;
+pub use statement::{StatementArgs, StatementForm};
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
@@ -88,6 +90,9 @@ pub enum Command {
     /// Apply the migrations that the database does not have yet.
     #[command(after_help = examples::MIGRATE)]
     Migrate(MigrateArgs),
+    /// The statement of a partner's month: totals, or entries as a file.
+    #[command(after_help = examples::STATEMENT)]
+    Statement(StatementArgs),
     /// Send requests as a partner: employees, cards, orders, top-ups, limits.
     Call(CallArgs),
     /// Print the completion of this command line for a shell.

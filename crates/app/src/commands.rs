@@ -13,6 +13,7 @@ mod reconcile;
 mod requests;
 mod serve;
 mod shutdown;
+mod statement;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -56,6 +57,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
         Command::Reconcile(args) => Ok(reconcile::run(&args)),
+        Command::Statement(args) => statement::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Call(args) => Ok(kopeck_command_line::run(args)),
         Command::Completion { shell } => completion(shell).map(|()| ExitCode::SUCCESS),
     }

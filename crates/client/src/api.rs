@@ -9,6 +9,7 @@ mod limits;
 mod orders;
 mod replenishments;
 mod sandbox;
+mod statements;
 mod webhooks;
 mod withdrawals;
 
@@ -21,6 +22,7 @@ pub use limits::Limits;
 pub use orders::Orders;
 pub use replenishments::Replenishments;
 pub use sandbox::Sandbox;
+pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
 pub use withdrawals::Withdrawals;
 
@@ -43,6 +45,7 @@ mod tests {
             include_str!("api/orders.rs"),
             include_str!("api/replenishments.rs"),
             include_str!("api/sandbox.rs"),
+            include_str!("api/statements.rs"),
             include_str!("api/webhooks.rs"),
             include_str!("api/withdrawals.rs"),
             include_str!("client.rs"),

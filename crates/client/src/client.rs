@@ -7,8 +7,8 @@ use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
 use crate::api::{
-    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Webhooks,
-    Withdrawals,
+    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Statements,
+    Webhooks, Withdrawals,
 };
 use crate::builder::ClientBuilder;
 use crate::error::Error;
@@ -134,6 +134,12 @@ impl Client {
         self.read(Request::of(&operations::BALANCE)).await
     }
 
+    /// What moved on the partner's balance and on its cards.
+    #[must_use]
+    pub const fn statements(&self) -> Statements<'_> {
+        Statements::new(self)
+    }
+
     /// Operations of a sandbox.
     #[must_use]
     pub const fn sandbox(&self) -> Sandbox<'_> {
@@ -155,6 +161,24 @@ impl Client {
     /// Sends one logical request: every try has the same idempotency key, and a nonce of its own.
     pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Request) -> Result<T, Error> {
         self.inner.retry.run(|| self.attempt(call), Error::is_transient).await?.decode()
+    }
+
+    /// Asks for a file; what breaks off after its head is not tried again.
+    pub(crate) async fn download(&self, call: &Request) -> Result<reqwest::Response, Error> {
+        let Inner { transport, session, retry } = &*self.inner;
+        let attempt = async || {
+            let tokens = session.tokens(transport, retry).await.map_err(AttemptError::Final)?;
+            match transport.download(call, tokens.access()).await {
+                Err(error) if error.status() == Some(401) => {
+                    let tokens =
+                        session.tokens_after(&tokens, transport, retry).await.map_err(AttemptError::Final)?;
+                    transport.download(call, tokens.access()).await
+                }
+                sent => sent,
+            }
+            .map_err(AttemptError::Open)
+        };
+        retry.run(attempt, Error::is_transient).await
     }
 
     async fn attempt(&self, call: &Request) -> Result<ResponseBody, AttemptError> {

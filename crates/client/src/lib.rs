@@ -11,6 +11,7 @@
 //! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
+//! | read what moved on the balance | [`Statements`] |
 //! | learn what has happened | [`Events`], [`EventFollower`], [`EventData`] |
 //! | have events delivered, and check deliveries | [`Webhooks`], [`WebhookVerifier`] |
 //! | read lists | [`Paging`], [`Page::following`] |
@@ -39,7 +40,7 @@ mod write;
 
 pub use api::{
     Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox,
-    Webhooks, Withdrawals,
+    StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -53,8 +54,9 @@ pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
 pub use model::replenishment::TopUp;
-pub use model::request::RequestStatus;
+pub use model::request::{RequestFilter, RequestStatus};
 pub use model::sandbox::{BankBehaviour, Purchase};
+pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
 pub use model::withdrawal::CardWithdrawal;
 pub use records::Records;
@@ -62,21 +64,22 @@ pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
 pub use webhook::{WebhookError, WebhookHeaders, WebhookVerifier};
-pub use write::Write;
+pub use write::{HasReference, Write};
 
 #[doc(inline)]
 pub use kopeck_api::{
-    AccountBalance, AvailableCard, Balance, BalanceLowEvent, BankCardEvent, BankStatus, Card, CardBalance,
-    CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType,
-    Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent, ClosingReason, ClosingResult,
-    DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent, EmployeeStatus, EmployeeWithCards,
-    ErrorCode, Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
-    LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging,
-    PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment,
-    ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, TimeWindow,
-    Transaction, TransactionType, TransferEvent, Webhook, WebhookCreated, WebhookDelivery,
-    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated,
-    WithdrawalEvent, WithdrawalResult,
+    AccountBalance, AvailableCard, Balance, BalanceEntries, BalanceEntry, BalanceLowEvent, BankCardEvent,
+    BankStatus, Card, CardBalance, CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus,
+    CardTransactionEvent, CardType, Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent,
+    ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
+    EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode, Event, EventData,
+    EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard,
+    Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging, PartnerTransaction, PaymentAnswer,
+    Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated,
+    ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, Statement, StatementDay,
+    StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent, Webhook,
+    WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret,
+    WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -11,5 +11,6 @@ pub(crate) mod patch;
 pub(crate) mod replenishment;
 pub(crate) mod request;
 pub(crate) mod sandbox;
+pub(crate) mod statement;
 pub(crate) mod webhook;
 pub(crate) mod withdrawal;

@@ -20,10 +20,10 @@ const PER_PAGE: u64 = 100;
 /// record that is added or removed meanwhile comes once or not at all.
 ///
 /// ```no_run
-/// use kopeck_client::{Client, Error};
+/// use kopeck_client::{Client, Error, RequestFilter};
 ///
 /// async fn print_orders(client: &Client) -> Result<(), Error> {
-///     let mut orders = client.orders().all(None);
+///     let mut orders = client.orders().all(&RequestFilter::default());
 ///     while let Some(order) = orders.next().await? {
 ///         println!("{} {}", order.order_id, order.status);
 ///     }

@@ -20,7 +20,9 @@ pub(crate) struct Request {
     /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
     pub(crate) template: &'static str,
     /// The value of the placeholder.
-    pub(crate) id: Option<Uuid>,
+    pub(crate) id: Option<String>,
+    /// The media type of a file to ask for in place of JSON. Files are never sealed.
+    pub(crate) file: Option<&'static str>,
     pub(crate) query: Map<String, Value>,
     pub(crate) body: Option<Zeroizing<String>>,
     /// How long the service may wait before it responds.
@@ -41,6 +43,7 @@ impl Request {
             },
             template: operation.path,
             id: None,
+            file: None,
             query: Map::new(),
             body: None,
             wait: Duration::ZERO,
@@ -49,8 +52,20 @@ impl Request {
     }
 
     pub(crate) fn id(mut self, id: Uuid) -> Self {
-        self.id = Some(id);
+        self.id = Some(id.to_string());
         self
+    }
+
+    /// The month in the path. The service says what is wrong with one.
+    pub(crate) fn month(mut self, month: &str) -> Self {
+        // Nothing that could be another path.
+        self.id = Some(month.chars().filter(|letter| letter.is_ascii_digit() || *letter == '-').collect());
+        self
+    }
+
+    /// Asks for a file.
+    pub(crate) fn file(self, media_type: &'static str) -> Self {
+        Self { file: Some(media_type), ..self }
     }
 
     /// The service may wait this long before it responds.
@@ -73,6 +88,16 @@ impl Request {
     pub(crate) fn body(mut self, body: &impl Serialize) -> Self {
         self.body =
             Some(Zeroizing::new(serde_json::to_string(body).expect("no map has other keys than strings")));
+        self
+    }
+
+    /// Adds a field to the body, which is an object with other fields.
+    pub(crate) fn field(mut self, name: &str, value: &str) -> Self {
+        if let Some(body) = &mut self.body
+            && body.pop() == Some('}')
+        {
+            body.push_str(&format!(",{}:{}}}", Value::from(name), Value::from(value)));
+        }
         self
     }
 
@@ -109,6 +134,13 @@ mod tests {
         let call = Request::of(&operations::ORDER_LIST);
         assert_eq!(call.path_with("*"), "/v1/orders");
         assert_eq!(call.placeholder_name(), None);
+    }
+
+    #[test]
+    fn a_field_is_added_to_a_body() {
+        let call = Request::of(&operations::ORDER_CANCEL).body(&serde_json::json!({"data": [1]}));
+        let body = call.field("reference", "PO \"7\"").body;
+        assert_eq!(body.as_deref().map(String::as_str), Some(r#"{"data":[1],"reference":"PO \"7\""}"#));
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Request {
     }
 
     fn id_text(&self) -> String {
-        self.id.map(|id| id.to_string()).unwrap_or_default()
+        self.id.clone().unwrap_or_default()
     }
 }
 

@@ -36,7 +36,30 @@ impl Transport {
     pub(crate) async fn send(&self, call: &Request, auth: Auth<'_>) -> Result<ResponseBody, Error> {
         let nonce = system::random_hex();
         let request = self.request(call, auth, &nonce)?;
-        let mut response = self.http.execute(request).await?;
+        let response = self.http.execute(request).await?;
+        self.read(call, &nonce, response).await
+    }
+
+    /// Asks for a file, whose chunks come as they are read. The service does not seal files.
+    pub(crate) async fn download(&self, call: &Request, auth: Auth<'_>) -> Result<reqwest::Response, Error> {
+        let nonce = system::random_hex();
+        let request = self.request(call, auth, &nonce)?;
+        let response = self.http.execute(request).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        match self.read(call, &nonce, response).await {
+            Err(error) => Err(error),
+            Ok(_) => Err(Error::Decode("the answer is no file".into())),
+        }
+    }
+
+    async fn read(
+        &self,
+        call: &Request,
+        nonce: &str,
+        mut response: reqwest::Response,
+    ) -> Result<ResponseBody, Error> {
         let head = ResponseHead::new(response.status(), response.headers());
         let mut bytes = Zeroizing::new(Vec::new());
         while let Some(chunk) = response.chunk().await? {
@@ -51,7 +74,7 @@ impl Transport {
             Err(_) if !head.status.is_success() => String::from_utf8_lossy(&bytes),
             Err(error) => return Err(Error::Decode(Box::new(error))),
         };
-        self.open(call, &nonce, head, &text)
+        self.open(call, nonce, head, &text)
     }
 
     fn request(&self, call: &Request, auth: Auth<'_>, nonce: &str) -> Result<reqwest::Request, Error> {
@@ -64,7 +87,11 @@ impl Transport {
         if !rendered.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&rendered.query);
         }
-        let accept = if self.seals_answers() { SEALED_JSON } else { JSON };
+        let accept = match call.file {
+            Some(media_type) => media_type,
+            None if self.seals_answers() => SEALED_JSON,
+            None => JSON,
+        };
         let (name, credential) = auth
             .header()
             .map_err(|_| Error::Config("the API key holds characters that no header can carry".to_owned()))?;

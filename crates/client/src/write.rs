@@ -5,6 +5,7 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
+use kopeck_api::{ClosingCreated, LimitChangeCreated, OrderCreated, ReplenishmentCreated, WithdrawalCreated};
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
@@ -47,6 +48,31 @@ impl<T> Write<T> {
     /// Sets the idempotency key.
     pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
         self.request.key = Some(key);
+        self
+    }
+}
+
+/// The answer to a request that may have a reference of the partner's own.
+pub trait HasReference: sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! has_reference {
+    ($($created:ty),*) => {$(
+        impl sealed::Sealed for $created {}
+        impl HasReference for $created {}
+    )*};
+}
+
+has_reference!(OrderCreated, ReplenishmentCreated, LimitChangeCreated, ClosingCreated, WithdrawalCreated);
+
+impl<T: HasReference> Write<T> {
+    /// Sets what the partner calls the request, such as its number in the partner's books: 1 to 64 letters, digits, blanks and
+    /// `-_./#`. It need not be unique.
+    pub fn reference(mut self, reference: &str) -> Self {
+        self.request = self.request.field("reference", reference);
         self
     }
 }

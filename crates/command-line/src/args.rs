@@ -13,6 +13,7 @@ use crate::commands::orders::OrdersCommand;
 use crate::commands::profiles::ProfilesCommand;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
+use crate::commands::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
 use crate::commands::top_ups::TopUpCommand;
 use crate::commands::webhooks::WebhooksCommand;
 use crate::commands::withdrawals::WithdrawalsCommand;
@@ -83,6 +84,14 @@ pub(crate) enum CallCommand {
     Withdrawals(WithdrawalsCommand),
     /// The partner's balance.
     Balance,
+    /// The entries of the partner's balance, the oldest first.
+    Entries(EntriesArgs),
+    /// The statement of a month: totals, or entries as a file.
+    #[command(after_help = examples::STATEMENT)]
+    Statement(StatementArgs),
+    /// The transactions of all cards: list, export.
+    #[command(subcommand)]
+    Transactions(TransactionsCommand),
     /// Operations of a sandbox: deposit, purchase, move the clock, inject faults at the bank.
     #[command(subcommand)]
     Sandbox(SandboxCommand),

@@ -11,6 +11,7 @@ pub(crate) mod orders;
 pub(crate) mod profiles;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
+pub(crate) mod statements;
 pub(crate) mod top_ups;
 pub(crate) mod webhooks;
 pub(crate) mod withdrawals;
@@ -62,6 +63,9 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Withdrawals(command) => withdrawals::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Balance => balance(&client.balance().await?),
+        CallCommand::Entries(args) => statements::entries(client, args).await,
+        CallCommand::Statement(args) => statements::statement(client, args).await,
+        CallCommand::Transactions(command) => statements::transactions(client, command).await,
         CallCommand::Login(_) | CallCommand::Profiles(_) | CallCommand::Seal(_) | CallCommand::Open(_) => {
             Err(Failure::local("this command needs no service"))
         }

@@ -36,3 +36,7 @@ pub(crate) const LIMITS_SET: &str = "\
 Examples:
   kopeck call limits set 8747859702 --amount 500.00 --period day --days 1-5 --times 08:00-20:00
   kopeck call limits set 8747859702 --unlimited";
+pub(crate) const STATEMENT: &str = "\
+Examples:
+  kopeck call statement 2026-01
+  kopeck call statement 2026-01 --format xlsx --output 2026-01.xlsx";

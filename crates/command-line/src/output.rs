@@ -21,6 +21,15 @@ impl Output {
         Self { json, text: text.into(), exit: Exit::Done }
     }
 
+    /// With further fields before the others of the JSON object, and text before the other text.
+    pub(crate) fn with(mut self, fields: &Value, text: &str) -> Self {
+        if let (Some(own), Some(fields)) = (self.json.as_object_mut(), fields.as_object()) {
+            own.extend(fields.clone());
+        }
+        self.text.insert_str(0, text);
+        self
+    }
+
     /// Of a command that has printed all it had to say.
     pub(crate) fn nothing() -> Self {
         Self { json: Value::Null, text: String::new(), exit: Exit::Done }

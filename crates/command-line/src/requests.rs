@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use kopeck_client::{Client, Error, RequestState, RequestStatus, Uuid, Wait};
+use kopeck_client::{
+    Client, Date, Error, HasReference, RequestFilter, RequestState, RequestStatus, Uuid, Wait, Write,
+};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -38,10 +40,53 @@ pub(crate) struct WaitArgs {
     wait: Option<Duration>,
 }
 
+/// What the caller names a new request.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ReferenceArgs {
+    /// What you call the request, such as its number in your books: letters, digits, blanks and `-_./#`.
+    #[arg(long, value_name = "TEXT")]
+    reference: Option<String>,
+}
+
+impl ReferenceArgs {
+    /// The request under its reference, if it has one.
+    pub(crate) fn name<T: HasReference>(&self, request: Write<T>) -> Write<T> {
+        match &self.reference {
+            Some(reference) => request.reference(reference),
+            None => request,
+        }
+    }
+}
+
+/// Which requests to list.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RequestFilterArgs {
+    /// Only those in this state, such as `IN_PROCESS`.
+    #[arg(long)]
+    status: Option<RequestState>,
+    /// Only those with exactly this reference.
+    #[arg(long, value_name = "TEXT")]
+    reference: Option<String>,
+    /// Only those of this day and later, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    from: Option<Date>,
+    /// Only those of this day and earlier, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    to: Option<Date>,
+}
+
+impl From<RequestFilterArgs> for RequestFilter {
+    fn from(args: RequestFilterArgs) -> Self {
+        let RequestFilterArgs { status, reference, from, to } = args;
+        Self { status, reference, from, to }
+    }
+}
+
 /// The output of a request.
 struct RequestReport {
     id: Uuid,
     state: RequestState,
+    reference: Option<String>,
     result: Option<(Value, String)>,
 }
 
@@ -78,7 +123,8 @@ impl RequestKind {
     /// Reports a new request, and waits for its end with `--wait`.
     pub(crate) async fn accepted(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
         match wait.wait {
-            None => Ok(RequestReport { id, state: RequestState::New, result: None }.output(Exit::Done)),
+            None => Ok(RequestReport { id, state: RequestState::New, reference: None, result: None }
+                .output(Exit::Done)),
             Some(patience) => self.follow(client, id, patience).await.map_err(|failure| failure.after(id)),
         }
     }
@@ -131,7 +177,9 @@ impl RequestKind {
             // The request continues without this command, so its present state is a result.
             Err(Error::Unfinished { last }) => {
                 let state = last.unwrap_or(RequestState::New);
-                return Ok(RequestReport { id, state, result: None }.output(Exit::StillWaiting));
+                return Ok(
+                    RequestReport { id, state, reference: None, result: None }.output(Exit::StillWaiting)
+                );
             }
             Err(error) => return Err(error.into()),
         };
@@ -141,7 +189,7 @@ impl RequestKind {
             RequestState::Success | RequestState::Confirmed => Exit::Done,
             _ => Exit::OtherwiseThanAsked,
         };
-        Ok(RequestReport { id, state, result }.output(exit))
+        Ok(RequestReport { id, state, reference: None, result }.output(exit))
     }
 
     fn has_result(self, state: &RequestState) -> bool {
@@ -175,15 +223,22 @@ impl RequestKind {
 }
 
 /// The state that a request is in now.
-pub(crate) fn changed(RequestStatus { id, state, .. }: RequestStatus) -> Output {
-    RequestReport { id, state, result: None }.output(Exit::Done)
+pub(crate) fn changed(RequestStatus { id, state, reference, .. }: RequestStatus) -> Output {
+    RequestReport { id, state, reference, result: None }.output(Exit::Done)
 }
 
 impl RequestReport {
     fn output(self, exit: Exit) -> Output {
-        let Self { id, state, result } = self;
+        let Self { id, state, reference, result } = self;
         let mut json = json!({ "id": id, "status": state.as_str() });
         let mut text = format!("{id} {}\n", table::clean(state.as_str()));
+        if let Some(reference) = reference {
+            text.truncate(text.len() - 1);
+            text.push_str(&format!(" {}\n", table::clean(&reference)));
+            if let Some(json) = json.as_object_mut() {
+                json.insert("reference".to_owned(), reference.into());
+            }
+        }
         if exit == Exit::StillWaiting {
             text.push_str("It is not finished yet, and goes on; ask for its status later.\n");
         }

@@ -96,6 +96,49 @@ impl Zone {
     }
 }
 
+/// A month of a year, 1970 to 2999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CalendarMonth {
+    first: Date,
+}
+
+impl CalendarMonth {
+    /// Reads `YYYY-MM`.
+    ///
+    /// # Errors
+    /// [`Invalid`] for another form, or a year out of the range.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new("must be a month of the form YYYY-MM, 1970 to 2999");
+        let (year, month) = text.split_once('-').ok_or_else(invalid)?;
+        let year = digits(year, 4).ok_or_else(invalid)?;
+        let month = digits(month, 2).and_then(|month| u8::try_from(month).ok()).ok_or_else(invalid)?;
+        if !(1970..=2999).contains(&year) {
+            return Err(invalid());
+        }
+        let year = i32::try_from(year).map_err(|_| invalid())?;
+        let month = Month::try_from(month).map_err(|_| invalid())?;
+        Date::from_calendar_date(year, month, 1).map(|first| Self { first }).map_err(|_| invalid())
+    }
+
+    /// Its first day.
+    #[must_use]
+    pub const fn first_day(self) -> Date {
+        self.first
+    }
+
+    /// The first day of the month after it.
+    #[must_use]
+    pub fn end(self) -> Date {
+        self.first + Duration::days(i64::from(self.first.month().length(self.first.year())))
+    }
+
+    /// `YYYY-MM`.
+    #[must_use]
+    pub fn text(self) -> String {
+        format!("{:04}-{:02}", self.first.year(), u8::from(self.first.month()))
+    }
+}
+
 /// `DD.MM.YYYY` of a day.
 #[must_use]
 pub fn date_text(day: Date) -> String {
@@ -130,6 +173,29 @@ pub(crate) fn digits(text: &str, length: usize) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_month_ends_where_the_next_begins() {
+        for (text, end) in [("2026-01", "01.02.2026"), ("2024-02", "01.03.2024"), ("2999-12", "01.01.3000")] {
+            let month = CalendarMonth::parse(text).unwrap();
+            assert_eq!((month.text().as_str(), date_text(month.end()).as_str()), (text, end));
+            assert_eq!(month.first_day().day(), 1);
+        }
+        for text in [
+            "",
+            "2026",
+            "2026-1",
+            "2026-13",
+            "2026-00",
+            "1969-12",
+            "3000-01",
+            "26-01",
+            "2026-01-01",
+            "+026-01",
+        ] {
+            assert!(CalendarMonth::parse(text).is_err(), "{text}");
+        }
+    }
     use proptest::prelude::*;
 
     #[test]

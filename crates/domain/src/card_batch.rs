@@ -15,8 +15,9 @@ pub use self::state::BatchState;
 use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::draft::Invalid;
-use crate::event::EventData;
+use crate::event::{EventData, RequestStatus};
 use crate::ids::CardId;
+use crate::request::RequestReference;
 
 /// The greatest number of cards in one batch.
 pub const MAX_CARDS: usize = 10_000;
@@ -41,8 +42,8 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
         + Sync
         + 'static;
 
-    /// The event of a batch that has reached `state`.
-    fn status_event(id: Self::Id, state: BatchState) -> EventData;
+    /// The event of a batch of which `status` tells.
+    fn status_event(status: RequestStatus<Self::Id, BatchState>) -> EventData;
 
     /// Whether a batch with these terms can be cancelled while it is new.
     fn is_cancellable(_: &Self::Terms) -> bool {
@@ -131,14 +132,37 @@ pub struct StoredBatch<K: BatchKind> {
     /// When it last changed its state.
     #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub state_since: OffsetDateTime,
+    /// What the partner calls it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub reference: Option<RequestReference>,
 }
 
 impl<K: BatchKind> CardBatch<K> {
     /// A new batch of so many `cards`.
     #[must_use]
     pub const fn new(id: K::Id, cards: u32, terms: K::Terms, now: OffsetDateTime) -> Self {
-        let (returned, state) = (Kopecks::ZERO, BatchState::New);
-        Self(StoredBatch { id, cards, terms, returned, state, created_at: now, state_since: now })
+        Self(StoredBatch {
+            id,
+            cards,
+            terms,
+            returned: Kopecks::ZERO,
+            state: BatchState::New,
+            created_at: now,
+            state_since: now,
+            reference: None,
+        })
+    }
+
+    /// The same under the partner's own reference.
+    #[must_use]
+    pub fn with_reference(self, reference: Option<RequestReference>) -> Self {
+        Self(StoredBatch { reference, ..self.0 })
+    }
+
+    /// The event of the state that it has reached.
+    #[must_use]
+    pub fn status_event(&self) -> EventData {
+        K::status_event(RequestStatus { id: self.id, state: self.state, reference: self.reference.clone() })
     }
 }
 

@@ -80,8 +80,8 @@ impl BatchKind for Closings {
     type ItemTerms = ClosingReason;
     type Refusal = ClosingRefusal;
 
-    fn status_event(id: ClosingId, state: BatchState) -> EventData {
-        EventData::ClosingStatus(RequestStatus { id, state })
+    fn status_event(status: RequestStatus<ClosingId, BatchState>) -> EventData {
+        EventData::ClosingStatus(status)
     }
 
     fn is_cancellable(terms: &ClosingTerms) -> bool {

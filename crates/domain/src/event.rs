@@ -15,6 +15,7 @@ use crate::ledger::TransferReference;
 use crate::order::OrderState;
 use crate::payment::PaymentRefusal;
 use crate::person::CustomId;
+use crate::request::RequestReference;
 use crate::string_enum::serde_enum;
 use crate::transaction::Transaction;
 use crate::webhook::DisableReason;
@@ -117,6 +118,9 @@ pub struct RequestStatus<I, S> {
     pub id: I,
     /// Its new state.
     pub state: S,
+    /// What the partner calls the request.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub reference: Option<RequestReference>,
 }
 
 /// A card that the bank issued.

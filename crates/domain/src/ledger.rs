@@ -16,6 +16,8 @@
 mod serde_form;
 
 use crate::draft::{Invalid, from_text};
+use uuid::Uuid;
+
 use crate::ids::{ClosingId, OrderId, ReplenishmentId, WithdrawalId};
 use crate::money::{AmountOverflow, Kopecks};
 use crate::string_enum::serde_enum;
@@ -56,6 +58,16 @@ serde_enum! {
 }
 
 impl MovementKind {
+    /// By how much movements of this kind change what the partner can spend, if they move `amount`, which is not below zero.
+    #[must_use]
+    pub const fn change_of_available(self, amount: Kopecks) -> Kopecks {
+        match self.route() {
+            (Account::Available, _) => Kopecks::new(-amount.get()),
+            (_, Account::Available) => amount,
+            _ => Kopecks::ZERO,
+        }
+    }
+
     /// The account the money leaves and the one it reaches.
     #[must_use]
     pub const fn route(self) -> (Account, Account) {
@@ -66,6 +78,56 @@ impl MovementKind {
             Self::Release => (Account::Held, Account::Available),
             Self::Return => (Account::Spent, Account::Available),
             Self::Withdrawal | Self::Correction => (Account::Available, Account::Deposited),
+        }
+    }
+}
+
+serde_enum! {
+    /// What an entry of a partner's statement is: the purpose of a movement, by the word that partners know.
+    EntryType {
+        /// Money of the partner arrived.
+        Deposit = "DEPOSIT",
+        /// Money was reserved.
+        Hold = "HOLD",
+        /// What was reserved was spent.
+        Debit = "DEBIT",
+        /// What was reserved was released.
+        Release = "RELEASE",
+        /// Money came back from a card.
+        Return = "RETURN",
+        /// Money was paid to the partner.
+        Withdrawal = "WITHDRAWAL",
+        /// A deposit was reversed.
+        Correction = "CORRECTION",
+    }
+}
+
+impl From<MovementKind> for EntryType {
+    fn from(kind: MovementKind) -> Self {
+        match kind {
+            MovementKind::Deposit => Self::Deposit,
+            MovementKind::Hold => Self::Hold,
+            MovementKind::Capture => Self::Debit,
+            MovementKind::Release => Self::Release,
+            MovementKind::Return => Self::Return,
+            MovementKind::Withdrawal => Self::Withdrawal,
+            MovementKind::Correction => Self::Correction,
+        }
+    }
+}
+
+impl EntryType {
+    /// The purpose of the movement that this is an entry of.
+    #[must_use]
+    pub const fn kind(self) -> MovementKind {
+        match self {
+            Self::Deposit => MovementKind::Deposit,
+            Self::Hold => MovementKind::Hold,
+            Self::Debit => MovementKind::Capture,
+            Self::Release => MovementKind::Release,
+            Self::Return => MovementKind::Return,
+            Self::Withdrawal => MovementKind::Withdrawal,
+            Self::Correction => MovementKind::Correction,
         }
     }
 }
@@ -85,6 +147,40 @@ pub enum Reference {
     Closing(ClosingId),
     /// A request to take money from cards.
     Withdrawal(WithdrawalId),
+}
+
+serde_enum! {
+    /// What a movement belongs to, by the word that partners know.
+    EntrySource {
+        /// An order.
+        Order = "order",
+        /// A replenishment.
+        Replenishment = "replenishment",
+        /// A closing of cards.
+        Closing = "closing",
+        /// A withdrawal from cards.
+        Withdrawal = "withdrawal",
+        /// A deposit.
+        Deposit = "deposit",
+        /// A payment to the partner.
+        PartnerWithdrawal = "partner_withdrawal",
+        /// The reversal of a deposit.
+        Correction = "correction",
+    }
+}
+
+impl Reference {
+    /// The request, if it is one.
+    #[must_use]
+    pub const fn request(&self) -> Option<Uuid> {
+        match self {
+            Self::Order(id) => Some(id.uuid()),
+            Self::Replenishment(id) => Some(id.uuid()),
+            Self::Closing(id) => Some(id.uuid()),
+            Self::Withdrawal(id) => Some(id.uuid()),
+            Self::Transfer(_) => None,
+        }
+    }
 }
 
 /// The reference of money that a partner pays in or gets back: 1..=64 visible ASCII characters. It counts once for each
@@ -183,6 +279,26 @@ impl Movement {
     #[must_use]
     pub const fn amount(&self) -> Kopecks {
         self.amount
+    }
+
+    /// What it belongs to.
+    #[must_use]
+    pub const fn source(&self) -> EntrySource {
+        match (&self.reference, self.kind) {
+            (Reference::Order(_), _) => EntrySource::Order,
+            (Reference::Replenishment(_), _) => EntrySource::Replenishment,
+            (Reference::Closing(_), _) => EntrySource::Closing,
+            (Reference::Withdrawal(_), _) => EntrySource::Withdrawal,
+            (Reference::Transfer(_), MovementKind::Withdrawal) => EntrySource::PartnerWithdrawal,
+            (Reference::Transfer(_), MovementKind::Correction) => EntrySource::Correction,
+            (Reference::Transfer(_), _) => EntrySource::Deposit,
+        }
+    }
+
+    /// By how much it changes what the partner can spend: below zero if that becomes less, zero for a capture.
+    #[must_use]
+    pub fn change_of_available(&self) -> Kopecks {
+        self.kind.change_of_available(self.amount)
     }
 
     /// Its two entries, which add up to zero.
@@ -345,6 +461,14 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_movement_is_an_entry_of_its_own() {
+        for kind in MovementKind::ALL {
+            assert_eq!(EntryType::from(*kind).kind(), *kind);
+        }
+        assert_eq!(EntryType::ALL.len(), MovementKind::ALL.len());
+    }
+
+    #[test]
     fn an_overflow_changes_nothing() {
         let rich = Balances::default().after(&movement(MovementKind::Deposit, i64::MAX)).unwrap();
         assert!(matches!(rich.after(&movement(MovementKind::Deposit, 2)), Err(LedgerError::Overflow(_))));
@@ -358,6 +482,7 @@ mod tests {
                 let movement = movement(MovementKind::ALL[kind], amount);
                 prop_assert_eq!(Kopecks::sum(movement.entries().map(|entry| entry.amount)), Ok(Kopecks::ZERO));
                 if let Ok(next) = balances.after(&movement) {
+                    prop_assert_eq!(balances.available.plus(movement.change_of_available()), Ok(next.available));
                     balances = next;
                 }
                 prop_assert_eq!(Kopecks::sum(Account::ALL.iter().map(|account| balances.on(*account))), Ok(Kopecks::ZERO));

@@ -43,8 +43,8 @@ impl BatchKind for LimitChanges {
     type ItemTerms = ();
     type Refusal = LimitChangeRefusal;
 
-    fn status_event(id: LimitChangeId, state: BatchState) -> EventData {
-        EventData::LimitsStatus(RequestStatus { id, state })
+    fn status_event(status: RequestStatus<LimitChangeId, BatchState>) -> EventData {
+        EventData::LimitsStatus(status)
     }
 }
 

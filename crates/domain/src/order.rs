@@ -12,6 +12,7 @@ use crate::draft::Invalid;
 use crate::ids::OrderId;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
+use crate::request::RequestReference;
 use crate::string_enum::serde_enum;
 
 /// The greatest number of items in one order.
@@ -224,6 +225,9 @@ pub struct StoredOrder {
     /// When it last changed its state.
     #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub state_since: OffsetDateTime,
+    /// What the partner calls it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub reference: Option<RequestReference>,
 }
 
 impl Order {
@@ -258,7 +262,14 @@ impl Order {
             state: OrderState::New,
             created_at: now,
             state_since: now,
+            reference: None,
         }))
+    }
+
+    /// The same under the partner's own reference.
+    #[must_use]
+    pub fn with_reference(self, reference: Option<RequestReference>) -> Self {
+        Self(StoredOrder { reference, ..self.0 })
     }
 
     /// Whether money of the partner is held for it.

@@ -70,8 +70,8 @@ impl BatchKind for TopUps {
     type ItemTerms = Kopecks;
     type Refusal = TopUpRefusal;
 
-    fn status_event(id: ReplenishmentId, state: BatchState) -> EventData {
-        EventData::ReplenishmentStatus(RequestStatus { id, state })
+    fn status_event(status: RequestStatus<ReplenishmentId, BatchState>) -> EventData {
+        EventData::ReplenishmentStatus(status)
     }
 }
 

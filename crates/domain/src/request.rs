@@ -1,12 +1,16 @@
-//! What orders and card batches share: the list of all states, and the step from one state to the next.
+//! What orders and card batches share: the list of all states, the step from one state to the next, and the partner's own
+//! reference.
 //!
 //! An order has an [`OrderState`] and a card batch a [`BatchState`]; each has only the states that it can be in.
 
 use time::OffsetDateTime;
+use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::card_batch::BatchState;
+use crate::draft::{Invalid, from_text};
 use crate::order::OrderState;
 use crate::string_enum::serde_enum;
+use crate::text;
 
 serde_enum! {
     /// The state of any request: an order or a card batch.
@@ -26,6 +30,61 @@ serde_enum! {
         /// Orders only: the partner confirmed the receipt; closed.
         Confirmed = "CONFIRMED",
     }
+}
+
+/// What the partner itself calls a request, such as the number of an order in its own books. Several requests may have the
+/// same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestReference(String);
+
+impl RequestReference {
+    /// The most characters.
+    pub const MAX_CHARS: usize = 64;
+    /// What it may hold beside letters and digits; a blank neither first nor last.
+    pub const SIGNS: &'static str = " -_./#";
+
+    /// Reads a reference: letters and digits of any script and [`Self::SIGNS`], in NFC.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let text = text::parse(text, Self::MAX_CHARS)?;
+        if !text.chars().all(is_of_reference) {
+            return Err(Invalid::new("must consist of letters, digits, blanks and - _ . / #"));
+        }
+        if text.starts_with(' ') || text.ends_with(' ') {
+            return Err(Invalid::new("must not begin or end with a blank"));
+        }
+        Ok(Self(text))
+    }
+
+    /// A reference that was accepted once, even where [`Self::parse`] would refuse it today.
+    #[must_use]
+    pub fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+from_text!(as_str: RequestReference);
+
+fn is_of_reference(character: char) -> bool {
+    use GeneralCategory as Category;
+    RequestReference::SIGNS.contains(character)
+        || matches!(
+            get_general_category(character),
+            Category::UppercaseLetter
+                | Category::LowercaseLetter
+                | Category::TitlecaseLetter
+                | Category::ModifierLetter
+                | Category::OtherLetter
+                | Category::DecimalNumber
+        )
 }
 
 /// The states of one kind of request among all of them.
@@ -89,6 +148,20 @@ pub(crate) fn moved<S: Copy + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reference_has_letters_digits_and_a_few_signs() {
+        let longest = "Ж".repeat(64);
+        for text in ["7", "PO-2026/01 #4.5_b", "Счёт 12", "注文٣", &longest] {
+            assert_eq!(RequestReference::parse(text).unwrap().as_str(), text);
+        }
+        assert_eq!(RequestReference::parse("Cafe\u{301}").unwrap().as_str(), "Café");
+        for text in
+            ["", " ", " a", "a ", "a\tb", "a,b", "a:b", "=a", "a+b", "№1", "a\u{a0}b", "½", &"Ж".repeat(65)]
+        {
+            assert!(RequestReference::parse(text).is_err(), "{text:?}");
+        }
+    }
 
     #[test]
     fn both_kinds_have_their_states_under_the_same_names() {

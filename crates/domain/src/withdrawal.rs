@@ -41,8 +41,8 @@ impl BatchKind for Withdrawals {
     type ItemTerms = Option<Kopecks>;
     type Refusal = WithdrawalRefusal;
 
-    fn status_event(id: WithdrawalId, state: BatchState) -> EventData {
-        EventData::WithdrawalStatus(RequestStatus { id, state })
+    fn status_event(status: RequestStatus<WithdrawalId, BatchState>) -> EventData {
+        EventData::WithdrawalStatus(status)
     }
 }
 

@@ -13,7 +13,7 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::withdrawal::Withdrawals;
 use time::Date;
 
-use crate::{StoreError, Subject, UnitOfWork};
+use crate::{RequestFilter, StoreError, Subject, UnitOfWork};
 
 /// A kind of card batch that is stored.
 pub trait StoredKind: BatchKind {
@@ -203,7 +203,7 @@ pub trait CardBatchRepository<K: BatchKind> {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: BatchFilter,
+        filter: &BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError>;
     /// Every batch of the partner, oldest first, as the reconciliation compares them.
@@ -211,11 +211,7 @@ pub trait CardBatchRepository<K: BatchKind> {
 }
 
 /// Which batches a list shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BatchFilter {
-    /// In this state.
-    pub state: Option<BatchState>,
-}
+pub type BatchFilter = RequestFilter<BatchState>;
 
 /// A card as a new batch finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -30,6 +30,7 @@ pub mod events;
 pub mod idempotency;
 pub mod jobs;
 pub mod ledger;
+pub mod movements;
 pub mod orders;
 pub mod partners;
 pub mod reconciliation;
@@ -124,6 +125,13 @@ macro_rules! contract_tests {
             an_expiry_is_due_until_it_is_taken
             another_last_day_is_told_anew
         }
+        $crate::contract_tests! { @aggregate $make, movements:
+            movements_are_read_as_they_were_booked
+            a_period_begins_with_the_least_number
+            totals_are_added_up_by_kind
+            movements_of_a_kind_are_paged
+            movements_are_their_partners_own
+        }
         $crate::contract_tests! { @aggregate $make, events:
             events_are_numbered_in_their_order
             an_event_of_undone_work_never_was
@@ -161,6 +169,8 @@ macro_rules! contract_tests {
             the_newest_come_first
             filters_have_to_fit_all_together
             transactions_are_their_cards_own
+            all_transactions_are_numbered_as_they_arrive
+            filters_of_all_transactions_have_to_fit_all_together
             transactions_need_a_card
             what_a_card_spent_is_payments_less_what_came_back
         }
@@ -171,6 +181,7 @@ macro_rules! contract_tests {
             an_order_is_its_partners_own
             pages_show_the_newest_first
             the_list_filters_by_state
+            the_list_filters_by_reference_and_time
         }
         $crate::contract_tests! { @batches $make, [
             replenishments: TopUps, limit_changes: LimitChanges, closings: Closings, withdrawals: Withdrawals
@@ -188,6 +199,7 @@ macro_rules! contract_tests {
             a_request_of_ten_thousand_cards
             targets_are_those_that_exist
             thousands_of_targets_are_found_at_once
+            the_list_filters_by_reference_and_time
             facts_are_those_of_every_batch
         } }
         $crate::contract_tests! { @aggregate $make, card_batches:

@@ -16,6 +16,7 @@ pub use crate::audit::MockAuditRepository;
 pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::jobs::MockJobRepository;
+pub use crate::movements::MockMovementRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
     MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
@@ -27,9 +28,9 @@ pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository, PartnerRepository,
-    ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck, StoreError,
-    ThrottleRepository, TransactionRepository, WebhookRepository,
+    IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
+    StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -65,6 +66,7 @@ mock_unit! {
     closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
     ledger: MockLedgerRepository as LedgerRepository;
+    movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
     events: FakeEvents as EventRepository;

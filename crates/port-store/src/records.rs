@@ -6,13 +6,14 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{CardId, CategoryId, OrderId, PartnerId, SessionId};
+use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId, SessionId};
 use kopeck_domain::ledger::{Balances, Reference};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::Partner;
 use kopeck_domain::person::CustomId;
-use kopeck_domain::transaction::TransactionType;
+use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::transaction::{Transaction, TransactionType};
 use time::{Date, OffsetDateTime};
 
 /// A partner with what proves that a caller is it.
@@ -79,11 +80,46 @@ impl std::fmt::Debug for RecordedResponse {
     }
 }
 
-/// Which orders a list shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OrderFilter {
+/// Which orders or card batches a list shows; everything that is set has to fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestFilter<S> {
     /// In this state.
-    pub state: Option<OrderState>,
+    pub state: Option<S>,
+    /// With this reference of the partner.
+    pub reference: Option<RequestReference>,
+    /// Accepted at this moment or later.
+    pub from: Option<OffsetDateTime>,
+    /// Accepted before this moment.
+    pub before: Option<OffsetDateTime>,
+}
+
+/// Which orders a list shows.
+pub type OrderFilter = RequestFilter<OrderState>;
+
+/// All requests.
+impl<S> Default for RequestFilter<S> {
+    fn default() -> Self {
+        Self { state: None, reference: None, from: None, before: None }
+    }
+}
+
+impl<S> RequestFilter<S> {
+    /// Whether it lets every request through.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state.is_none() && self.reference.is_none() && self.from.is_none() && self.before.is_none()
+    }
+}
+
+impl RequestFilter<RequestState> {
+    /// The filter of one kind of request, with the state as `own` has it; `None` if no request of the kind can be in it.
+    pub fn narrowed<S>(&self, own: impl FnOnce(RequestState) -> Option<S>) -> Option<RequestFilter<S>> {
+        let state = match self.state {
+            Some(state) => Some(own(state)?),
+            None => None,
+        };
+        Some(RequestFilter { state, reference: self.reference.clone(), from: self.from, before: self.before })
+    }
 }
 
 /// Which employees a list shows; everything that is set has to fit.
@@ -185,6 +221,34 @@ pub struct TransactionFilter {
     pub before: Option<OffsetDateTime>,
     /// Of this type.
     pub kind: Option<TransactionType>,
+}
+
+/// Which transactions of all cards a partner reads; everything that is set has to fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TransactionQuery {
+    /// Those behind this number.
+    pub after: i64,
+    /// The most transactions.
+    pub limit: u32,
+    /// When they were executed, and of which type.
+    pub filter: TransactionFilter,
+    /// Of this card.
+    pub card: Option<CardId>,
+    /// Of the cards that this employee has.
+    pub employee: Option<EmployeeId>,
+}
+
+/// A transaction among those of all cards of a partner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartnerTransaction {
+    /// Its number among the partner's transactions, from 1 and without gaps: the order in which the service learnt of them.
+    pub seq: i64,
+    /// The card.
+    pub card: CardId,
+    /// Who has the card, and their custom identifier, if they have one.
+    pub holder: Option<(EmployeeId, Option<CustomId>)>,
+    /// The transaction.
+    pub transaction: Transaction,
 }
 
 /// Which unassigned cards a list shows.

@@ -26,7 +26,8 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, NewCard, OrderFacts,
-    OrderFilter, OrderResultItem, RecordedResponse, ReferenceSums, StoreError, TransactionFilter,
+    OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse, ReferenceSums, StoreError,
+    TransactionFilter, TransactionQuery,
 };
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
@@ -215,7 +216,8 @@ pub trait CardRepository {
 pub trait TransactionRepository {
     /// The greatest id stored for the card; 0 if none is.
     fn latest_id(&mut self, partner: PartnerId, card: CardId) -> Result<i64, StoreError>;
-    /// Adds transactions, passing over those that are stored already, and notes when they were fetched.
+    /// Adds transactions, passing over those that are stored already, and notes when they were fetched. The new ones are numbered
+    /// behind all others of the partner, in the order given.
     fn append(
         &mut self,
         partner: PartnerId,
@@ -239,6 +241,12 @@ pub trait TransactionRepository {
         filter: TransactionFilter,
         page: Page,
     ) -> Result<Listed<Transaction>, StoreError>;
+    /// Transactions of all cards in the order of their numbers.
+    fn after(
+        &mut self,
+        partner: PartnerId,
+        query: &TransactionQuery,
+    ) -> Result<Vec<PartnerTransaction>, StoreError>;
 }
 
 /// Orders.
@@ -266,7 +274,7 @@ pub trait OrderRepository {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: OrderFilter,
+        filter: &OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError>;
 }
@@ -304,6 +312,8 @@ pub trait ReconciliationRepository {
     fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError>;
     /// Numbers of movements whose entries do not add up to zero.
     fn unbalanced_movements(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError>;
+    /// Numbers of movements after which other balances are stored than the entries up to them add up to.
+    fn wrong_balances_after(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError>;
     /// HELD and SPENT by reference, without references that are zero on both.
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError>;
     /// Every order.

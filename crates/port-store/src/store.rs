@@ -10,8 +10,8 @@ use kopeck_domain::withdrawal::Withdrawals;
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
-    StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
+    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -91,6 +91,8 @@ pub trait UnitOfWork {
     fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals>;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
+    /// The movements of the ledger.
+    fn movements(&mut self) -> &mut dyn MovementRepository;
     /// Work for the workers.
     fn jobs(&mut self) -> &mut dyn JobRepository;
     /// Sums over the whole books, for the check.
@@ -125,6 +127,7 @@ macro_rules! unit_of_work {
             closings: CardBatchRepository<kopeck_domain::closing::Closings>,
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
             ledger: LedgerRepository,
+            movements: MovementRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
             events: EventRepository,

@@ -11,10 +11,10 @@ use kopeck_domain::card::Standing;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::Reference;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_port_bank::{BankKey, DeclineReason, Instruction};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BatchFilter, BatchTarget, Lane, Rule, StoreError, StoredKind, UnitOfWork};
+use kopeck_port_store::{BatchTarget, Lane, RequestFilter, Rule, StoreError, StoredKind, UnitOfWork};
 use time::{Date, Duration};
 
 use crate::{Env, events};
@@ -186,6 +186,7 @@ pub(crate) fn create<K: Kind, T>(
     partner: PartnerId,
     cards: &[(CardId, K::ItemTerms)],
     terms: Result<K::Terms, T>,
+    reference: Option<RequestReference>,
 ) -> Result<CardBatch<K>, CreateBatchError<T>> {
     let ids: Vec<CardId> = cards.iter().map(|(card, _)| *card).collect();
     let targets: HashMap<CardId, BatchTarget> =
@@ -224,6 +225,7 @@ pub(crate) fn create<K: Kind, T>(
     // The caller lets ten thousand cards through at most.
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let batch = CardBatch::new(K::Id::from(env.ids.next_id()), count, terms, env.now());
+    let batch = batch.with_reference(reference);
     match K::repository(unit).insert(partner, &batch, &items) {
         Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
             return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &ids, lane)?));
@@ -231,7 +233,7 @@ pub(crate) fn create<K: Kind, T>(
         inserted => inserted?,
     }
     unit.jobs().enqueue(partner, K::subject(batch.id), K::delay(env, &items))?;
-    events::append(unit, env, partner, [K::status_event(batch.id, batch.state)])?;
+    events::append(unit, env, partner, [batch.status_event()])?;
     K::accepted(unit, env, partner, &items)?;
     Ok(batch)
 }
@@ -328,22 +330,22 @@ pub(crate) fn set_state<K: StoredKind>(
     batch: &CardBatch<K>,
 ) -> Result<(), StoreError> {
     K::repository(unit).set_state(partner, batch)?;
-    events::append(unit, env, partner, [K::status_event(batch.id, batch.state)])
+    events::append(unit, env, partner, [batch.status_event()])
 }
 
-/// A page of the partner's batches, newest first: those in `state`, which no batch may be able to have.
+/// A page of the partner's batches, newest first: those that fit `filter`, whose state no batch may be able to have.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
 pub fn list<K: StoredKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
-    state: Option<RequestState>,
+    filter: &RequestFilter<RequestState>,
     page: Page,
 ) -> Result<Listed<CardBatch<K>>, StoreError> {
-    match state.map(BatchState::of) {
-        Some(None) => Ok(Listed { items: Vec::new(), total: 0 }),
-        own => K::repository(unit).list(partner, BatchFilter { state: own.flatten() }, page),
+    match filter.narrowed(BatchState::of) {
+        Some(own) => K::repository(unit).list(partner, &own, page),
+        None => Ok(Listed { items: Vec::new(), total: 0 }),
     }
 }
 

@@ -8,6 +8,7 @@ use kopeck_domain::closing::{Closing, ClosingItem, ClosingReason, ClosingRefusal
 use kopeck_domain::event::ReturnOrigin;
 use kopeck_domain::ids::{CardId, ClosingId, PartnerId};
 use kopeck_domain::ledger::Reference;
+use kopeck_domain::request::RequestReference;
 use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::{Date, Duration};
@@ -33,10 +34,11 @@ pub fn create(
     env: &Env,
     partner: PartnerId,
     closings: &[CardClosing],
+    reference: Option<RequestReference>,
 ) -> Result<Closing, CreateBatchError<Infallible>> {
     let cards: Vec<_> = closings.iter().map(|closing| (closing.card, closing.reason)).collect();
     let terms = ClosingTerms::of(closings.iter().map(|closing| closing.reason));
-    card_batches::create(unit, env, partner, &cards, Ok(terms))
+    card_batches::create(unit, env, partner, &cards, Ok(terms), reference)
 }
 
 impl Kind for Closings {

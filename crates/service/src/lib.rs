@@ -11,6 +11,7 @@ pub mod cards;
 pub mod categories;
 pub mod closings;
 pub mod employees;
+pub mod entries;
 mod env;
 pub mod events;
 pub mod housekeeping;
@@ -23,6 +24,7 @@ pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
 mod returns;
+pub mod statement;
 pub mod stuck;
 #[cfg(test)]
 mod testing;

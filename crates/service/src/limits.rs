@@ -5,6 +5,7 @@ use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChangeRefusal, LimitChanges};
+use kopeck_domain::request::RequestReference;
 use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
@@ -27,9 +28,10 @@ pub fn set(
     partner: PartnerId,
     cards: &[CardId],
     limit: &Result<Limit, LimitConflict>,
+    reference: Option<RequestReference>,
 ) -> Result<LimitChange, CreateBatchError<LimitConflict>> {
     let cards: Vec<_> = cards.iter().map(|card| (*card, ())).collect();
-    card_batches::create(unit, env, partner, &cards, limit.clone())
+    card_batches::create(unit, env, partner, &cards, limit.clone(), reference)
 }
 
 impl Kind for LimitChanges {

@@ -5,9 +5,9 @@ use kopeck_domain::event::{EventData, RequestStatus};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
 use kopeck_domain::order::{Order, OrderKind, OrderLine, OrderState};
-use kopeck_domain::request::{RequestState, TransitionError};
+use kopeck_domain::request::{RequestReference, RequestState, TransitionError};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{OrderFilter, OrderResultItem, StoreError, Subject, UnitOfWork};
+use kopeck_port_store::{OrderResultItem, RequestFilter, StoreError, Subject, UnitOfWork};
 use time::OffsetDateTime;
 
 use crate::money::{self, MoveError};
@@ -91,8 +91,10 @@ pub fn place(
     partner: PartnerId,
     kind: OrderKind,
     lines: &[OrderLine],
+    reference: Option<RequestReference>,
 ) -> Result<Order, PlaceOrderError> {
-    let order = Order::place(OrderId::new(env.ids.next_id()), kind, lines, env.now())?;
+    let order =
+        Order::place(OrderId::new(env.ids.next_id()), kind, lines, env.now())?.with_reference(reference);
     // The order first: the ledger refers to it. A refused hold undoes it with the whole unit of work.
     unit.orders().insert(partner, &order, lines)?;
     // Its event stands before that of a balance that falls below the threshold.
@@ -184,19 +186,19 @@ pub fn cancel(
     Ok(order)
 }
 
-/// A page of the partner's orders, newest first: those in `state`, which no order may be able to have.
+/// A page of the partner's orders, newest first: those that fit `filter`, whose state no order may be able to have.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
 pub fn list(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
-    state: Option<RequestState>,
+    filter: &RequestFilter<RequestState>,
     page: Page,
 ) -> Result<Listed<Order>, StoreError> {
-    match state.map(OrderState::of) {
-        Some(None) => Ok(Listed { items: Vec::new(), total: 0 }),
-        own => unit.orders().list(partner, OrderFilter { state: own.flatten() }, page),
+    match filter.narrowed(OrderState::of) {
+        Some(own) => unit.orders().list(partner, &own, page),
+        None => Ok(Listed { items: Vec::new(), total: 0 }),
     }
 }
 
@@ -229,7 +231,11 @@ pub(crate) fn set_state(
 }
 
 fn status_event(order: &Order) -> EventData {
-    EventData::OrderStatus(RequestStatus { id: order.id, state: order.state })
+    EventData::OrderStatus(RequestStatus {
+        id: order.id,
+        state: order.state,
+        reference: order.reference.clone(),
+    })
 }
 
 #[cfg(test)]

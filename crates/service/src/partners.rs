@@ -6,6 +6,7 @@ mod transfers;
 use std::sync::Arc;
 
 pub use overview::{PartnerOverview, SealingKeyOverview, overview};
+pub(crate) use transfers::is_generated;
 pub use transfers::{DepositOrigin, TransferOutcome, deposit, reverse_deposit, withdraw};
 
 use base64::Engine;

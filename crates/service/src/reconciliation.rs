@@ -22,6 +22,8 @@ use crate::card_batches::Kind;
 pub enum Discrepancy {
     /// The entries of a movement do not add up to zero.
     UnbalancedMovement(i64),
+    /// The balances stored with a movement are not the sums of the entries up to it.
+    WrongBalanceAfter(i64),
     /// A stored balance is not the sum of its entries.
     WrongBalance {
         /// The account.
@@ -58,6 +60,9 @@ impl fmt::Display for Discrepancy {
         match self {
             Self::UnbalancedMovement(number) => {
                 write!(f, "movement {number}: its entries do not add up to zero")
+            }
+            Self::WrongBalanceAfter(number) => {
+                write!(f, "movement {number}: other balances are stored after it than the entries add up to")
             }
             Self::WrongBalance { account, stored, computed } => {
                 write!(f, "account {account}: {stored} is stored, the entries add up to {computed}")
@@ -132,6 +137,8 @@ fn check_accounts(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<D
         .into_iter()
         .map(Discrepancy::UnbalancedMovement)
         .collect();
+    let wrong = unit.reconciliation().wrong_balances_after(partner)?;
+    discrepancies.extend(wrong.into_iter().map(Discrepancy::WrongBalanceAfter));
     let computed = unit.reconciliation().entry_sums(partner)?;
     let stored = unit.ledger().sheet(partner)?.ok_or_else(crate::money::no_accounts)?.balances;
     for &account in Account::ALL {

@@ -7,6 +7,7 @@ use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal, TopUps, cover};
+use kopeck_domain::request::RequestReference;
 use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
@@ -33,10 +34,11 @@ pub fn create(
     env: &Env,
     partner: PartnerId,
     top_ups: &[TopUp],
+    reference: Option<RequestReference>,
 ) -> Result<Replenishment, CreateBatchError<AmountOverflow>> {
     let cards: Vec<_> = top_ups.iter().map(|top_up| (top_up.card, top_up.amount)).collect();
     let sum = Kopecks::sum(top_ups.iter().map(|top_up| top_up.amount));
-    card_batches::create(unit, env, partner, &cards, sum)
+    card_batches::create(unit, env, partner, &cards, sum, reference)
 }
 
 impl Kind for TopUps {

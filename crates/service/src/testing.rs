@@ -233,6 +233,7 @@ pub(crate) fn order(state: OrderState, cards: u32, cost: i64) -> Order {
         state,
         created_at: BEFORE,
         state_since: BEFORE,
+        reference: None,
     })
 }
 

@@ -6,7 +6,10 @@ use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Access, CardRecord, Store, StoreError, TransactionFilter, UnitOfWork, transact};
+use kopeck_port_store::{
+    Access, CardRecord, PartnerTransaction, Store, StoreError, TransactionFilter, TransactionQuery,
+    UnitOfWork, transact,
+};
 use time::OffsetDateTime;
 
 use crate::cards::FetchError;
@@ -148,6 +151,29 @@ pub fn list(
     Ok(unit.transactions().list(partner, id, filter, page)?)
 }
 
+/// A piece of the transactions of all cards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransactionPage {
+    /// Transactions in the order of their numbers.
+    pub transactions: Vec<PartnerTransaction>,
+    /// After which number the next piece begins.
+    pub next: i64,
+}
+
+/// The transactions of all cards, in the order in which the service learnt of them. The bank is not asked.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn after(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    query: &TransactionQuery,
+) -> Result<TransactionPage, StoreError> {
+    let transactions = unit.transactions().after(partner, query)?;
+    let next = transactions.last().map_or(query.after, |last| last.seq);
+    Ok(TransactionPage { transactions, next })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,6 +229,28 @@ mod tests {
 
     fn away() -> Result<Vec<Transaction>, BankError> {
         Err(BankError::Unavailable("down".to_owned()))
+    }
+
+    #[test]
+    fn the_next_piece_begins_behind_the_last_transaction() {
+        let query = TransactionQuery { after: 4, limit: 2, ..TransactionQuery::default() };
+        for (found, next) in [(vec![5, 6], 6), (vec![], 4)] {
+            let one = |seq| PartnerTransaction {
+                seq,
+                card: card_id(1),
+                holder: None,
+                transaction: transactions(1, 1).remove(0),
+            };
+            let found: Vec<PartnerTransaction> = found.into_iter().map(one).collect();
+            let (mut unit, expected) = (MockUnit::default(), found.clone());
+            unit.transactions
+                .expect_after()
+                .withf(move |partner, asked| (*partner, *asked) == (PARTNER, query))
+                .times(1)
+                .returning(move |_, _| Ok(found.clone()));
+            let page = after(&mut unit, PARTNER, &query);
+            assert_eq!(page, Ok(TransactionPage { transactions: expected, next }));
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use kopeck_domain::event::ReturnOrigin;
 use kopeck_domain::ids::{CardId, PartnerId, WithdrawalId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::money::AmountOverflow;
+use kopeck_domain::request::RequestReference;
 use kopeck_domain::withdrawal::{Withdrawal, WithdrawalItem, WithdrawalRefusal, Withdrawals, asked};
 use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
@@ -32,10 +33,11 @@ pub fn create(
     env: &Env,
     partner: PartnerId,
     withdrawals: &[CardWithdrawal],
+    reference: Option<RequestReference>,
 ) -> Result<Withdrawal, CreateBatchError<AmountOverflow>> {
     let cards: Vec<_> = withdrawals.iter().map(|withdrawal| (withdrawal.card, withdrawal.amount)).collect();
     let amounts: Vec<_> = withdrawals.iter().map(|withdrawal| withdrawal.amount).collect();
-    card_batches::create(unit, env, partner, &cards, asked(&amounts))
+    card_batches::create(unit, env, partner, &cards, asked(&amounts), reference)
 }
 
 impl Kind for Withdrawals {

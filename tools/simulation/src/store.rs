@@ -29,10 +29,14 @@ use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::request::RequestReference;
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Access, BankFeedState, Disposition, Done, Rule, Store, StoreError, Work};
+use kopeck_port_store::{
+    Access, BankFeedState, Disposition, Done, RequestFilter, Rule, Store, StoreError, Work,
+};
 use kopeck_port_system::Clock;
+use time::OffsetDateTime;
 
 /// The store. Writing units of work run one after the other, readers look at what is committed.
 pub struct MemoryStore {
@@ -167,6 +171,19 @@ impl<T: Clone> DerefMut for Table<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         Arc::make_mut(&mut self.0)
     }
+}
+
+/// Whether a list shows a request.
+fn fits<S: PartialEq>(
+    filter: &RequestFilter<S>,
+    state: S,
+    reference: Option<&RequestReference>,
+    created_at: OffsetDateTime,
+) -> bool {
+    filter.state.as_ref().is_none_or(|wanted| *wanted == state)
+        && filter.reference.as_ref().is_none_or(|wanted| Some(wanted) == reference)
+        && filter.from.is_none_or(|from| created_at >= from)
+        && filter.before.is_none_or(|before| created_at < before)
 }
 
 /// A page of `all`, which stand in the order of the list.

@@ -18,6 +18,7 @@ from kopeck.aio.api.limits import Limits
 from kopeck.aio.api.orders import Orders
 from kopeck.aio.api.replenishments import Replenishments
 from kopeck.aio.api.sandbox import Sandbox
+from kopeck.aio.api.statements import Statements
 from kopeck.aio.connections import Connections
 from kopeck.aio.core import Core
 from kopeck.aio.session import Session
@@ -50,6 +51,7 @@ class AsyncClient:
     withdrawals: Withdrawals
     events: Events
     webhooks: Webhooks
+    statements: Statements
     sandbox: Sandbox
 
     def __init__(
@@ -104,6 +106,7 @@ class AsyncClient:
         self.withdrawals = Withdrawals(self._core)
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)
+        self.statements = Statements(self._core)
         self.sandbox = Sandbox(self._core)
 
     async def login(self) -> TokenPair:

@@ -30,13 +30,15 @@ class Core:
         query: Mapping[str, object] | None = None,
         body: object = None,
         key: str | None = None,
+        month: str | None = None,
+        accept: str | None = None,
     ) -> object:
-        """Brings one logical call through and answers its JSON.
+        """Brings one logical call through and answers its JSON, or the bytes of the file that it accepts.
 
         Every try is the same call under the same key, with a nonce of its own. Parameters that are `None` are left
         out.
         """
-        call = call_of(operation, id, query, body, key)
+        call = call_of(operation, id, query, body, key, month=month, accept=accept)
         failed: KopeckError
         try:
             return await retrying(self._retry, lambda: self._attempt(call), lambda error: error.is_transient)

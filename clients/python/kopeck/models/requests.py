@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from uuid import UUID
@@ -16,6 +17,26 @@ class RequestStatus:
 
     id: UUID = named("orderId", "replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId")
     state: RequestState = named("message")
+    reference: str | None = None
+    """What you call it."""
+
+
+def with_reference(body: Mapping[str, object], reference: str | None) -> Mapping[str, object]:
+    """The body of a new request, under its reference if it has one."""
+    return body if reference is None else {**body, "reference": reference}
+
+
+def list_query(
+    status: RequestState | None,
+    reference: str | None,
+    from_date: date | None,
+    to_date: date | None,
+    page: int | None,
+    per_page: int | None,
+) -> Mapping[str, object]:
+    """The query of a list of requests."""
+    days = {"from": from_date, "to": to_date}
+    return {"status": status, "reference": reference, **days, "page": page, "per_page": per_page}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +111,8 @@ class Order:
     created_at: datetime
     """In the service's time zone."""
     status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+    reference: str | None = None
+    """What you call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +156,8 @@ class Replenishment:
     created_at: datetime
     """In the service's time zone."""
     status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+    reference: str | None = None
+    """What you call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +187,8 @@ class LimitChange:
     created_at: datetime
     """In the service's time zone."""
     status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+    reference: str | None = None
+    """What you call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +231,8 @@ class Closing:
     created_at: datetime
     """In the service's time zone."""
     status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+    reference: str | None = None
+    """What you call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +277,5 @@ class Withdrawal:
     created_at: datetime
     """In the service's time zone."""
     status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+    reference: str | None = None
+    """What you call it."""

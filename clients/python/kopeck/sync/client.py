@@ -19,6 +19,7 @@ from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
 from kopeck.sync.api.sandbox import Sandbox
+from kopeck.sync.api.statements import Statements
 from kopeck.sync.connections import Connections
 from kopeck.sync.core import Core
 from kopeck.sync.session import Session
@@ -51,6 +52,7 @@ class Client:
     withdrawals: Withdrawals
     events: Events
     webhooks: Webhooks
+    statements: Statements
     sandbox: Sandbox
 
     def __init__(
@@ -105,6 +107,7 @@ class Client:
         self.withdrawals = Withdrawals(self._core)
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)
+        self.statements = Statements(self._core)
         self.sandbox = Sandbox(self._core)
 
     def login(self) -> TokenPair:

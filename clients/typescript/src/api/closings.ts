@@ -1,14 +1,14 @@
 /** Closings of cards. */
 
 import { listOf } from "../answer.js";
-import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
 import type { CardClosing, Closing, ClosingResult, Id, RequestStatus } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, closingResult, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
-import type { StateFilter } from "./orders.js";
+import type { RequestFilter } from "./orders.js";
 
 /** Calls about closings. */
 export class Closings {
@@ -24,8 +24,9 @@ export class Closings {
    *
    * Rejects with `CardsError` if some of them stand in the way; then none is closed.
    */
-  async create(cards: readonly CardClosing[], options?: ChangeOptions): Promise<Id> {
-    return text(await this.#core.call(operations.CREATE_CLOSING, { ...options, body: { data: cards } }), "closingId");
+  async create(cards: readonly CardClosing[], options?: RequestOptions): Promise<Id> {
+    const body = { data: cards, reference: options?.reference };
+    return text(await this.#core.call(operations.CREATE_CLOSING, { ...options, body }), "closingId");
   }
 
   /** Reads the state of a closing. */
@@ -50,13 +51,13 @@ export class Closings {
   }
 
   /** Lists closings, the newest first. */
-  async list(filter: StateFilter & Paging = {}, options?: CallOptions): Promise<Page<Closing>> {
+  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<Closing>> {
     const answer = await this.#core.call(operations.LIST_CLOSINGS, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => as(item));
   }
 
   /** All closings, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Closing, void, undefined> {
+  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Closing, void, undefined> {
     const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
     return everyRecord(read, ({ closingId }) => closingId, filter.perPage);
   }

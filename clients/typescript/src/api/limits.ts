@@ -1,14 +1,14 @@
 /** Changes of cards' limits. */
 
 import { listOf } from "../answer.js";
-import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
 import type { CardLimit, Id, LimitChange, LimitResult, RequestStatus } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, limitResult, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
-import type { StateFilter } from "./orders.js";
+import type { RequestFilter } from "./orders.js";
 
 /** Calls about changes of cards' limits. */
 export class Limits {
@@ -24,8 +24,8 @@ export class Limits {
    *
    * Rejects with `CardsError` if some of them stand in the way, with `ApiError` and 409 if the limit contradicts itself.
    */
-  async set(cards: readonly Id[], limit: CardLimit, options?: ChangeOptions): Promise<Id> {
-    const body = { data: cards.map((idCard) => ({ idCard })), limit };
+  async set(cards: readonly Id[], limit: CardLimit, options?: RequestOptions): Promise<Id> {
+    const body = { data: cards.map((idCard) => ({ idCard })), limit, reference: options?.reference };
     return text(await this.#core.call(operations.SET_LIMITS, { ...options, body }), "setLimitsCardsId");
   }
 
@@ -50,13 +50,13 @@ export class Limits {
   }
 
   /** Lists changes, the newest first. */
-  async list(filter: StateFilter & Paging = {}, options?: CallOptions): Promise<Page<LimitChange>> {
+  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<LimitChange>> {
     const answer = await this.#core.call(operations.LIST_LIMITS, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => as(item));
   }
 
   /** All changes, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<LimitChange, void, undefined> {
+  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<LimitChange, void, undefined> {
     const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
     return everyRecord(read, ({ setLimitsCardsId }) => setLimitsCardsId, filter.perPage);
   }

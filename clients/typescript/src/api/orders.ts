@@ -1,8 +1,8 @@
 /** Orders of cards. */
 
 import { listOf } from "../answer.js";
-import type { CallOptions, ChangeOptions, Core } from "../core.js";
-import type { Id, Order, OrderResult, PlasticItem, RequestStatus, VirtualItem } from "../models/values.js";
+import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
+import type { Day, Id, Order, OrderResult, PlasticItem, RequestStatus, VirtualItem } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
@@ -10,8 +10,14 @@ import { as, issuedCard, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
 
 /** Which requests to list. By default all. */
-export interface StateFilter {
+export interface RequestFilter {
   readonly status?: RequestState | undefined;
+  /** Those with exactly this reference. */
+  readonly reference?: string | undefined;
+  /** Those accepted on this day and later. */
+  readonly from?: Day | undefined;
+  /** Those accepted on this day and earlier. */
+  readonly to?: Day | undefined;
 }
 
 /** Calls about orders of cards. */
@@ -23,17 +29,19 @@ export class Orders {
   }
 
   /** Orders plastic cards, 1 to 100 items, and gives the order's identifier. */
-  async plastic(items: readonly PlasticItem[], options?: ChangeOptions): Promise<Id> {
-    return text(await this.#core.call(operations.ORDER_PLASTIC, { ...options, body: { data: items } }), "orderId");
+  async plastic(items: readonly PlasticItem[], options?: RequestOptions): Promise<Id> {
+    const body = { data: items, reference: options?.reference };
+    return text(await this.#core.call(operations.ORDER_PLASTIC, { ...options, body }), "orderId");
   }
 
   /**
    * Orders virtual cards, 1 to 100 items, and gives the order's identifier. What they hold is taken from the partner's
    * balance.
    */
-  async virtual(items: readonly VirtualItem[], options?: ChangeOptions): Promise<Id> {
+  async virtual(items: readonly VirtualItem[], options?: RequestOptions): Promise<Id> {
     const data = items.map((item) => ({ typeCard: "MLZ", ...item }));
-    return text(await this.#core.call(operations.ORDER_VIRTUAL, { ...options, body: { data } }), "orderId");
+    const body = { data, reference: options?.reference };
+    return text(await this.#core.call(operations.ORDER_VIRTUAL, { ...options, body }), "orderId");
   }
 
   /** Reads the state of an order. */
@@ -63,13 +71,13 @@ export class Orders {
   }
 
   /** Lists orders, the newest first. */
-  async list(filter: StateFilter & Paging = {}, options?: CallOptions): Promise<Page<Order>> {
+  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<Order>> {
     const answer = await this.#core.call(operations.LIST_ORDERS, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => as(item));
   }
 
   /** All orders, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Order, void, undefined> {
+  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Order, void, undefined> {
     const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
     return everyRecord(read, ({ orderId }) => orderId, filter.perPage);
   }

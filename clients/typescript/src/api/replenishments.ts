@@ -2,14 +2,14 @@
 
 import { listOf } from "../answer.js";
 import { checkedId } from "../call.js";
-import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
 import type { Id, Replenishment, ReplenishmentResult, RequestStatus, TopUp } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, replenishmentResult, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
-import type { StateFilter } from "./orders.js";
+import type { RequestFilter } from "./orders.js";
 
 /** Calls about top-ups of cards. */
 export class Replenishments {
@@ -24,9 +24,10 @@ export class Replenishments {
    *
    * Rejects with `CardsError` if some of them stand in the way; then none is topped up.
    */
-  async create(topUps: readonly TopUp[], options?: ChangeOptions): Promise<Id> {
+  async create(topUps: readonly TopUp[], options?: RequestOptions): Promise<Id> {
     const cards = topUps.map(({ idCard, amount }) => ({ idCard, amountReplenishment: amount }));
-    return text(await this.#core.call(operations.REPLENISH, { ...options, body: { cards } }), "replenishmentId");
+    const body = { cards, reference: options?.reference };
+    return text(await this.#core.call(operations.REPLENISH, { ...options, body }), "replenishmentId");
   }
 
   /** Reads the state of a request. */
@@ -52,13 +53,13 @@ export class Replenishments {
   }
 
   /** Lists requests, the newest first. */
-  async list(filter: StateFilter & Paging = {}, options?: CallOptions): Promise<Page<Replenishment>> {
+  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<Replenishment>> {
     const answer = await this.#core.call(operations.LIST_REPLENISHMENTS, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => as(item));
   }
 
   /** All requests, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Replenishment, void, undefined> {
+  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Replenishment, void, undefined> {
     const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
     return everyRecord(read, ({ replenishmentId }) => replenishmentId, filter.perPage);
   }

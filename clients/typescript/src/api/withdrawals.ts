@@ -1,14 +1,14 @@
 /** Withdrawals: money back from cards. */
 
 import { listOf } from "../answer.js";
-import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
 import type { CardWithdrawal, Id, RequestStatus, Withdrawal, WithdrawalResult } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, requestStatus, text, withdrawalResult } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
-import type { StateFilter } from "./orders.js";
+import type { RequestFilter } from "./orders.js";
 
 /** Calls about withdrawals. */
 export class Withdrawals {
@@ -23,8 +23,9 @@ export class Withdrawals {
    *
    * Rejects with `CardsError` if some of them stand in the way; then nothing is taken.
    */
-  async create(cards: readonly CardWithdrawal[], options?: ChangeOptions): Promise<Id> {
-    return text(await this.#core.call(operations.CREATE_WITHDRAWAL, { ...options, body: { data: cards } }), "withdrawalId");
+  async create(cards: readonly CardWithdrawal[], options?: RequestOptions): Promise<Id> {
+    const body = { data: cards, reference: options?.reference };
+    return text(await this.#core.call(operations.CREATE_WITHDRAWAL, { ...options, body }), "withdrawalId");
   }
 
   /** Reads the state of a withdrawal. */
@@ -49,13 +50,13 @@ export class Withdrawals {
   }
 
   /** Lists withdrawals, the newest first. */
-  async list(filter: StateFilter & Paging = {}, options?: CallOptions): Promise<Page<Withdrawal>> {
+  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<Withdrawal>> {
     const answer = await this.#core.call(operations.LIST_WITHDRAWALS, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => as(item));
   }
 
   /** All withdrawals, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Withdrawal, void, undefined> {
+  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Withdrawal, void, undefined> {
     const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
     return everyRecord(read, ({ withdrawalId }) => withdrawalId, filter.perPage);
   }

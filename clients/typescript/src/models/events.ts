@@ -5,11 +5,11 @@ import type { BankStatus, CardStatus, CardType, RequestState } from "./words.js"
 
 /** What an event tells, by its type. Identifiers are those of the reference; money is in kopecks. */
 export interface EventData {
-  readonly "order.status": { readonly orderId: Id; readonly status: RequestState };
-  readonly "replenishment.status": { readonly replenishmentId: Id; readonly status: RequestState };
-  readonly "limits.status": { readonly setLimitsCardsId: Id; readonly status: RequestState };
-  readonly "closing.status": { readonly closingId: Id; readonly status: RequestState };
-  readonly "withdrawal.status": { readonly withdrawalId: Id; readonly status: RequestState };
+  readonly "order.status": { readonly orderId: Id; readonly status: RequestState; readonly reference?: string };
+  readonly "replenishment.status": { readonly replenishmentId: Id; readonly status: RequestState; readonly reference?: string };
+  readonly "limits.status": { readonly setLimitsCardsId: Id; readonly status: RequestState; readonly reference?: string };
+  readonly "closing.status": { readonly closingId: Id; readonly status: RequestState; readonly reference?: string };
+  readonly "withdrawal.status": { readonly withdrawalId: Id; readonly status: RequestState; readonly reference?: string };
   readonly "card.issued": {
     readonly idCard: Id;
     readonly customIdCard: string;

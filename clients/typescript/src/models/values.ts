@@ -194,6 +194,8 @@ export interface PaymentAnswer {
 export interface RequestStatus {
   readonly id: Id;
   readonly state: RequestState;
+  /** What you call it; absent if you gave no reference. */
+  readonly reference?: string;
 }
 
 export interface PlasticItem {
@@ -241,6 +243,8 @@ interface Listed {
   readonly numberCards: number;
   readonly createdAt: Moment;
   readonly statusUpdatedAt: Moment;
+  /** What you call it. */
+  readonly reference: string | null;
 }
 
 export interface Order extends Listed {

@@ -29,6 +29,23 @@ export type TransactionType = "REPLENISHMENT" | "PAYMENT" | "REFUND" | "REVERSAL
 /** Why a card is closed. `LEAVER`: its holder leaves. `LOST` and `STOLEN` block it at once. */
 export type ClosingReason = "LOST" | "STOLEN" | "DAMAGED" | "LEAVER" | "OTHER" | Other;
 
+/**
+ * What an entry of the balance is: money arrived (`DEPOSIT`), was held (`HOLD`), spent (`DEBIT`) or released (`RELEASE`), came
+ * back from a card (`RETURN`) or was paid to you (`WITHDRAWAL`); a deposit was reversed (`CORRECTION`).
+ */
+export type EntryType = "DEPOSIT" | "HOLD" | "DEBIT" | "RELEASE" | "RETURN" | "WITHDRAWAL" | "CORRECTION" | Other;
+
+/** What an entry of the balance belongs to. */
+export type EntrySourceKind =
+  | "order"
+  | "replenishment"
+  | "closing"
+  | "withdrawal"
+  | "deposit"
+  | "partner_withdrawal"
+  | "correction"
+  | Other;
+
 /** The calendar period that an amount is for: day, week from Monday, month, quarter. */
 export type LimitPeriod = "CDAY" | "CWEEK" | "CMONTH" | "CQUARTET" | Other;
 

@@ -6,7 +6,7 @@ use kopeck_domain::event::{
     CardAtBank, CardDeclined, CardHolder, EmployeeChange, EventData, ReturnOrigin, Transfer,
 };
 use kopeck_domain::ids::EmployeeId;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_port_store::FeedEvent;
 use time::{OffsetDateTime, UtcOffset};
 
@@ -54,16 +54,19 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
         EventData::OrderStatus(order) => api::EventData::OrderStatus(api::OrderEvent {
             order_id: order.id.uuid(),
             status: state(order.state),
+            reference: reference(order.reference.as_ref()),
         }),
         EventData::ReplenishmentStatus(replenishment) => {
             api::EventData::ReplenishmentStatus(api::ReplenishmentEvent {
                 replenishment_id: replenishment.id.uuid(),
                 status: state(replenishment.state),
+                reference: reference(replenishment.reference.as_ref()),
             })
         }
         EventData::LimitsStatus(change) => api::EventData::LimitsStatus(api::LimitsEvent {
             set_limits_cards_id: change.id.uuid(),
             status: state(change.state),
+            reference: reference(change.reference.as_ref()),
         }),
         EventData::ClosingStatus(closing) => api::EventData::ClosingStatus(api::ClosingEvent {
             closing_id: closing.id.uuid(),
@@ -124,6 +127,10 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
         }),
         EventData::Ping(_) => api::EventData::Ping(api::PingEvent {}),
     }
+}
+
+fn reference(reference: Option<&RequestReference>) -> Option<String> {
+    reference.map(|reference| reference.as_str().to_owned())
 }
 
 fn state(state: impl Into<RequestState>) -> api::RequestState {

@@ -148,6 +148,18 @@ pub(crate) fn integer<T>(
     })
 }
 
+/// An integer from `least` to `most`.
+pub(crate) fn integer_from(
+    least: i64,
+    most: i64,
+) -> FieldType<impl Fn(InputValue<'_>) -> Result<i64, Invalid>> {
+    let parse = move |number: i64| {
+        let is_in_range = (least..=most).contains(&number);
+        is_in_range.then_some(number).ok_or_else(|| Invalid::new(format!("must be from {least} to {most}")))
+    };
+    integer(parse).between(least, most)
+}
+
 /// An amount of at least one kopeck.
 pub(crate) fn amount() -> FieldType<impl Fn(InputValue<'_>) -> Result<Kopecks, Invalid>> {
     integer(positive).between(1, i64::MAX)

@@ -67,7 +67,15 @@ impl<'a> Reader<'a> {
 
     /// An identifier of the path.
     pub(crate) fn id<T: HasSchema + From<Uuid>>(&mut self, placeholder: &'static str) -> Option<T> {
-        let field_type = field_types::id::<T>();
+        self.path(placeholder, field_types::id::<T>())
+    }
+
+    /// A part of the path.
+    pub(crate) fn path<T>(
+        &mut self,
+        placeholder: &'static str,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
+    ) -> Option<T> {
         if let Some(inputs) = &mut self.inputs {
             inputs.push(InputField::value(
                 placeholder,
@@ -80,6 +88,11 @@ impl<'a> Reader<'a> {
         let text =
             self.input.ids.iter().find(|(name, _)| *name == placeholder).map(|(_, text)| text.as_str());
         self.faults.take(placeholder, (field_type.read)(InputValue::Text(text.unwrap_or_default())))
+    }
+
+    /// Adds a fault.
+    pub(crate) fn fault(&mut self, name: &str, detail: impl Into<String>) {
+        self.faults.push(name, detail);
     }
 
     pub(crate) fn body(&mut self) -> Fields<'_> {

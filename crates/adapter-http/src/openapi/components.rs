@@ -67,6 +67,22 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
     }
 }
 
+/// Adds the media types of files.
+pub(super) fn or_files(response: Json, media_types: &[&str]) -> Json {
+    let Some(Json::Object(content)) = response.get("content").cloned() else { return response };
+    // Of a file that is no text there is no schema.
+    let file = |media: &&str| {
+        let content = if media.starts_with("text/") {
+            object! {"schema": object! {"type": "string"}}
+        } else {
+            object! {}
+        };
+        ((*media).to_owned(), content)
+    };
+    let content = content.into_iter().chain(media_types.iter().map(file)).collect();
+    response.with("content", Json::Object(content))
+}
+
 /// An error with one of the codes `coded`, or with a list of cards with one of `cards`; a 422 names fields.
 pub(super) fn refusal(
     status: u16,
@@ -210,6 +226,7 @@ fn headers() -> Json {
             "With an access token, if there is a rate limit: `q` calls within `w` seconds."),
         "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN, r#""partner";r=calls;t=seconds"#),
             "With an access token, if there is a rate limit: `r` calls are left; in `t` seconds all are back."),
+        "ContentDisposition": header(false, text(), "With a file: that it is one, and its name."),
         "RetryAfter": header(false, object! {"type": "integer", "minimum": 1},
             "Seconds after which to try again; with `request_in_progress`, 429 and 503."),
         "Allow": header(true, text(), "The methods that the path takes."),
@@ -226,6 +243,7 @@ fn header_name(component: &str) -> &'static str {
         "IdempotentReplayed" => "idempotent-replayed",
         "RateLimitPolicy" => RATE_LIMIT_POLICY,
         "RateLimit" => RATE_LIMIT,
+        "ContentDisposition" => "content-disposition",
         "RetryAfter" => "retry-after",
         "Allow" => "allow",
         _ => "www-authenticate",

@@ -130,7 +130,8 @@ impl OperationBuilder<'_> {
         let schema = (self.operation.response)(components);
         let of_partner: &[&str] = if self.of_partner() { &shared::OF_PARTNER } else { &[] };
         let of_change: &[&str] = if self.operation.is_mutation() { &["IdempotentReplayed"] } else { &[] };
-        let headers = [of_partner, of_change].concat();
+        let of_files: &[&str] = if self.operation.files.is_empty() { &[] } else { &["ContentDisposition"] };
+        let headers = [of_partner, of_change, of_files].concat();
         let description = match self.operation.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
@@ -139,7 +140,8 @@ impl OperationBuilder<'_> {
             }
             _ => "Done.",
         };
-        shared::response(description, schema, &headers, self.examples(self.operation.status))
+        let response = shared::response(description, schema, &headers, self.examples(self.operation.status));
+        shared::or_files(response, self.operation.files)
     }
 
     fn refusal(&self, status: u16, components: &mut Components) -> Option<Json> {

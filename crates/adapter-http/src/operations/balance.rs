@@ -1,4 +1,6 @@
-//! The partner's balance.
+//! The partner's balance, and what moved on it.
+
+mod entries;
 
 use kopeck_domain::calendar::Zone;
 use kopeck_port_store::BalanceSheet;
@@ -7,7 +9,9 @@ use kopeck_service::balance;
 use crate::dto::local;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
+pub(super) static OPERATIONS: [&Operation; 2] = [&OPERATION, &entries::OPERATION];
+
+static OPERATION: Operation =
     Operation::of(&operations::BALANCE, handler!(get)).responds::<api::Balance>(200);
 
 async fn get(ctx: HandlerContext) -> HandlerResult {

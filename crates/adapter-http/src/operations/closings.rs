@@ -8,7 +8,7 @@ mod status;
 
 use kopeck_domain::closing::Closing;
 use kopeck_domain::ids::ClosingId;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 
 use crate::operations::prelude::*;
 
@@ -27,11 +27,18 @@ api_type! {
         message: RequestState,
         /// The closing.
         closing_id: ClosingId,
+        /// What you call it; absent if you gave no reference.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<RequestReference>,
     }
 }
 
 impl From<Closing> for ClosingStateDto {
     fn from(request: Closing) -> Self {
-        Self { message: request.state.into(), closing_id: request.id }
+        Self {
+            message: request.state.into(),
+            closing_id: request.id,
+            reference: request.into_stored().reference,
+        }
     }
 }

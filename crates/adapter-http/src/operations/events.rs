@@ -9,7 +9,7 @@ use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
 use tokio::time::Instant;
 
 use crate::dto::event;
-use crate::input::field_types::{integer, text};
+use crate::input::field_types::{integer_from, text};
 use crate::json::{Json, object};
 use crate::operations::prelude::*;
 use crate::schema::{Components, HasSchema};
@@ -30,16 +30,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EVENT_FEED, 
     .refuses(&[Code::EventsExpired]);
 
 fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
-    let number = |least: i64, most: i64| {
-        integer(move |number| {
-            let is_in_range = (least..=most).contains(&number);
-            is_in_range
-                .then_some(number)
-                .ok_or_else(|| Invalid::new(format!("must be from {least} to {most}")))
-        })
-        .between(least, most)
-        .may_be_clear()
-    };
+    let number = |least, most| integer_from(least, most).may_be_clear();
     let after = r
         .param("after", number(0, i64::MAX).about("The number after which to begin. Default 0: the oldest."));
     let limit = r.param("limit", number(1, MOST).about("The most events. Default 100."));

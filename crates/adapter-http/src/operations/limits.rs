@@ -9,7 +9,7 @@ mod status;
 use kopeck_domain::ids::LimitChangeId;
 use kopeck_domain::limit::{Limit, Window};
 use kopeck_domain::limit_change::LimitChange;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 use time::Weekday;
 
 use crate::operations::prelude::*;
@@ -40,12 +40,19 @@ api_type! {
         message: RequestState,
         /// The change.
         set_limits_cards_id: LimitChangeId,
+        /// What you call it; absent if you gave no reference.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<RequestReference>,
     }
 }
 
 impl From<LimitChange> for LimitChangeStateDto {
     fn from(request: LimitChange) -> Self {
-        Self { message: request.state.into(), set_limits_cards_id: request.id }
+        Self {
+            message: request.state.into(),
+            set_limits_cards_id: request.id,
+            reference: request.into_stored().reference,
+        }
     }
 }
 

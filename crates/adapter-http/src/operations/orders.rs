@@ -11,7 +11,7 @@ mod status;
 
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::Order;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_service::orders::{ChangeOrderError, OrderError};
 
 use crate::operations::prelude::*;
@@ -38,12 +38,15 @@ api_type! {
         message: RequestState,
         /// The order.
         order_id: OrderId,
+        /// What you call it; absent if you gave no reference.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<RequestReference>,
     }
 }
 
 impl From<Order> for OrderStateDto {
     fn from(order: Order) -> Self {
-        Self { message: order.state.into(), order_id: order.id }
+        Self { message: order.state.into(), order_id: order.id, reference: order.into_stored().reference }
     }
 }
 

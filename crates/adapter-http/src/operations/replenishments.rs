@@ -8,7 +8,7 @@ mod status;
 
 use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::replenishment::Replenishment;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
@@ -40,11 +40,18 @@ api_type! {
         message: RequestState,
         /// The replenishment.
         replenishment_id: ReplenishmentId,
+        /// What you call it; absent if you gave no reference.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<RequestReference>,
     }
 }
 
 impl From<Replenishment> for ReplenishmentStateDto {
     fn from(request: Replenishment) -> Self {
-        Self { message: request.state.into(), replenishment_id: request.id }
+        Self {
+            message: request.state.into(),
+            replenishment_id: request.id,
+            reference: request.into_stored().reference,
+        }
     }
 }

@@ -7,7 +7,7 @@ mod result;
 mod status;
 
 use kopeck_domain::ids::WithdrawalId;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_domain::withdrawal::Withdrawal;
 
 use crate::operations::prelude::*;
@@ -27,11 +27,18 @@ api_type! {
         message: RequestState,
         /// The withdrawal.
         withdrawal_id: WithdrawalId,
+        /// What you call it; absent if you gave no reference.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<RequestReference>,
     }
 }
 
 impl From<Withdrawal> for WithdrawalStateDto {
     fn from(request: Withdrawal) -> Self {
-        Self { message: request.state.into(), withdrawal_id: request.id }
+        Self {
+            message: request.state.into(),
+            withdrawal_id: request.id,
+            reference: request.into_stored().reference,
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::body::too_large;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
 use crate::operation::Effect;
+use crate::statement_file::StatementFormat;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
@@ -40,6 +41,8 @@ pub(crate) struct Head {
     pub(crate) query: String,
     /// The identifiers of the path by their placeholder, unparsed.
     pub(crate) ids: Vec<(&'static str, String)>,
+    /// The form of a file that `Accept` asks for.
+    pub(crate) file: Option<StatementFormat>,
     /// `None` for a media type that the service does not read.
     pub(crate) body_type: Option<BodyType>,
     /// `x-api-key`.
@@ -88,6 +91,27 @@ pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
     accepts(headers, &header::ACCEPT, SEALED_JSON)
 }
 
+/// The form of a file, if `Accept` lists its media type before any form of JSON.
+pub(crate) fn wanted_file(headers: &HeaderMap) -> Option<StatementFormat> {
+    let ranges = headers.get_all(&header::ACCEPT).filter_map(|value| value.to_str().ok());
+    let mut named = ranges.flat_map(|list| list.split(',')).filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let name = parts.next()?.to_ascii_lowercase();
+        let is_refused = parts.any(is_zero);
+        (!is_refused).then_some(name)
+    });
+    let format = |name: &str| StatementFormat::ALL.into_iter().find(|format| format.media_type() == name);
+    named.find_map(|name| match format(&name) {
+        Some(format) => Some(Some(format)),
+        None => (name == JSON || name == SEALED_JSON).then_some(None),
+    })?
+}
+
+/// Whether a parameter of a media range says that it is refused.
+fn is_zero(parameter: &str) -> bool {
+    matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+}
+
 /// Whether `Accept-Encoding` lists gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     accepts(headers, &header::ACCEPT_ENCODING, "gzip")
@@ -99,7 +123,7 @@ fn accepts(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
         |range| {
             let mut parts = range.split(';').map(str::trim);
             let named = parts.next().is_some_and(|range| range.eq_ignore_ascii_case(wanted));
-            named && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+            named && !parts.any(is_zero)
         },
     )
 }
@@ -154,6 +178,7 @@ impl Head {
             path: bound_path(request.uri().path()).into_owned(),
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids,
+            file: wanted_file(headers),
             body_type: body_type(headers),
             api_key: text(&API_KEY),
             token: token(headers),

@@ -286,8 +286,9 @@ impl<'a> RequestOpener<'a> {
         query: Vec<NamedValue<String>>,
         body: Vec<NamedValue<Value>>,
     ) -> RequestInput {
+        let head = self.received.head;
         let mut input =
-            RequestInput { path: self.received.head.path.clone(), ids, ..RequestInput::default() };
+            RequestInput { path: head.path.clone(), file: head.file, ids, ..RequestInput::default() };
         if self.received.operation.is_read() {
             let parameters: BTreeMap<&str, bool> =
                 query.iter().map(|parameter| (parameter.name.as_str(), parameter.was_sealed)).collect();

@@ -173,8 +173,10 @@ impl ResponseBuilder {
         }
         // Logged, and not sent.
         let mut reason = None;
+        let mut file = None;
         let (status, body) = match outcome {
             Ok(answer) => {
+                file = answer.file;
                 if answer.replayed {
                     response.insert_header(("idempotent-replayed", "true"));
                 }
@@ -186,9 +188,17 @@ impl ResponseBuilder {
                 (error.status(), ResponseBody::Whole(error.body(self.request_id.shown())))
             }
         };
-        let seal = self.seal.as_ref().filter(|_| self.wants_sealed || must_seal);
+        let seal = self.seal.as_ref().filter(|_| (self.wants_sealed && file.is_none()) || must_seal);
         let sealer = seal.and_then(|seal| seal.sealer(shared, status));
-        let media = if sealer.is_some() { SEALED_JSON } else { "application/json" };
+        let media = match &file {
+            Some(file) => {
+                let disposition = format!("attachment; filename=\"{}\"", file.name);
+                response.insert_header((header::CONTENT_DISPOSITION, disposition));
+                file.media_type
+            }
+            None if sealer.is_some() => SEALED_JSON,
+            None => "application/json",
+        };
         let took = self.began.elapsed();
         shared.parts.metrics.record_response(self.operation, status.as_u16(), took);
         self.log_request(status, took, reason);

@@ -1,3 +1,4 @@
+use super::types::VOCABULARIES;
 use super::*;
 
 api_type! {

@@ -37,6 +37,7 @@ fn order_of_many(readable: u32) -> MockUnit {
             state: OrderState::Success,
             created_at: NOW,
             state_since: NOW,
+            reference: None,
         })))
     });
     unit.orders.expect_result().returning(move |_, _, from, limit| {

@@ -19,6 +19,7 @@ use self::kinds::StoredColumns;
 use self::rows::{BatchRow, DONE, ItemRow, OPEN, REFUSED, state_columns};
 use self::target::TargetOf;
 use super::{descending, window};
+use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, natural};
 use crate::dialect;
 use crate::error::{Stored, StoredRows};
@@ -56,6 +57,29 @@ const SETTLE: &str = "UPDATE card_batch_items SET state = ?, refusal = ?, return
 /// batches.
 const RELEASE: &str = "UPDATE card_batch_items SET claimed = ? \
     WHERE partner_id = ? AND batch_id = ? AND ordinal >= ? AND ordinal < ? AND claimed = ?";
+
+type BatchesQuery = card_batches::BoxedQuery<'static, MultiBackend>;
+
+/// The partner's batches of a kind that fit `filter`.
+fn filtered(partner: PartnerId, kind: &'static str, filter: &BatchFilter) -> BatchesQuery {
+    let mut query = card_batches::table
+        .filter(card_batches::partner_id.eq(partner.key()))
+        .filter(card_batches::kind.eq(kind))
+        .into_boxed();
+    if let Some(state) = filter.state {
+        query = query.filter(card_batches::state.eq(state.as_str()));
+    }
+    if let Some(reference) = &filter.reference {
+        query = query.filter(card_batches::reference.eq(reference.as_str().to_owned()));
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(card_batches::created_at.ge(UtcTimestamp::of(from)));
+    }
+    if let Some(before) = filter.before {
+        query = query.filter(card_batches::created_at.lt(UtcTimestamp::of(before)));
+    }
+    query
+}
 
 impl DieselTransaction {
     /// How many cards the batch has: none if there is no such batch.
@@ -303,24 +327,21 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: BatchFilter,
+        filter: &BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError> {
-        let own = card_batches::table
-            .filter(card_batches::partner_id.eq(partner.key()))
-            .filter(card_batches::kind.eq(K::KIND));
-        let newest_first = own.order(card_batches::seq.desc()).select(BatchRow::as_select());
-        let (total, rows): (i64, Vec<BatchRow>) = if let Some(state) = filter.state {
-            let in_state = card_batches::state.eq(state.as_str());
-            let total = own.filter(in_state).count().get_result(self.of(partner)?).stored()?;
-            let (limit, offset) = window(page);
-            let rows = newest_first.filter(in_state).limit(limit).offset(offset);
-            (total, rows.load(self.of(partner)?).stored()?)
-        } else {
+        let own = || filtered(partner, K::KIND, filter);
+        let newest_first =
+            |rows: BatchesQuery| rows.order(card_batches::seq.desc()).select(BatchRow::as_select());
+        let (total, rows): (i64, Vec<BatchRow>) = if filter.is_empty() {
             let total = self.last_number(partner, K::LIST)?.unwrap_or(0);
             let (after, up_to) = descending(page, total);
-            let rows = newest_first.filter(card_batches::seq.gt(after)).filter(card_batches::seq.le(up_to));
-            (total, rows.load(self.of(partner)?).stored()?)
+            let rows = own().filter(card_batches::seq.gt(after)).filter(card_batches::seq.le(up_to));
+            (total, newest_first(rows).load(self.of(partner)?).stored()?)
+        } else {
+            let total = own().count().get_result(self.of(partner)?).stored()?;
+            let (limit, offset) = window(page);
+            (total, newest_first(own().limit(limit).offset(offset)).load(self.of(partner)?).stored()?)
         };
         let items = rows.into_iter().map(BatchRow::batch).collect::<Result<_, _>>()?;
         Ok(Listed { items, total: natural(total, "counters.last")? })

@@ -37,13 +37,16 @@ struct MovementRow {
     closing_id: Option<Id>,
     withdrawal_id: Option<Id>,
     created_at: UtcTimestamp,
+    available_after: i64,
+    held_after: i64,
 }
 
 row!(MovementRow, movements:
-    partner_id, number, kind, transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, created_at);
+    partner_id, number, kind, transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, created_at,
+    available_after, held_after);
 
 impl MovementRow {
-    fn new(partner: Id, number: i64, movement: &Movement, at: OffsetDateTime) -> Self {
+    fn new(partner: Id, number: i64, movement: &Movement, after: Balances, at: OffsetDateTime) -> Self {
         let row = Self {
             partner_id: partner,
             number,
@@ -54,6 +57,8 @@ impl MovementRow {
             closing_id: None,
             withdrawal_id: None,
             created_at: UtcTimestamp::of(at),
+            available_after: after.available.get(),
+            held_after: after.held.get(),
         };
         match movement.reference() {
             Reference::Transfer(reference) => {
@@ -112,7 +117,7 @@ impl LedgerRepository for DieselTransaction {
             .stored()?
             .ok_or(StoreError::Conflict(Rule::Reference))?;
         let number = last + 1;
-        let row = MovementRow::new(key, number, movement, at);
+        let row = MovementRow::new(key, number, movement, after, at);
         dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row])).stored()?;
         for entry in movement.entries() {
             let text = "INSERT INTO entries (partner_id, movement, account, amount) VALUES (?, ?, ?, ?)";

@@ -7,11 +7,13 @@ use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{LineDetails, Order, OrderLine};
 use kopeck_domain::person::{DeliveryAddress, Recipient};
+use kopeck_domain::request::RequestReference;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{ColumnCipher, OrderFilter, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
 use super::{descending, window};
+use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, natural, word};
 use crate::counters::List;
 use crate::encryption::{RowCipher, line_row};
@@ -34,9 +36,10 @@ struct OrderRow {
     state: String,
     created_at: UtcTimestamp,
     state_since: UtcTimestamp,
+    reference: Option<String>,
 }
 
-row!(OrderRow, orders: partner_id, id, seq, kind, card_type, cards, cost, state, created_at, state_since);
+row!(OrderRow, orders: partner_id, id, seq, kind, card_type, cards, cost, state, created_at, state_since, reference);
 
 impl OrderRow {
     fn new(partner: PartnerId, seq: i64, order: &Order) -> Self {
@@ -51,6 +54,7 @@ impl OrderRow {
             state: order.state.as_str().to_owned(),
             created_at: UtcTimestamp::of(order.created_at),
             state_since: UtcTimestamp::of(order.state_since),
+            reference: order.reference.as_ref().map(|reference| reference.as_str().to_owned()),
         }
     }
 
@@ -64,6 +68,7 @@ impl OrderRow {
             state: word(&self.state, "orders.state")?,
             created_at: self.created_at.time("orders.created_at")?,
             state_since: self.state_since.time("orders.state_since")?,
+            reference: self.reference.map(RequestReference::from_stored),
         }))
     }
 }
@@ -137,6 +142,26 @@ impl LineRow {
     }
 }
 
+type OrdersQuery = orders::BoxedQuery<'static, MultiBackend>;
+
+/// The partner's orders that fit `filter`.
+fn filtered(partner: PartnerId, filter: &OrderFilter) -> OrdersQuery {
+    let mut query = orders::table.filter(orders::partner_id.eq(partner.key())).into_boxed();
+    if let Some(state) = filter.state {
+        query = query.filter(orders::state.eq(state.as_str()));
+    }
+    if let Some(reference) = &filter.reference {
+        query = query.filter(orders::reference.eq(reference.as_str().to_owned()));
+    }
+    if let Some(from) = filter.from {
+        query = query.filter(orders::created_at.ge(UtcTimestamp::of(from)));
+    }
+    if let Some(before) = filter.before {
+        query = query.filter(orders::created_at.lt(UtcTimestamp::of(before)));
+    }
+    query
+}
+
 impl OrderRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Orders)?;
@@ -204,22 +229,20 @@ impl OrderRepository for DieselTransaction {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: OrderFilter,
+        filter: &OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
-        let own = orders::table.filter(orders::partner_id.eq(partner.key()));
-        let newest_first = own.order(orders::seq.desc()).select(OrderRow::as_select());
-        let (total, rows): (i64, Vec<OrderRow>) = if let Some(state) = filter.state {
-            let in_state = orders::state.eq(state.as_str());
-            let total = own.filter(in_state).count().get_result(self.of(partner)?).stored()?;
-            let (limit, offset) = window(page);
-            let rows = newest_first.filter(in_state).limit(limit).offset(offset);
-            (total, rows.load(self.of(partner)?).stored()?)
-        } else {
+        let newest_first = |rows: OrdersQuery| rows.order(orders::seq.desc()).select(OrderRow::as_select());
+        let (total, rows): (i64, Vec<OrderRow>) = if filter.is_empty() {
             let total = self.last_number(partner, List::Orders)?.unwrap_or(0);
             let (after, up_to) = descending(page, total);
-            let rows = newest_first.filter(orders::seq.gt(after)).filter(orders::seq.le(up_to));
-            (total, rows.load(self.of(partner)?).stored()?)
+            let rows = filtered(partner, filter).filter(orders::seq.gt(after)).filter(orders::seq.le(up_to));
+            (total, newest_first(rows).load(self.of(partner)?).stored()?)
+        } else {
+            let total = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
+            let (limit, offset) = window(page);
+            let rows = filtered(partner, filter).limit(limit).offset(offset);
+            (total, newest_first(rows).load(self.of(partner)?).stored()?)
         };
         let items = rows.into_iter().map(OrderRow::order).collect::<Result<_, _>>()?;
         Ok(Listed { items, total: natural(total, "counters.last")? })

@@ -75,6 +75,23 @@ impl ReconciliationRepository for DieselTransaction {
         .stored()
     }
 
+    fn wrong_balances_after(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
+        sql::<BigInt>(
+            "SELECT number FROM (\
+             SELECT m.number, m.available_after, m.held_after, \
+             SUM(COALESCE(a.amount, 0)) OVER (ORDER BY m.number) AS available, \
+             SUM(COALESCE(h.amount, 0)) OVER (ORDER BY m.number) AS held \
+             FROM movements m \
+             LEFT JOIN entries a ON a.partner_id = m.partner_id AND a.movement = m.number AND a.account = 'AVAILABLE' \
+             LEFT JOIN entries h ON h.partner_id = m.partner_id AND h.movement = m.number AND h.account = 'HELD' \
+             WHERE m.partner_id = ",
+        )
+        .bind::<sql::Id, _>(partner.key())
+        .sql(") sums WHERE available <> available_after OR held <> held_after ORDER BY number")
+        .load(self.of(partner)?)
+        .stored()
+    }
+
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
         let rows: Vec<ReferenceRow> =
             sql::<(Nullable<Text>, RequestId, RequestId, RequestId, RequestId, BigInt, BigInt)>(

@@ -20,6 +20,7 @@ fn deposit(store: &dyn Store, reference: &'static str) {
 
 on_every_database! {
     movements_that_do_not_add_up_are_named
+    wrong_balances_after_movements_are_named
     employees_with_two_main_cards_are_named
 }
 
@@ -38,6 +39,19 @@ fn movements_that_do_not_add_up_are_named(kind: Kind) {
     let sheet = read(&store, |unit| unit.ledger().sheet(PARTNER)).unwrap().unwrap();
     assert_eq!((sums.deposited, sums.available), (Kopecks::new(-300), Kopecks::new(299)));
     assert_eq!(sheet.balances.available, Kopecks::new(400));
+}
+
+fn wrong_balances_after_movements_are_named(kind: Kind) {
+    let store = kind.store_with_partner();
+    for reference in ["one", "two", "three", "four"] {
+        deposit(&store, reference);
+    }
+    tamper(
+        &store,
+        "UPDATE movements SET available_after = 201 WHERE number = 2;
+         UPDATE movements SET held_after = 1 WHERE number = 4",
+    );
+    assert_eq!(read(&store, |unit| unit.reconciliation().wrong_balances_after(PARTNER)), Ok(vec![2, 4]));
 }
 
 fn employees_with_two_main_cards_are_named(kind: Kind) {

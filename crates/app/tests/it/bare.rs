@@ -15,6 +15,7 @@ use crate::server::{TestPartner, TestServer};
 
 pub const JSON: &str = "application/json";
 pub const SEALED_JSON: &str = "application/sealed+json";
+pub const CSV: &str = "text/csv";
 
 /// How long a test waits for a response before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -208,7 +209,11 @@ impl Got {
             let (name, value) = line.split_once(": ").unwrap_or((line, ""));
             (name.to_lowercase(), value.to_owned())
         };
-        Self { status, headers: lines.map(header).collect(), text: body.to_owned() }
+        let mut got = Self { status, headers: lines.map(header).collect(), text: body.to_owned() };
+        if got.header("transfer-encoding") == Some("chunked") {
+            got.text = unchunked(body);
+        }
+        got
     }
 
     /// What holds for every response, whatever went wrong.
@@ -218,9 +223,14 @@ impl Got {
         let id = self.request_id();
         assert!((1..=64).contains(&id.len()), "{self:?}");
         let media = self.header("content-type").unwrap_or_else(|| panic!("no content-type: {self:?}"));
-        assert!(media == JSON || media == SEALED_JSON, "{self:?}");
+        assert!([JSON, SEALED_JSON, CSV].contains(&media), "{self:?}");
         if head_only {
             assert_eq!(self.text, "");
+            return;
+        }
+        // A file is sent as it is read.
+        if media == CSV {
+            assert_eq!(self.status, 200, "{self:?}");
             return;
         }
         let length: usize = self.header("content-length").unwrap().parse().unwrap();
@@ -323,6 +333,21 @@ fn is_whole(bytes: &[u8]) -> bool {
     let length =
         head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
     length.is_some_and(|length: usize| body.len() >= length)
+}
+
+/// A body that came in chunks, without their sizes.
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        let (chunk, rest) = rest.split_at(size);
+        whole += chunk;
+        body = rest.strip_prefix("\r\n").unwrap();
+        if size == 0 {
+            return whole;
+        }
+    }
+    panic!("the body has no end")
 }
 
 /// The faulty fields of the body of a 422.

@@ -1,7 +1,8 @@
 //! Limit changes over HTTP.
 
 use kopeck_client::{
-    CardLimit, Error, ErrorCode, LimitPeriod, Paging, RequestState, TimeWindow, Uuid, Wait, Weekday,
+    CardLimit, Error, ErrorCode, LimitPeriod, Paging, RequestFilter, RequestState, TimeWindow, Uuid, Wait,
+    Weekday,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -269,7 +270,7 @@ async fn the_list_shows_the_newest_first() {
     // Made at 12:00 by the clock of the service: each delay lets three seconds pass.
     let item = |place: usize, status: &str, count: u32| {
         json!({"setLimitsCardsId": ids[place], "status": status, "numberCards": count,
-            "createdAt": "02.03.2026 12:00", "statusUpdatedAt": "02.03.2026 12:00"})
+            "createdAt": "02.03.2026 12:00", "statusUpdatedAt": "02.03.2026 12:00", "reference": null})
     };
     let expected = [item(0, "SUCCESS", 3), item(1, "REJECTED", 2), item(2, "SUCCESS", 1)];
     assert_eq!(list["data"], json!(expected));
@@ -389,10 +390,14 @@ async fn the_client_sets_and_follows() {
     assert_eq!(client.limits().cancel(second).await.unwrap().state, RequestState::Rejected);
     let cancelled = client.limits().result(second).await.unwrap_err();
     assert_eq!(cancelled.code(), Some(&ErrorCode::RequestCancelled));
-    let list = client.limits().list(None, Paging::default()).await.unwrap();
+    let list = client.limits().list(&RequestFilter::default(), Paging::default()).await.unwrap();
     assert_eq!(list.data.iter().map(|change| change.set_limits_cards_id).collect::<Vec<_>>(), [second, id]);
     let change = &list.data[1];
     assert_eq!((change.number_cards, change.created_at), (2, datetime!(2026-03-02 12:00)));
-    let rejected = client.limits().list(Some(&RequestState::Rejected), Paging::default()).await.unwrap();
+    let rejected = client
+        .limits()
+        .list(&RequestFilter::in_state(RequestState::Rejected), Paging::default())
+        .await
+        .unwrap();
     assert_eq!(rejected.meta.total, Some(1));
 }

@@ -100,7 +100,9 @@ async fn every_list_has_the_same_paging() {
     for (path, size) in lists(&card) {
         for path in [path.clone(), format!("{path}/")] {
             let list = api.get(&path).await.ok(200);
-            assert_eq!(keys(&list), ["data", "meta"]);
+            // The entries of the balance stand between two balances.
+            let named = keys(&list).into_iter().filter(|name| !["opening", "closing"].contains(name));
+            assert!(named.eq(["data", "meta"]), "{path}");
             assert_eq!(keys(&list["meta"]), META, "{path}");
             assert_eq!(list["meta"]["per_page"], size, "{path}");
             assert_eq!(list["meta"]["current_page"], 1, "{path}");

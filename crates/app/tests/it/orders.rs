@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kopeck_client::{CardType, ErrorCode, OrderKind, Paging, RequestState, Uuid, Wait};
+use kopeck_client::{CardType, ErrorCode, OrderKind, Paging, RequestFilter, RequestState, Uuid, Wait};
 use kopeck_domain::card_number::CardNumber;
 use serde_json::{Value, json};
 use time::Duration;
@@ -370,6 +370,7 @@ async fn orders_are_listed_newest_first_with_their_cost_and_times() {
         json!({
             "orderId": id, "status": status, "kind": kind, "typeCard": card, "numberCards": cards, "amount": amount,
             "createdAt": format!("02.03.2026 {}", times.0), "statusUpdatedAt": format!("02.03.2026 {}", times.1),
+            "reference": null,
         })
     };
     let third = order(&third, "DECLINE", "PLASTIC", "MP4", 1, 0, ("12:01", "12:02"));
@@ -400,7 +401,8 @@ async fn the_client_knows_every_call() {
     assert_eq!((result.data[0].amount, result.data[0].type_card.clone()), (Some(5_000), Some(CardType::Mlz)));
     assert!(result.data[0].activation_code.is_some() && result.data[0].validity_period.is_some());
     assert_eq!(orders.confirm(virtual_).await.unwrap().state, RequestState::Confirmed);
-    let listed = orders.list(Some(&RequestState::Success), Paging::default()).await.unwrap();
+    let listed =
+        orders.list(&RequestFilter::in_state(RequestState::Success), Paging::default()).await.unwrap();
     assert_eq!(
         (listed.data[0].order_id, &listed.data[0].kind, listed.data.len()),
         (plastic, &OrderKind::Plastic, 1)

@@ -1,6 +1,6 @@
 //! Replenishments over HTTP.
 
-use kopeck_client::{Error, ErrorCode, NewEmployee, Paging, RequestState, TopUp, Uuid, Wait};
+use kopeck_client::{Error, ErrorCode, NewEmployee, Paging, RequestFilter, RequestState, TopUp, Uuid, Wait};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::sandbox::SandboxControl as _;
 use reqwest::Method;
@@ -362,7 +362,8 @@ async fn requests_are_listed_newest_first() {
         async |query: &str| api.get(&format!("/v1/replenishments{query}")).await.ok(200)["data"].take();
     let item = |id: &str, status: &str, cards: i64, amount: i64, time: &str| {
         let time = format!("02.03.2026 {time}");
-        json!({"replenishmentId": id, "status": status, "numberCards": cards, "amount": amount, "createdAt": time, "statusUpdatedAt": time})
+        json!({"replenishmentId": id, "status": status, "numberCards": cards, "amount": amount, "createdAt": time, "statusUpdatedAt": time,
+            "reference": null})
     };
     let second = item(&second, "REJECTED", 1, 1, "12:01");
     let first = item(&first, "PART_SUCCESS", 2, 1_100, "12:00");
@@ -396,7 +397,8 @@ async fn the_client_knows_every_call() {
     let gone = top_ups.create(&[TopUp::new(card.id_card, 1)]).await.unwrap().replenishment_id;
     assert_eq!(top_ups.cancel(gone).await.unwrap().state, RequestState::Rejected);
     assert_eq!(top_ups.result(gone).await.unwrap_err().code(), Some(&ErrorCode::RequestCancelled));
-    let listed = top_ups.list(Some(&RequestState::Success), Paging::default()).await.unwrap();
+    let listed =
+        top_ups.list(&RequestFilter::in_state(RequestState::Success), Paging::default()).await.unwrap();
     assert_eq!((listed.data.len(), listed.data[0].replenishment_id, listed.data[0].amount), (1, id, 300));
     assert_eq!(client.balance().await.unwrap().balance, 700);
 }

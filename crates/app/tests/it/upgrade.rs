@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kopeck_adapter_store_diesel::{migrate, testing};
-use kopeck_client::{EmployeeFilter, NewEmployee, Paging, Uuid};
+use kopeck_client::{EmployeeFilter, NewEmployee, Paging, RequestFilter, Uuid};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::SealingKey;
 use time::Duration;
@@ -68,7 +68,7 @@ async fn a_database_of_0_1_0_is_migrated_and_read() {
     assert_eq!((employee.custom_id.as_str(), employee.surname.as_deref()), ("E-1", Some("Ёжиков")));
     assert_eq!(employee.phone.as_deref(), Some("9031234567"));
     assert_eq!(employee.email.as_deref(), Some("p@example.ru"));
-    let orders = client.orders().list(None, Paging::default()).await.unwrap().data;
+    let orders = client.orders().list(&RequestFilter::default(), Paging::default()).await.unwrap().data;
     assert_eq!(orders.len(), 2);
     let issued = client.orders().result(orders[0].order_id).await.unwrap().data;
     assert_eq!(issued.len(), 2);

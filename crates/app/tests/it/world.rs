@@ -62,7 +62,9 @@ pub fn samples() -> impl Iterator<Item = Sample> {
 /// Those with an identifier in the path, and its name there. Not among them: calls with a category among their fields,
 /// as an unknown one is a faulty value, which is reported first.
 pub fn samples_by_path() -> impl Iterator<Item = (Sample, &'static str)> {
-    samples().filter(|sample| sample.fields.get("idCategory").is_none()).filter_map(|sample| {
+    let by_id =
+        |sample: &Sample| sample.at.starts_with(['<', '[']) && sample.fields.get("idCategory").is_none();
+    samples().filter(by_id).filter_map(|sample| {
         let placeholder = sample.operation.placeholders().next()?;
         Some((sample, placeholder))
     })
@@ -132,6 +134,10 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("withdrawal.cancel", "<new withdrawal>", none()),
         ("withdrawal.list", "", none()),
         ("balance", "", none()),
+        ("balance.entries", "", json!({"type": "HOLD"})),
+        ("statement", "2026-03", none()),
+        ("transaction.feed", "", json!({"idCard": "<card>"})),
+        ("transaction.feed", "", json!({"idEmployee": "<employee>"})),
         ("event.feed", "", json!({"types": "card.issued,card.linked"})),
         ("webhook.create", "", json!({"url": HOOK})),
         ("webhook.list", "", none()),

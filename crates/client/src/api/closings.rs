@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::closing::CardClosing;
-use crate::model::request::RequestStatus;
+use crate::model::request::{RequestFilter, RequestStatus};
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -74,19 +74,18 @@ impl<'a> Closings<'a> {
         self.client.write(Request::of(&operations::CLOSING_CANCEL).id(closing_id))
     }
 
-    /// Lists closings, in one state or in any, the newest first.
+    /// Lists closings that fit the filter, the newest first.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(&self, status: Option<&RequestState>, paging: Paging) -> Result<Page<Closing>, Error> {
-        self.all(status).page(paging).await
+    pub async fn list(&self, filter: &RequestFilter, paging: Paging) -> Result<Page<Closing>, Error> {
+        self.all(filter).page(paging).await
     }
 
-    /// All closings, in one state or in any, the newest first, page by page on demand.
-    pub fn all(&self, status: Option<&RequestState>) -> Records<Closing> {
-        let request =
-            Request::of(&operations::CLOSING_LIST).query("status", status.map(RequestState::as_str));
+    /// All closings that fit the filter, the newest first, page by page on demand.
+    pub fn all(&self, filter: &RequestFilter) -> Records<Closing> {
+        let request = filter.add_to(Request::of(&operations::CLOSING_LIST));
         Records::new(self.client, request, |one| one.closing_id.as_u128())
     }
 }

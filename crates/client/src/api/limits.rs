@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::request::RequestStatus;
+use crate::model::request::{RequestFilter, RequestStatus};
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -84,22 +84,18 @@ impl<'a> Limits<'a> {
         self.client.read(request).await.map(|Data { data }| data)
     }
 
-    /// Lists changes, in one state or in any, the newest first.
+    /// Lists changes that fit the filter, the newest first.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(
-        &self,
-        status: Option<&RequestState>,
-        paging: Paging,
-    ) -> Result<Page<LimitChange>, Error> {
-        self.all(status).page(paging).await
+    pub async fn list(&self, filter: &RequestFilter, paging: Paging) -> Result<Page<LimitChange>, Error> {
+        self.all(filter).page(paging).await
     }
 
-    /// All changes, in one state or in any, the newest first, page by page on demand.
-    pub fn all(&self, status: Option<&RequestState>) -> Records<LimitChange> {
-        let request = Request::of(&operations::LIMITS_LIST).query("status", status.map(RequestState::as_str));
+    /// All changes that fit the filter, the newest first, page by page on demand.
+    pub fn all(&self, filter: &RequestFilter) -> Records<LimitChange> {
+        let request = filter.add_to(Request::of(&operations::LIMITS_LIST));
         Records::new(self.client, request, |one| one.set_limits_cards_id.as_u128())
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::order::{OrderResult, PlasticItem, VirtualItem};
-use crate::model::request::RequestStatus;
+use crate::model::request::{RequestFilter, RequestStatus};
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -77,18 +77,18 @@ impl<'a> Orders<'a> {
         self.client.write(Request::of(&operations::ORDER_CANCEL).body(&Body { order_id }))
     }
 
-    /// Lists orders, in one state or in any, the newest first.
+    /// Lists orders that fit the filter, the newest first.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(&self, status: Option<&RequestState>, paging: Paging) -> Result<Page<Order>, Error> {
-        self.all(status).page(paging).await
+    pub async fn list(&self, filter: &RequestFilter, paging: Paging) -> Result<Page<Order>, Error> {
+        self.all(filter).page(paging).await
     }
 
-    /// All orders, in one state or in any, the newest first, page by page on demand.
-    pub fn all(&self, status: Option<&RequestState>) -> Records<Order> {
-        let request = Request::of(&operations::ORDER_LIST).query("status", status.map(RequestState::as_str));
+    /// All orders that fit the filter, the newest first, page by page on demand.
+    pub fn all(&self, filter: &RequestFilter) -> Records<Order> {
+        let request = filter.add_to(Request::of(&operations::ORDER_LIST));
         Records::new(self.client, request, |one| one.order_id.as_u128())
     }
 }

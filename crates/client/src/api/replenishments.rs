@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::replenishment::TopUp;
-use crate::model::request::RequestStatus;
+use crate::model::request::{RequestFilter, RequestStatus};
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -78,23 +78,18 @@ impl<'a> Replenishments<'a> {
         self.client.write(request)
     }
 
-    /// Lists requests, in one state or in any, the newest first.
+    /// Lists requests that fit the filter, the newest first.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(
-        &self,
-        status: Option<&RequestState>,
-        paging: Paging,
-    ) -> Result<Page<Replenishment>, Error> {
-        self.all(status).page(paging).await
+    pub async fn list(&self, filter: &RequestFilter, paging: Paging) -> Result<Page<Replenishment>, Error> {
+        self.all(filter).page(paging).await
     }
 
-    /// All requests, in one state or in any, the newest first, page by page on demand.
-    pub fn all(&self, status: Option<&RequestState>) -> Records<Replenishment> {
-        let request =
-            Request::of(&operations::REPLENISHMENT_LIST).query("status", status.map(RequestState::as_str));
+    /// All requests that fit the filter, the newest first, page by page on demand.
+    pub fn all(&self, filter: &RequestFilter) -> Records<Replenishment> {
+        let request = filter.add_to(Request::of(&operations::REPLENISHMENT_LIST));
         Records::new(self.client, request, |one| one.replenishment_id.as_u128())
     }
 }

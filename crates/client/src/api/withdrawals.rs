@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::request::RequestStatus;
+use crate::model::request::{RequestFilter, RequestStatus};
 use crate::model::withdrawal::CardWithdrawal;
 use crate::records::Records;
 use crate::request::Request;
@@ -76,23 +76,18 @@ impl<'a> Withdrawals<'a> {
         self.client.write(Request::of(&operations::WITHDRAWAL_CANCEL).id(withdrawal_id))
     }
 
-    /// Lists withdrawals, in one state or in any, the newest first.
+    /// Lists withdrawals that fit the filter, the newest first.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(
-        &self,
-        status: Option<&RequestState>,
-        paging: Paging,
-    ) -> Result<Page<Withdrawal>, Error> {
-        self.all(status).page(paging).await
+    pub async fn list(&self, filter: &RequestFilter, paging: Paging) -> Result<Page<Withdrawal>, Error> {
+        self.all(filter).page(paging).await
     }
 
-    /// All withdrawals, in one state or in any, the newest first, page by page on demand.
-    pub fn all(&self, status: Option<&RequestState>) -> Records<Withdrawal> {
-        let request =
-            Request::of(&operations::WITHDRAWAL_LIST).query("status", status.map(RequestState::as_str));
+    /// All withdrawals that fit the filter, the newest first, page by page on demand.
+    pub fn all(&self, filter: &RequestFilter) -> Records<Withdrawal> {
+        let request = filter.add_to(Request::of(&operations::WITHDRAWAL_LIST));
         Records::new(self.client, request, |one| one.withdrawal_id.as_u128())
     }
 }

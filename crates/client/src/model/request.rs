@@ -1,8 +1,12 @@
 //! The state of an asynchronous request.
 
 use kopeck_api::RequestState;
+use kopeck_api::wire::WireText as _;
 use serde::Deserialize;
+use time::Date;
 use uuid::Uuid;
+
+use crate::request::Request;
 
 /// A request and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -20,6 +24,44 @@ pub struct RequestStatus {
     /// Its state.
     #[serde(rename = "message")]
     pub state: RequestState,
+    /// What the partner calls it.
+    #[serde(default)]
+    pub reference: Option<String>,
+}
+
+/// Which requests to list; the default lists all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestFilter {
+    /// Only those in this state.
+    pub status: Option<RequestState>,
+    /// Only those with exactly this reference.
+    pub reference: Option<String>,
+    /// Only those accepted on this day or later.
+    pub from: Option<Date>,
+    /// Only those accepted on this day or earlier.
+    pub to: Option<Date>,
+}
+
+impl RequestFilter {
+    /// Those in one state.
+    #[must_use]
+    pub fn in_state(status: RequestState) -> Self {
+        Self { status: Some(status), ..Self::default() }
+    }
+
+    /// Those with one reference.
+    #[must_use]
+    pub fn referred_to_as(reference: impl Into<String>) -> Self {
+        Self { reference: Some(reference.into()), ..Self::default() }
+    }
+
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("status", self.status.as_ref().map(RequestState::as_str))
+            .query("reference", self.reference.as_deref())
+            .query("from", self.from.map(|day| day.text()))
+            .query("to", self.to.map(|day| day.text()))
+    }
 }
 
 #[cfg(test)]
@@ -31,7 +73,10 @@ mod tests {
         for id in ["orderId", "replenishmentId", "setLimitsCardsId", "closingId", "withdrawalId"] {
             let json = format!(r#"{{"message":"PART_SUCCESS","{id}":"{}"}}"#, Uuid::nil());
             let status: RequestStatus = serde_json::from_str(&json).unwrap();
-            assert_eq!(status, RequestStatus { id: Uuid::nil(), state: RequestState::PartSuccess });
+            assert_eq!(
+                status,
+                RequestStatus { id: Uuid::nil(), state: RequestState::PartSuccess, reference: None }
+            );
         }
     }
 }

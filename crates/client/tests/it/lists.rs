@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use kopeck_client::{Client, Error, TransactionFilter, Uuid};
+use kopeck_client::{Client, Error, RequestFilter, TransactionFilter, Uuid};
 use serde_json::json;
 
 use crate::stub::{RecordedRequest, Reply, Stub, logged_in};
@@ -57,17 +57,17 @@ async fn records_made_meanwhile_repeat_and_hide_no_other() {
     let expected: Vec<u128> = (1..=60).collect();
     let grow: fn(&mut Vec<u128>) = |ids| ids.insert(0, ids.len() as u128 + 100);
     let orders = found(grow, async |client| {
-        let all = client.orders().all(None).per_page(20).collect().await?;
+        let all = client.orders().all(&RequestFilter::default()).per_page(20).collect().await?;
         Ok(all.into_iter().map(|one| one.order_id.as_u128()).collect())
     });
     assert_eq!(orders.await, expected);
     let top_ups = found(grow, async |client| {
-        let all = client.replenishments().all(None).per_page(20).collect().await?;
+        let all = client.replenishments().all(&RequestFilter::default()).per_page(20).collect().await?;
         Ok(all.into_iter().map(|one| one.replenishment_id.as_u128()).collect())
     });
     assert_eq!(top_ups.await, expected);
     let limits = found(grow, async |client| {
-        let all = client.limits().all(None).per_page(20).collect().await?;
+        let all = client.limits().all(&RequestFilter::default()).per_page(20).collect().await?;
         Ok(all.into_iter().map(|one| one.set_limits_cards_id.as_u128()).collect())
     });
     assert_eq!(limits.await, expected);

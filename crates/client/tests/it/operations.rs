@@ -3,8 +3,8 @@
 use kopeck_client::{
     BankBehaviour, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason, Date,
     EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch,
-    PlasticItem, PrimitiveDateTime, Purchase, RequestState, Time, TopUp, TransactionFilter, TransactionType,
-    Uuid, VirtualItem, Wait,
+    PlasticItem, PrimitiveDateTime, Purchase, RequestFilter, RequestState, Time, TopUp, TransactionFilter,
+    TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -231,7 +231,10 @@ async fn orders() {
         assert_eq!(orders.result(ID).await?.data.len(), 1);
         assert_eq!(orders.confirm(ID).await?.id, ID);
         orders.cancel(ID).await?;
-        assert_eq!(orders.list(Some(&RequestState::New), Paging::page(1)).await?.data.len(), 1);
+        assert_eq!(
+            orders.list(&RequestFilter::in_state(RequestState::New), Paging::page(1)).await?.data.len(),
+            1
+        );
         Ok(())
     })
     .await;
@@ -258,13 +261,13 @@ async fn replenishments_and_limits() {
         let results = replenishments.result(ID).await?;
         assert!(results.iter().all(|result| result.error_replenishment.as_deref() == Some("expired")));
         replenishments.cancel(ID).await?;
-        replenishments.list(None, Paging::default()).await?;
+        replenishments.list(&RequestFilter::default(), Paging::default()).await?;
         let limits = client.limits();
         assert_eq!(limits.set(&[ID], &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
         limits.status(ID).await?;
         limits.cancel(ID).await?;
         assert!(limits.result(ID).await?.iter().all(|result| result.result_limit));
-        limits.list(Some(&RequestState::Decline), Paging::default()).await?;
+        limits.list(&RequestFilter::in_state(RequestState::Decline), Paging::default()).await?;
         Ok(())
     })
     .await;
@@ -290,11 +293,11 @@ async fn closings_and_withdrawals() {
     let sent = lines(async |client| {
         let closings = client.closings();
         let card = CardClosing::new(ID, ClosingReason::Stolen);
-        assert_eq!(closings.create(&[card]).await?.closing_id, ID);
+        assert_eq!(closings.create(&[card]).reference("A-7").await?.closing_id, ID);
         closings.status(ID).await?;
         assert!(closings.result(ID).await?.iter().all(|result| result.amount_returned == 5));
         closings.cancel(ID).await?;
-        let listed = closings.list(None, Paging::default()).await?;
+        let listed = closings.list(&RequestFilter::default(), Paging::default()).await?;
         assert_eq!((listed.data[0].amount, listed.data[0].amount_moved), (None, 7));
         let withdrawals = client.withdrawals();
         let cards = [CardWithdrawal::new(ID, 300), CardWithdrawal::all(ID)];
@@ -302,14 +305,15 @@ async fn closings_and_withdrawals() {
         withdrawals.status(ID).await?;
         assert!(withdrawals.result(ID).await?.iter().all(|result| result.amount_withdrawn == 0));
         withdrawals.cancel(ID).await?;
-        withdrawals.list(Some(&RequestState::Decline), Paging::default()).await?;
+        let filter = RequestFilter { status: Some(RequestState::Decline), ..RequestFilter::default() };
+        withdrawals.list(&filter, Paging::default()).await?;
         Ok(())
     })
     .await;
     assert_eq!(
         sent,
         [
-            r#"POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}]}"#,
+            r#"POST /v1/closings {"data":[{"idCard":"ID","reason":"STOLEN"}],"reference":"A-7"}"#,
             "GET /v1/closing/ID/status",
             "GET /v1/closing/ID/result",
             "DELETE /v1/closing/ID",

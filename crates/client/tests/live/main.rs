@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use kopeck_client::{
     CardLimit, CardStatus, Client, ClientBuilder, Employee, EmployeeFilter, Error, ErrorCode,
-    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, Purchase, RequestState, SealingKey,
-    TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
+    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, Purchase, RequestFilter,
+    RequestState, SealingKey, TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
 };
 use serde_json::{Value, json};
 
@@ -96,9 +96,9 @@ async fn makes_orders_while_they_are_listed(client: &Client) {
     for _ in 0..25 {
         client.orders().virtual_cards(&order).await.unwrap();
     }
-    let page = client.orders().list(None, Paging::page(1).per_page(500)).await.unwrap();
+    let page = client.orders().list(&RequestFilter::default(), Paging::page(1).per_page(500)).await.unwrap();
     let before: Vec<Uuid> = page.data.iter().map(|order| order.order_id).collect();
-    let (mut walk, mut found) = (client.orders().all(None).per_page(20), Vec::new());
+    let (mut walk, mut found) = (client.orders().all(&RequestFilter::default()).per_page(20), Vec::new());
     while let Some(next) = walk.next().await.unwrap() {
         found.push(next.order_id);
         if found.len() % 10 == 1 {

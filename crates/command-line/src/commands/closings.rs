@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{CardClosing, Client, ClosingReason, RequestState, Uuid};
+use kopeck_client::{CardClosing, Client, ClosingReason, Uuid};
 
 use crate::context::IdempotencyArgs;
 use crate::examples;
@@ -12,7 +12,7 @@ use crate::failure::{Failure, field_of_item};
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{RequestKind, WaitArgs, changed};
+use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
 
 /// What can be done with closings.
@@ -45,9 +45,8 @@ pub(crate) enum ClosingsCommand {
     },
     /// List closings, the newest first.
     List {
-        /// Only those in this state, such as `PART_SUCCESS`.
-        #[arg(long)]
-        status: Option<RequestState>,
+        #[command(flatten)]
+        filter: RequestFilterArgs,
         #[command(flatten)]
         page: PageArgs,
     },
@@ -59,6 +58,8 @@ pub(crate) struct CreateArgs {
     /// A card and why it is closed: lost, stolen, damaged, leaver or other.
     #[arg(value_name = "CARD=REASON", required = true)]
     cards: Vec<CardReason>,
+    #[command(flatten)]
+    reference: ReferenceArgs,
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
@@ -92,12 +93,13 @@ impl fmt::Display for CardReason {
     }
 }
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 6] = [
     text("closingId", "/closingId"),
     text("status", "/status"),
     number("cards", "/numberCards"),
     table::money("returned", "/amountMoved"),
     text("created", "/createdAt"),
+    text("reference", "/reference"),
 ];
 
 /// Runs a command on closings.
@@ -114,7 +116,7 @@ pub(super) async fn run(client: &Client, command: ClosingsCommand) -> Result<Out
         ClosingsCommand::Cancel { closing_id, repeat } => {
             Ok(changed(repeat.send(closings.cancel(closing_id)).await?))
         }
-        ClosingsCommand::List { status, page } => page.answer(&COLUMNS, closings.all(status.as_ref())).await,
+        ClosingsCommand::List { filter, page } => page.answer(&COLUMNS, closings.all(&filter.into())).await,
     }
 }
 
@@ -125,7 +127,7 @@ async fn create(client: &Client, args: CreateArgs) -> Result<Output, Failure> {
     let cards: Vec<CardClosing> =
         ids.into_iter().zip(&asked).map(|(id, each)| CardClosing::new(id, each.reason.clone())).collect();
     let argument = |field: &str| asked.get(field_of_item(field)?.0).map(ToString::to_string);
-    let created = args.repeat.send(client.closings().create(&cards)).await;
+    let created = args.repeat.send(args.reference.name(client.closings().create(&cards))).await;
     let created = created.map_err(|failure| failure.naming(argument))?;
     RequestKind::Closing.accepted(client, created.closing_id, args.wait).await
 }

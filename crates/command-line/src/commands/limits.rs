@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use kopeck_client::{CardLimit, Client, LimitPeriod, RequestState, TimeWindow, Uuid, Weekday};
+use kopeck_client::{CardLimit, Client, LimitPeriod, TimeWindow, Uuid, Weekday};
 
 use crate::context::IdempotencyArgs;
 use crate::examples;
@@ -12,7 +12,7 @@ use crate::money;
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{RequestKind, WaitArgs, changed};
+use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
 use crate::table::{Column, number, text};
 
 /// What can be done with limits.
@@ -45,9 +45,8 @@ pub(crate) enum LimitsCommand {
     },
     /// List changes, the newest first.
     List {
-        /// Only those in this state, such as `SUCCESS`.
-        #[arg(long)]
-        status: Option<RequestState>,
+        #[command(flatten)]
+        filter: RequestFilterArgs,
         #[command(flatten)]
         page: PageArgs,
     },
@@ -75,6 +74,8 @@ pub(crate) struct SetArgs {
     /// The times of day at which the card pays: `08:00-20:00`, several with commas between.
     #[arg(long, value_delimiter = ',')]
     times: Vec<Window>,
+    #[command(flatten)]
+    reference: ReferenceArgs,
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
@@ -133,11 +134,12 @@ impl FromStr for Window {
     }
 }
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column; 5] = [
     text("setLimitsCardsId", "/setLimitsCardsId"),
     text("status", "/status"),
     number("cards", "/numberCards"),
     text("created", "/createdAt"),
+    text("reference", "/reference"),
 ];
 
 pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Output, Failure> {
@@ -145,7 +147,7 @@ pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Outpu
     match command {
         LimitsCommand::Set(args) => {
             let cards = names::cards(client, &args.cards).await?;
-            let created = args.repeat.send(limits.set(&cards, &args.limit())).await;
+            let created = args.repeat.send(args.reference.name(limits.set(&cards, &args.limit()))).await;
             let created = created.map_err(|failure| failure.naming(argument))?;
             RequestKind::LimitChange.accepted(client, created.set_limits_cards_id, args.wait).await
         }
@@ -158,7 +160,7 @@ pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Outpu
         LimitsCommand::Cancel { set_limits_cards_id: id, repeat } => {
             Ok(changed(repeat.send(limits.cancel(id)).await?))
         }
-        LimitsCommand::List { status, page } => page.answer(&COLUMNS, limits.all(status.as_ref())).await,
+        LimitsCommand::List { filter, page } => page.answer(&COLUMNS, limits.all(&filter.into())).await,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{CardType, Client, PlasticItem, RequestState, Uuid, VirtualItem};
+use kopeck_client::{CardType, Client, PlasticItem, Uuid, VirtualItem};
 
 use crate::context::IdempotencyArgs;
 use crate::examples;
@@ -13,7 +13,7 @@ use crate::money;
 use crate::names;
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{RequestKind, WaitArgs, changed};
+use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
 
 /// What can be done with orders.
@@ -28,6 +28,8 @@ pub(crate) enum OrdersCommand {
         /// How many cards, and what each holds from the start: `20x500.00`.
         #[arg(required = true, value_name = "COUNTxAMOUNT")]
         items: Vec<Quantity<Amount>>,
+        #[command(flatten)]
+        reference: ReferenceArgs,
         #[command(flatten)]
         wait: WaitArgs,
         #[command(flatten)]
@@ -68,9 +70,8 @@ pub(crate) enum OrdersCommand {
     },
     /// List orders, the newest first.
     List {
-        /// Only those in this state, such as `IN_PROCESS`.
-        #[arg(long)]
-        status: Option<RequestState>,
+        #[command(flatten)]
+        filter: RequestFilterArgs,
         #[command(flatten)]
         page: PageArgs,
     },
@@ -91,6 +92,8 @@ pub(crate) struct PlasticArgs {
     /// The recipient's phone: ten digits, without country code.
     #[arg(long)]
     phone: String,
+    #[command(flatten)]
+    reference: ReferenceArgs,
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
@@ -156,13 +159,14 @@ impl fmt::Display for Plastic {
     }
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     text("orderId", "/orderId"),
     text("status", "/status"),
     text("kind", "/kind"),
     number("cards", "/numberCards"),
     table::money("amount", "/amount"),
     text("created", "/createdAt"),
+    text("reference", "/reference"),
 ];
 
 pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Output, Failure> {
@@ -170,17 +174,17 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Outpu
     match command {
         OrdersCommand::Plastic(args) => {
             let items: Vec<PlasticItem> = args.items.iter().map(|item| args.item(item)).collect();
-            let created = args.repeat.send(orders.plastic(&items)).await;
+            let created = args.repeat.send(args.reference.name(orders.plastic(&items))).await;
             let created = created.map_err(|failure| failure.naming(|field| args.argument(field)))?;
             RequestKind::Order.accepted(client, created.order_id, args.wait).await
         }
-        OrdersCommand::Virtual { items, wait, repeat } => {
+        OrdersCommand::Virtual { items, reference, wait, repeat } => {
             let wanted: Vec<VirtualItem> = items
                 .iter()
                 .map(|Quantity { count, of: Amount(each) }| VirtualItem::new(*count, *each))
                 .collect();
             let argument = |field: &str| items.get(field_of_item(field)?.0).map(ToString::to_string);
-            let created = repeat.send(orders.virtual_cards(&wanted)).await;
+            let created = repeat.send(reference.name(orders.virtual_cards(&wanted))).await;
             let created = created.map_err(|failure| failure.naming(argument))?;
             RequestKind::Order.accepted(client, created.order_id, wait).await
         }
@@ -192,7 +196,7 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Outpu
         OrdersCommand::Cancel { order_id, repeat } => {
             Ok(changed(repeat.send(orders.cancel(order_id)).await?))
         }
-        OrdersCommand::List { status, page } => page.answer(&COLUMNS, orders.all(status.as_ref())).await,
+        OrdersCommand::List { filter, page } => page.answer(&COLUMNS, orders.all(&filter.into())).await,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{Client, RequestState, TopUp, Uuid};
+use kopeck_client::{Client, TopUp, Uuid};
 
 use crate::context::IdempotencyArgs;
 use crate::csv_file::{CsvFile, RowFault};
@@ -16,7 +16,7 @@ use crate::money;
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{RequestKind, WaitArgs, changed};
+use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
 
 /// What can be done with top-ups.
@@ -49,9 +49,8 @@ pub(crate) enum TopUpCommand {
     },
     /// List requests, the newest first.
     List {
-        /// Only those in this state, such as `PART_SUCCESS`.
-        #[arg(long)]
-        status: Option<RequestState>,
+        #[command(flatten)]
+        filter: RequestFilterArgs,
         #[command(flatten)]
         page: PageArgs,
     },
@@ -67,6 +66,8 @@ pub(crate) struct CreateArgs {
     /// sent.
     #[arg(long, value_name = "FILE", conflicts_with = "cards")]
     from_csv: Option<PathBuf>,
+    #[command(flatten)]
+    reference: ReferenceArgs,
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
@@ -95,12 +96,13 @@ impl fmt::Display for CardAmount {
     }
 }
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column; 6] = [
     text("replenishmentId", "/replenishmentId"),
     text("status", "/status"),
     number("cards", "/numberCards"),
     table::money("amount", "/amount"),
     text("created", "/createdAt"),
+    text("reference", "/reference"),
 ];
 
 /// Runs a command on top-ups.
@@ -117,7 +119,7 @@ pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Output
         TopUpCommand::Cancel { replenishment_id, repeat } => {
             Ok(changed(repeat.send(top_ups.cancel(replenishment_id)).await?))
         }
-        TopUpCommand::List { status, page } => page.answer(&COLUMNS, top_ups.all(status.as_ref())).await,
+        TopUpCommand::List { filter, page } => page.answer(&COLUMNS, top_ups.all(&filter.into())).await,
     }
 }
 
@@ -131,7 +133,7 @@ async fn create(client: &Client, args: CreateArgs) -> Result<Output, Failure> {
     let top_ups: Vec<TopUp> =
         ids.into_iter().zip(&asked).map(|(id, each)| TopUp::new(id, each.amount)).collect();
     let argument = |field: &str| asked.get(field_of_item(field)?.0).map(ToString::to_string);
-    let created = args.repeat.send(client.replenishments().create(&top_ups)).await;
+    let created = args.repeat.send(args.reference.name(client.replenishments().create(&top_ups))).await;
     let created = created.map_err(|failure| failure.naming(argument))?;
     RequestKind::TopUp.accepted(client, created.replenishment_id, args.wait).await
 }

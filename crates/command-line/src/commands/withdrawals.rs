@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{CardWithdrawal, Client, RequestState, Uuid};
+use kopeck_client::{CardWithdrawal, Client, Uuid};
 
 use crate::context::IdempotencyArgs;
 use crate::examples;
@@ -13,7 +13,7 @@ use crate::money;
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{RequestKind, WaitArgs, changed};
+use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
 
 /// What can be done with withdrawals.
@@ -46,9 +46,8 @@ pub(crate) enum WithdrawalsCommand {
     },
     /// List withdrawals, the newest first.
     List {
-        /// Only those in this state, such as `PART_SUCCESS`.
-        #[arg(long)]
-        status: Option<RequestState>,
+        #[command(flatten)]
+        filter: RequestFilterArgs,
         #[command(flatten)]
         page: PageArgs,
     },
@@ -60,6 +59,8 @@ pub(crate) struct CreateArgs {
     /// A card and how much to take from it, in roubles with kopecks, or `all`.
     #[arg(value_name = "CARD=AMOUNT", required = true)]
     cards: Vec<CardAmount>,
+    #[command(flatten)]
+    reference: ReferenceArgs,
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
@@ -94,13 +95,14 @@ impl fmt::Display for CardAmount {
     }
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     text("withdrawalId", "/withdrawalId"),
     text("status", "/status"),
     number("cards", "/numberCards"),
     table::money("amount", "/amount"),
     table::money("withdrawn", "/amountMoved"),
     text("created", "/createdAt"),
+    text("reference", "/reference"),
 ];
 
 /// Runs a command on withdrawals.
@@ -117,8 +119,8 @@ pub(super) async fn run(client: &Client, command: WithdrawalsCommand) -> Result<
         WithdrawalsCommand::Cancel { withdrawal_id, repeat } => {
             Ok(changed(repeat.send(withdrawals.cancel(withdrawal_id)).await?))
         }
-        WithdrawalsCommand::List { status, page } => {
-            page.answer(&COLUMNS, withdrawals.all(status.as_ref())).await
+        WithdrawalsCommand::List { filter, page } => {
+            page.answer(&COLUMNS, withdrawals.all(&filter.into())).await
         }
     }
 }
@@ -133,7 +135,7 @@ async fn create(client: &Client, args: CreateArgs) -> Result<Output, Failure> {
         .map(|(id, each)| CardWithdrawal { id_card: id, amount: each.amount })
         .collect();
     let argument = |field: &str| asked.get(field_of_item(field)?.0).map(ToString::to_string);
-    let created = args.repeat.send(client.withdrawals().create(&cards)).await;
+    let created = args.repeat.send(args.reference.name(client.withdrawals().create(&cards))).await;
     let created = created.map_err(|failure| failure.naming(argument))?;
     RequestKind::Withdrawal.accepted(client, created.withdrawal_id, args.wait).await
 }

@@ -102,6 +102,7 @@ mod tests {
             state,
             created_at: CREATED,
             state_since: CREATED,
+            reference: None,
         })
     }
 

@@ -16,6 +16,7 @@ use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::person::CustomId;
+use kopeck_domain::request::RequestReference;
 use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_domain::webhook::DisableReason;
 use serde_json::{Value, json};
@@ -102,20 +103,26 @@ fn partners_samples() -> Vec<(EventData, Value)> {
     let transfer = || Transfer { amount: Kopecks::new(5_000), reference: reference() };
     vec![
         (
-            EventData::OrderStatus(RequestStatus { id: OrderId::new(ID), state: OrderState::InProcess }),
+            EventData::OrderStatus(RequestStatus {
+                id: OrderId::new(ID),
+                state: OrderState::InProcess,
+                reference: None,
+            }),
             json!({"id": ID, "state": "IN_PROCESS"}),
         ),
         (
             EventData::ReplenishmentStatus(RequestStatus {
                 id: ReplenishmentId::new(ID),
                 state: BatchState::New,
+                reference: Some(RequestReference::parse("PO-7").unwrap()),
             }),
-            json!({"id": ID, "state": "NEW"}),
+            json!({"id": ID, "state": "NEW", "reference": "PO-7"}),
         ),
         (
             EventData::LimitsStatus(RequestStatus {
                 id: LimitChangeId::new(ID),
                 state: BatchState::PartSuccess,
+                reference: None,
             }),
             json!({"id": ID, "state": "PART_SUCCESS"}),
         ),

@@ -1,5 +1,6 @@
 //! Card batches. Every case is run for each kind.
 
+mod filters;
 mod kinds;
 mod particular;
 
@@ -15,9 +16,11 @@ pub use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::{CardId, ClosingId, PartnerId, ReplenishmentId, WithdrawalId};
 pub use kopeck_domain::limit_change::LimitChanges;
 pub use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::request::RequestReference;
 pub use kopeck_domain::withdrawal::Withdrawals;
 use time::Duration;
 
+pub use self::filters::the_list_filters_by_reference_and_time;
 pub use self::kinds::SampleKind;
 pub use self::particular::*;
 use super::support::{
@@ -37,6 +40,10 @@ fn batch<K: SampleKind>(cards: &[Card]) -> (CardBatch<K>, Vec<BatchItem<K>>) {
     };
     let count = u32::try_from(cards.len()).unwrap();
     (CardBatch::new(id(), count, K::terms(count), at(0)), (0..).zip(cards).map(item).collect())
+}
+
+fn reference(text: &str) -> RequestReference {
+    RequestReference::from_stored(text.to_owned())
 }
 
 /// One batch that is stored, and short ways to its repository.
@@ -155,7 +162,16 @@ fn list<K: SampleKind>(
     state: Option<BatchState>,
     page: Page,
 ) -> Listed<CardBatch<K>> {
-    read(store, move |unit| K::repository(unit).list(partner, BatchFilter { state }, page))
+    list_filtered(store, partner, BatchFilter { state, ..BatchFilter::default() }, page)
+}
+
+fn list_filtered<K: SampleKind>(
+    store: &dyn Store,
+    partner: PartnerId,
+    filter: BatchFilter,
+    page: Page,
+) -> Listed<CardBatch<K>> {
+    read(store, move |unit| K::repository(unit).list(partner, &filter, page))
 }
 
 fn targets<K: SampleKind>(
@@ -177,6 +193,7 @@ const TAKEN: Result<(), StoreError> = Err(StoreError::Conflict(Rule::CardInOneBa
 pub fn a_request_is_read_as_it_was_made<K: SampleKind>(store: &dyn Store) {
     let partner = partner(store);
     let (batch, items) = batch::<K>(&some_cards(store, partner, 4));
+    let batch = batch.with_reference(Some(reference("Счёт 7")));
     let stored = Stored::<K> { store, partner, id: batch.id };
     assert_eq!(stored.get(), None);
     insert_batch(store, partner, &batch, &items).unwrap();

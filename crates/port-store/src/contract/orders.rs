@@ -6,6 +6,7 @@ use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
+use kopeck_domain::request::RequestReference;
 
 use super::support::{
     at, id, insert_cards, insert_order, new_card, new_virtual_card, page, partner, read, virtual_order, write,
@@ -26,7 +27,15 @@ fn set_state(store: &dyn Store, partner: PartnerId, order: &Order) {
 }
 
 fn list(store: &dyn Store, partner: PartnerId, state: Option<OrderState>, page: Page) -> Listed<Order> {
-    read(store, move |unit| unit.orders().list(partner, OrderFilter { state }, page))
+    list_filtered(store, partner, OrderFilter { state, ..OrderFilter::default() }, page)
+}
+
+fn list_filtered(store: &dyn Store, partner: PartnerId, filter: OrderFilter, page: Page) -> Listed<Order> {
+    read(store, move |unit| unit.orders().list(partner, &filter, page))
+}
+
+fn reference(text: &str) -> RequestReference {
+    RequestReference::from_stored(text.to_owned())
 }
 
 fn plastic_order() -> (Order, Vec<OrderLine>) {
@@ -45,7 +54,8 @@ fn plastic_order() -> (Order, Vec<OrderLine>) {
         line(CardType::Mp4, 1, "Тверь"),
         line(CardType::Kkl, 3, "Тула"),
     ];
-    (Order::place(id(), OrderKind::Plastic, &lines, at(7)).unwrap(), lines)
+    let order = Order::place(id(), OrderKind::Plastic, &lines, at(7)).unwrap();
+    (order.with_reference(Some(reference("Счёт 7"))), lines)
 }
 
 /// With its lines in their order, virtual and plastic.
@@ -175,4 +185,38 @@ pub fn the_list_filters_by_state(store: &dyn Store) {
     assert_eq!(page_of(OrderState::Rejected, 2), second);
     assert_eq!(page_of(OrderState::New, 1).total, 3);
     assert_eq!(page_of(OrderState::Confirmed, 1), Listed { items: Vec::new(), total: 0 });
+}
+
+/// Together, and with the pages counted accordingly. The end of a period is not part of it.
+pub fn the_list_filters_by_reference_and_time(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let mut orders = Vec::new();
+    for (number, text) in (0..).zip([Some("A"), None, Some("B"), Some("A"), Some("a"), Some("A")]) {
+        let (order, order_lines) = virtual_order(1);
+        let order = Order::from_stored(StoredOrder {
+            created_at: at(100 * number),
+            reference: text.map(reference),
+            ..order.into_stored()
+        });
+        insert_order(store, partner, &order, &order_lines).unwrap();
+        orders.push(order);
+    }
+    let (foreign, order_lines) = virtual_order(1);
+    insert_order(store, other, &foreign.with_reference(Some(reference("A"))), &order_lines).unwrap();
+    let listed = |filter, number| list_filtered(store, partner, filter, page(number, 2));
+    let expected = |places: &[usize], total| Listed {
+        items: places.iter().map(|place| orders[*place].clone()).collect(),
+        total,
+    };
+    let all = OrderFilter::default();
+    let named = |text| OrderFilter { reference: Some(reference(text)), ..OrderFilter::default() };
+    assert_eq!(listed(named("A"), 1), expected(&[5, 3], 3));
+    assert_eq!(listed(named("A"), 2), expected(&[0], 3));
+    assert_eq!(listed(named("C"), 1), expected(&[], 0));
+    assert_eq!(listed(OrderFilter { from: Some(at(400)), ..all.clone() }, 1), expected(&[5, 4], 2));
+    assert_eq!(listed(OrderFilter { before: Some(at(200)), ..all }, 1), expected(&[1, 0], 2));
+    let both =
+        OrderFilter { state: Some(OrderState::New), from: Some(at(1)), before: Some(at(500)), ..named("A") };
+    assert_eq!(listed(both.clone(), 1), expected(&[3], 1));
+    assert_eq!(listed(OrderFilter { state: Some(OrderState::Success), ..both }, 1), expected(&[], 0));
 }

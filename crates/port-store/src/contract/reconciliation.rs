@@ -153,6 +153,7 @@ pub fn sound_books_have_nothing_to_report(store: &dyn Store) {
         link(store, partner, &card, Some((employee, CardStatus::Main))).unwrap();
     }
     assert_eq!(read(store, move |unit| unit.reconciliation().unbalanced_movements(partner)), [0; 0]);
+    assert_eq!(read(store, move |unit| unit.reconciliation().wrong_balances_after(partner)), [0; 0]);
     assert_eq!(read(store, move |unit| unit.reconciliation().employees_with_two_main_cards(partner)), []);
 }
 

@@ -2,11 +2,12 @@
 
 use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 
-use super::support::{at, get_card, id, page, partner, read, some_cards, write};
-use crate::{Rule, Store, StoreError, TransactionFilter};
+use super::support::{at, get_card, id, link, page, partner, read, some_cards, some_employee, write};
+use crate::{PartnerTransaction, Rule, Store, StoreError, TransactionFilter, TransactionQuery};
 
 fn transaction(id: i64, seconds: i64, kind: TransactionType) -> Transaction {
     let spending = kind == TransactionType::Payment;
@@ -118,6 +119,79 @@ pub fn transactions_are_their_cards_own(store: &dyn Store) {
         let listed = list(store, partner, card.id, TransactionFilter::default(), page(1, 10));
         assert_eq!((listed.total, listed.items.len()), (total, usize::try_from(total).unwrap()));
     }
+}
+
+/// Of all cards, in the order of their arrival, with who has the card now. What is stored already has its number.
+pub fn all_transactions_are_numbered_as_they_arrive(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let cards = some_cards(store, partner, 2);
+    let foreign = some_cards(store, other, 1)[0].id;
+    let holder = some_employee(store, partner);
+    link(store, partner, &cards[0], Some((holder, CardStatus::Main))).unwrap();
+    let custom_id = read(store, move |unit| unit.employees().get(partner, holder)).unwrap().custom_id.clone();
+    let payment = |id| transaction(id, 10 * id, TransactionType::Payment);
+    append(store, partner, cards[1].id, &[payment(5), payment(7)], 80).unwrap();
+    append(store, other, foreign, &[payment(1)], 80).unwrap();
+    append(store, partner, cards[0].id, &[payment(3)], 80).unwrap();
+    // Twice in one answer, and stored already.
+    append(store, partner, cards[1].id, &[payment(7), payment(6), payment(6), payment(8)], 90).unwrap();
+    let expected: Vec<PartnerTransaction> = [(1, 5), (1, 7), (0, 3), (1, 6), (1, 8)]
+        .into_iter()
+        .zip(1..)
+        .map(|((card, id), seq)| PartnerTransaction {
+            seq,
+            card: cards[card].id,
+            holder: (card == 0).then(|| (holder, Some(custom_id.clone()))),
+            transaction: payment(id),
+        })
+        .collect();
+    let query = TransactionQuery { limit: 100, ..TransactionQuery::default() };
+    assert_eq!(after(store, partner, query), expected);
+    assert_eq!(after(store, partner, TransactionQuery { after: 1, limit: 2, ..query }), expected[1..3]);
+    assert_eq!(after(store, partner, TransactionQuery { after: 5, ..query }), []);
+    assert_eq!(after(store, other, query).len(), 1);
+}
+
+/// Together: by card, holder, time and type.
+pub fn filters_of_all_transactions_have_to_fit_all_together(store: &dyn Store) {
+    use TransactionType as T;
+    let (partner, other) = (partner(store), partner(store));
+    let cards = some_cards(store, partner, 3);
+    let [first, second] = [some_employee(store, partner), some_employee(store, partner)];
+    for (card, holder, status) in
+        [(0, first, CardStatus::Main), (2, first, CardStatus::Additional), (1, second, CardStatus::Main)]
+    {
+        link(store, partner, &cards[card], Some((holder, status))).unwrap();
+    }
+    for (card, id, kind) in
+        [(0, 1, T::Payment), (1, 2, T::Payment), (2, 3, T::Refund), (0, 4, T::Refund), (2, 5, T::Payment)]
+    {
+        append(store, partner, cards[card].id, &[transaction(id, 10 * id, kind)], 90).unwrap();
+    }
+    let all = TransactionQuery { limit: 100, ..TransactionQuery::default() };
+    let ids = |query: TransactionQuery| -> Vec<i64> {
+        after(store, partner, query).iter().map(|one| one.transaction.id).collect()
+    };
+    let card = |card: usize| Some(cards[card].id);
+    let filtered = |filter| TransactionQuery { filter, ..all };
+    assert_eq!(ids(TransactionQuery { card: card(0), ..all }), [1, 4]);
+    assert_eq!(ids(TransactionQuery { employee: Some(first), ..all }), [1, 3, 4, 5]);
+    assert_eq!(ids(TransactionQuery { employee: Some(first), after: 1, limit: 2, ..all }), [3, 4]);
+    assert_eq!(ids(TransactionQuery { card: card(2), employee: Some(first), ..all }), [3, 5]);
+    assert_eq!(ids(TransactionQuery { card: card(2), employee: Some(second), ..all }), [0; 0]);
+    assert_eq!(ids(TransactionQuery { employee: Some(id()), ..all }), [0; 0]);
+    let none = TransactionFilter::default();
+    assert_eq!(ids(filtered(TransactionFilter { from: Some(at(30)), ..none })), [3, 4, 5]);
+    assert_eq!(ids(filtered(TransactionFilter { before: Some(at(30)), ..none })), [1, 2]);
+    let refunds = TransactionFilter { kind: Some(T::Refund), ..none };
+    assert_eq!(ids(filtered(refunds)), [3, 4]);
+    assert_eq!(ids(TransactionQuery { employee: Some(first), after: 3, ..filtered(refunds) }), [4]);
+    assert_eq!(after(store, other, TransactionQuery { card: card(0), ..all }), []);
+    assert_eq!(after(store, other, TransactionQuery { employee: Some(first), ..all }), []);
+}
+
+fn after(store: &dyn Store, partner: PartnerId, query: TransactionQuery) -> Vec<PartnerTransaction> {
+    read(store, move |unit| unit.transactions().after(partner, &query))
 }
 
 /// One of the same partner.

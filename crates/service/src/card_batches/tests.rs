@@ -53,6 +53,10 @@ fn in_batch(cards: &[u128]) -> Vec<CardConflict> {
     cards.iter().map(conflict).collect()
 }
 
+fn reference() -> RequestReference {
+    RequestReference::parse("PO-7").unwrap()
+}
+
 type Created<K> = Result<CardBatch<K>, CreateBatchError<&'static str>>;
 
 fn try_create<K: SampleKind>(
@@ -62,7 +66,7 @@ fn try_create<K: SampleKind>(
     terms: Result<K::Terms, &'static str>,
 ) -> Created<K> {
     let cards: Vec<_> = (0..).zip(cards).map(|(n, card)| (card_id(*card), K::item_terms(n))).collect();
-    create(unit, bench, PARTNER, &cards, terms)
+    create(unit, bench, PARTNER, &cards, terms, Some(reference()))
 }
 
 fn run_create<K: SampleKind>(unit: &mut MockUnit, cards: &[u128]) -> Created<K> {
@@ -72,7 +76,7 @@ fn run_create<K: SampleKind>(unit: &mut MockUnit, cards: &[u128]) -> Created<K> 
 fn a_batch_is_stored_and_due_after_the_delay<K: SampleKind>() {
     let mut unit = MockUnit::default();
     let id = K::Id::from(fresh_id(1));
-    let expected = CardBatch::new(id, 2, K::terms(2), START);
+    let expected = CardBatch::new(id, 2, K::terms(2), START).with_reference(Some(reference()));
     known::<K>(&mut unit, vec![target(0), target(1)]);
     let stored = expected.clone();
     K::mock(&mut unit)
@@ -249,10 +253,14 @@ fn the_whole_table_of_cancelling<K: SampleKind>() {
     }
 }
 
+fn in_state(state: Option<RequestState>) -> RequestFilter<RequestState> {
+    RequestFilter { state, ..RequestFilter::default() }
+}
+
 /// The interface lets a caller ask for any state of a request.
 fn a_list_of_a_state_that_no_batch_has_is_empty<K: SampleKind>() {
     let page = Page::new(1, 10).unwrap();
-    let listed = list::<K>(&mut MockUnit::default(), PARTNER, Some(RequestState::Confirmed), page);
+    let listed = list::<K>(&mut MockUnit::default(), PARTNER, &in_state(Some(RequestState::Confirmed)), page);
     assert_eq!(listed, Ok(Listed { items: Vec::new(), total: 0 }));
     for (asked, own) in [(None, None), (Some(RequestState::PartSuccess), Some(S::PartSuccess))] {
         let mut unit = MockUnit::default();
@@ -263,7 +271,7 @@ fn a_list_of_a_state_that_no_batch_has_is_empty<K: SampleKind>() {
             .withf(move |partner, filter, _| (*partner, filter.state) == (PARTNER, own))
             .times(1)
             .returning(move |_, _, _| Ok(found.clone()));
-        assert_eq!(list::<K>(&mut unit, PARTNER, asked, page), Ok(expected));
+        assert_eq!(list::<K>(&mut unit, PARTNER, &in_state(asked), page), Ok(expected));
     }
 }
 

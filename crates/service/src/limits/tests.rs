@@ -20,7 +20,7 @@ fn target() -> BatchTarget {
 fn settings_that_contradict_each_other_are_refused() {
     let mut unit = MockUnit::default();
     unit.limit_changes.expect_targets().returning(|_, _| Ok(vec![target()]));
-    let refused = set(&mut unit, &Bench::new(), PARTNER, &[card_id(0)], &Err(LimitConflict));
+    let refused = set(&mut unit, &Bench::new(), PARTNER, &[card_id(0)], &Err(LimitConflict), None);
     assert_eq!(refused, Err(CreateBatchError::Terms(LimitConflict)));
 }
 
@@ -34,7 +34,7 @@ fn the_limit_is_stored_with_the_batch() {
         .times(1)
         .returning(|_, _, _| Ok(()));
     unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
-    let batch = set(&mut unit, &Bench::new(), PARTNER, &[card_id(0)], &Ok(daily(700))).unwrap();
+    let batch = set(&mut unit, &Bench::new(), PARTNER, &[card_id(0)], &Ok(daily(700)), None).unwrap();
     assert_eq!(*batch.limit(), daily(700));
 }
 

@@ -48,7 +48,7 @@ fn a_virtual_order_holds_what_it_costs() {
     let reference = Reference::Order(OrderId::new(fresh_id(1)));
     expect_booking(&mut unit, sheet(17_000, 500), MovementKind::Hold, reference, 17_000);
     expect_placed(&mut unit, &lines);
-    let order = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &lines).unwrap();
+    let order = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &lines, None).unwrap();
     assert_eq!((order.cards, order.cost, order.state), (3, kopecks(17_000), S::New));
     assert_eq!((order.created_at, order.state_since), (START, START));
 }
@@ -61,7 +61,7 @@ fn the_order_is_stored_before_its_money_is_held() {
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5_000, 0))));
     unit.ledger.expect_book().times(1).in_sequence(&mut steps).returning(|_, _, _, _| Ok(()));
     unit.jobs.expect_enqueue().returning(|_, _, _| Ok(()));
-    assert!(place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)]).is_ok());
+    assert!(place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)], None).is_ok());
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_plastic_order_books_nothing() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let lines = [plastic_line(10_000)];
     expect_placed(&mut unit, &lines);
-    let order = place(&mut unit, &bench, PARTNER, OrderKind::Plastic, &lines).unwrap();
+    let order = place(&mut unit, &bench, PARTNER, OrderKind::Plastic, &lines, None).unwrap();
     assert_eq!((order.cost, order.card_type), (kopecks(0), CardType::Kkl));
 }
 
@@ -79,7 +79,7 @@ fn one_kopeck_too_few_is_402_and_no_work() {
     unit.orders.expect_insert().returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(9_999, 90_000))));
     assert_eq!(
-        place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(2, 5_000)]),
+        place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(2, 5_000)], None),
         Err(PlaceOrderError::InsufficientBalance)
     );
 }
@@ -88,7 +88,7 @@ fn one_kopeck_too_few_is_402_and_no_work() {
 fn a_faulty_order_comes_before_its_money() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     for lines in [vec![], vec![virtual_line(1, 5_000); 101], vec![virtual_line(5_000, 5_000); 21]] {
-        let refused = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &lines);
+        let refused = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &lines, None);
         assert!(matches!(refused, Err(PlaceOrderError::Invalid(_))), "{} lines", lines.len());
     }
 }
@@ -98,7 +98,7 @@ fn a_partner_without_accounts_is_a_failure() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.orders.expect_insert().returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(None));
-    let refused = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)]);
+    let refused = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)], None);
     assert!(matches!(refused, Err(PlaceOrderError::Store(StoreError::Corrupt(_)))), "{refused:?}");
 }
 

@@ -101,7 +101,7 @@ pub fn reverse_deposit(
 }
 
 /// Whether the service generated the reference, which no operator gave.
-fn is_generated(reference: &TransferReference) -> bool {
+pub(crate) fn is_generated(reference: &TransferReference) -> bool {
     let text = reference.as_str();
     text == OPENING || text.strip_prefix(SANDBOX).is_some_and(|id| id.len() == UUID_LENGTH)
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 #[derive(Clone)]
 struct Books {
     unbalanced: Vec<i64>,
+    wrong_after: Vec<i64>,
     entries: Balances,
     stored: Balances,
     sums: Vec<ReferenceSums>,
@@ -94,6 +95,7 @@ fn clean() -> Books {
         (|n| Reference::Order(order_id(n)), |n| Reference::Replenishment(replenishment_id(n)));
     Books {
         unbalanced: vec![],
+        wrong_after: vec![],
         entries: balances(1_000, 1_100, 1_300),
         stored: balances(1_000, 1_100, 1_300),
         sums: vec![
@@ -130,11 +132,14 @@ fn clean() -> Books {
 
 fn discrepancies(books: Books) -> Vec<Discrepancy> {
     let mut unit = MockUnit::default();
-    let Books { unbalanced, entries, stored, sums, orders, replenishments, limit_changes, .. } = books;
+    let Books {
+        unbalanced, wrong_after, entries, stored, sums, orders, replenishments, limit_changes, ..
+    } = books;
     let Books { closings, withdrawals, two_main_cards, .. } = books;
     let sheet = BalanceSheet { balances: stored, updated_at: BEFORE, threshold: Kopecks::ZERO };
     unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));
     unit.reconciliation.expect_unbalanced_movements().returning(move |_| Ok(unbalanced.clone()));
+    unit.reconciliation.expect_wrong_balances_after().returning(move |_| Ok(wrong_after.clone()));
     unit.reconciliation.expect_entry_sums().returning(move |_| Ok(entries));
     unit.reconciliation.expect_reference_sums().returning(move |_| Ok(sums.clone()));
     unit.reconciliation.expect_orders().returning(move |_| Ok(orders.clone()));
@@ -170,6 +175,14 @@ fn a_movement_that_does_not_add_up() {
     let found = discrepancies_after(|books| books.unbalanced = vec![12]);
     assert_eq!(found, [Discrepancy::UnbalancedMovement(12)]);
     assert_eq!(found[0].to_string(), "movement 12: its entries do not add up to zero");
+}
+
+#[test]
+fn a_balance_after_a_movement_that_is_not_the_sum_of_the_entries_before() {
+    let found = discrepancies_after(|books| books.wrong_after = vec![12]);
+    assert_eq!(found, [Discrepancy::WrongBalanceAfter(12)]);
+    let text = "movement 12: other balances are stored after it than the entries add up to";
+    assert_eq!(found[0].to_string(), text);
 }
 
 #[test]
@@ -210,6 +223,7 @@ fn the_money_of_an_order_fits_its_state() {
                 .filter_map(|discrepancy| match discrepancy {
                     Discrepancy::WrongMoney { what, .. } => Some(*what),
                     Discrepancy::UnbalancedMovement(_)
+                    | Discrepancy::WrongBalanceAfter(_)
                     | Discrepancy::WrongBalance { .. }
                     | Discrepancy::WrongRequest { .. }
                     | Discrepancy::TwoMainCards(_) => None,
@@ -355,6 +369,7 @@ fn an_employee_with_two_main_cards() {
 fn a_partner_without_accounts_cannot_be_checked() {
     let mut unit = MockUnit::default();
     unit.reconciliation.expect_unbalanced_movements().returning(|_| Ok(vec![]));
+    unit.reconciliation.expect_wrong_balances_after().returning(|_| Ok(vec![]));
     unit.reconciliation.expect_entry_sums().returning(|_| Ok(Balances::default()));
     unit.ledger.expect_sheet().returning(|_| Ok(None));
     assert!(matches!(check(&mut unit, PARTNER), Err(StoreError::Corrupt(_))));

@@ -31,7 +31,7 @@ fn a_batch_asks_for_the_sum_and_books_nothing() {
         .times(1)
         .returning(|_, _, _| Ok(()));
     unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
-    let batch = create(&mut unit, &bench, PARTNER, &[top_up(0, 300), top_up(1, 200)]).unwrap();
+    let batch = create(&mut unit, &bench, PARTNER, &[top_up(0, 300), top_up(1, 200)], None).unwrap();
     assert_eq!((batch.cards, batch.amount()), (2, kopecks(500)));
 }
 
@@ -39,7 +39,7 @@ fn a_batch_asks_for_the_sum_and_books_nothing() {
 fn a_sum_that_does_not_fit_is_refused() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.replenishments.expect_targets().returning(|_, _| Ok(vec![target(0), target(1)]));
-    let refused = create(&mut unit, &bench, PARTNER, &[top_up(0, i64::MAX), top_up(1, 1)]);
+    let refused = create(&mut unit, &bench, PARTNER, &[top_up(0, i64::MAX), top_up(1, 1)], None);
     assert_eq!(refused, Err(CreateBatchError::Terms(AmountOverflow)));
 }
 

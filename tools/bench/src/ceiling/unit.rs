@@ -25,10 +25,10 @@ use kopeck_port_store::{
     Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, BankFeedRepository,
     CardBatchRepository, CardRecord, CardRepository, CategoryRepository, Credentials, Done, EmployeeCards,
     EmployeeFilter, EmployeeRepository, EventRepository, FeedEvent, IdempotencyRepository, JobRepository,
-    LedgerRepository, NewCard, OrderRepository, PartnerRepository, ReconciliationRepository,
-    RecordedResponse, ReencryptionCursor, SealedNonceRepository, SealingKeyRecord, SessionRepository,
-    SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository, UnitOfWork,
-    WebhookRepository, Work,
+    LedgerRepository, MovementRepository, NewCard, OrderRepository, PartnerRepository,
+    ReconciliationRepository, RecordedResponse, ReencryptionCursor, SealedNonceRepository, SealingKeyRecord,
+    SessionRepository, SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
+    UnitOfWork, WebhookRepository, Work,
 };
 use time::{Date, OffsetDateTime};
 
@@ -89,6 +89,7 @@ impl UnitOfWork for Unit {
             closings: CardBatchRepository<Closings>,
             withdrawals: CardBatchRepository<Withdrawals>,
             ledger: LedgerRepository,
+            movements: MovementRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
             bank_feed: BankFeedRepository,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use kopeck_client::{Client, EmployeeFilter, Error, Page, Paging, Uuid};
+use kopeck_client::{Client, EmployeeFilter, Error, Page, Paging, RequestFilter, Uuid};
 
 use super::Account;
 use crate::journal::Journal;
@@ -51,12 +51,18 @@ fn compare(
 async fn listed(client: &Client, kind: RequestKind) -> Result<Vec<Uuid>, Error> {
     whole(async |paging| {
         Ok(match kind {
-            RequestKind::Order => ids(client.orders().list(None, paging).await?, |order| order.order_id),
+            RequestKind::Order => {
+                ids(client.orders().list(&RequestFilter::default(), paging).await?, |order| order.order_id)
+            }
             RequestKind::TopUp => {
-                ids(client.replenishments().list(None, paging).await?, |request| request.replenishment_id)
+                ids(client.replenishments().list(&RequestFilter::default(), paging).await?, |request| {
+                    request.replenishment_id
+                })
             }
             RequestKind::Limit => {
-                ids(client.limits().list(None, paging).await?, |change| change.set_limits_cards_id)
+                ids(client.limits().list(&RequestFilter::default(), paging).await?, |change| {
+                    change.set_limits_cards_id
+                })
             }
         })
     })

@@ -1,6 +1,6 @@
 //! Calls that change nothing, and what every failed request has to obey.
 
-use kopeck_client::{Client, EmployeeFilter, Error, Paging, TransactionFilter};
+use kopeck_client::{Client, EmployeeFilter, Error, Paging, RequestFilter, TransactionFilter};
 use tokio::time::Instant;
 
 use super::partner::Partner;
@@ -58,7 +58,10 @@ async fn something(
             ("card transactions", read.map(|_| None))
         }
         4 => ("can pay", client.cards().can_pay(card.id, 100, None).await.map(|_| None)),
-        5 => ("list orders", client.orders().list(None, Paging::default()).await.map(|_| None)),
+        5 => (
+            "list orders",
+            client.orders().list(&RequestFilter::default(), Paging::default()).await.map(|_| None),
+        ),
         _ => {
             let read = client.employees().list(&EmployeeFilter::default(), Paging::default()).await;
             ("list employees", read.map(|_| None))

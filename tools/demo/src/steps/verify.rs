@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context as _, ensure};
-use kopeck_client::{AvailableCard, Balance, Client, EmployeeFilter, PageMeta, Paging, Uuid};
+use kopeck_client::{AvailableCard, Balance, Client, EmployeeFilter, PageMeta, Paging, RequestFilter, Uuid};
 
 use super::links::Wallet;
 use super::top_ups::{CardTopUp, TopUps};
@@ -52,8 +52,8 @@ pub(crate) async fn look(
         linked: read(client, "balances of linked cards", money_of_linked).await?,
         free: read(client, "balances of free cards", money_of_free.into_iter()).await?,
         employees: total(&client.employees().list(&EmployeeFilter::default(), one).await?.meta)?,
-        orders: total(&client.orders().list(None, one).await?.meta)?,
-        top_up_requests: total(&client.replenishments().list(None, one).await?.meta)?,
+        orders: total(&client.orders().list(&RequestFilter::default(), one).await?.meta)?,
+        top_up_requests: total(&client.replenishments().list(&RequestFilter::default(), one).await?.meta)?,
         balance: client.balance().await?,
     })
 }

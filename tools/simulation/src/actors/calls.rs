@@ -163,7 +163,7 @@ pub(super) fn carry_out(
             Ok(answer(201, employee.id))
         }
         Command::Order { kind, lines } => {
-            let order = orders::place(unit, env, partner, *kind, lines)?;
+            let order = orders::place(unit, env, partner, *kind, lines, None)?;
             Ok(answer(202, order.id))
         }
         Command::Link { employee, number, status } => {
@@ -175,15 +175,15 @@ pub(super) fn carry_out(
             Ok(answer(200, card.id))
         }
         Command::TopUp(top_ups) => {
-            let request = replenishments::create(unit, env, partner, top_ups)?;
+            let request = replenishments::create(unit, env, partner, top_ups, None)?;
             Ok(answer(202, request.id))
         }
         Command::SetLimits { cards, limit } => {
-            let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()))?;
+            let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()), None)?;
             Ok(answer(202, request.id))
         }
-        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards)?.id)),
-        Command::Withdraw(cards) => Ok(answer(202, withdrawals::create(unit, env, partner, cards)?.id)),
+        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards, None)?.id)),
+        Command::Withdraw(cards) => Ok(answer(202, withdrawals::create(unit, env, partner, cards, None)?.id)),
         Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
         Command::CancelTopUp(id) => {
             Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id))

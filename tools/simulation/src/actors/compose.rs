@@ -17,7 +17,7 @@ use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::Page;
-use kopeck_port_store::{EmployeeFilter, StoreError, UnitOfWork};
+use kopeck_port_store::{EmployeeFilter, RequestFilter, StoreError, UnitOfWork};
 use kopeck_service::closings::CardClosing;
 use kopeck_service::replenishments::TopUp;
 use kopeck_service::withdrawals::CardWithdrawal;
@@ -121,7 +121,7 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
         let cards = unit.cards().of_employee(partner, *employee)?;
         linked.extend(cards.into_iter().map(|(card, status)| (*employee, card, status)));
     }
-    let placed = orders::list(unit, partner, None, page)?.items;
+    let placed = orders::list(unit, partner, &RequestFilter::default(), page)?.items;
     let free = cards::available(unit, env, partner, None, page)?.items;
     Ok(Holdings {
         employees,
@@ -129,14 +129,22 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
         linked,
         awaited: placed.iter().filter(|order| order.state.is_open()).map(|order| order.cards as usize).sum(),
         orders: ids(placed, |order| order.id),
-        top_ups: ids(card_batches::list::<TopUps>(unit, partner, None, page)?.items, |request| request.id),
-        limit_changes: ids(card_batches::list::<LimitChanges>(unit, partner, None, page)?.items, |request| {
-            request.id
-        }),
-        closings: ids(card_batches::list::<Closings>(unit, partner, None, page)?.items, |request| request.id),
-        withdrawals: ids(card_batches::list::<Withdrawals>(unit, partner, None, page)?.items, |request| {
-            request.id
-        }),
+        top_ups: ids(
+            card_batches::list::<TopUps>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
+        limit_changes: ids(
+            card_batches::list::<LimitChanges>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
+        closings: ids(
+            card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
+        withdrawals: ids(
+            card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items,
+            |request| request.id,
+        ),
     })
 }
 

@@ -35,7 +35,7 @@ impl<K: StoredKind> CardBatchRepository<K> for SabotagedUnit<'_> {
         add_returned(partner: PartnerId, id: K::Id, amount: Kopecks) -> ();
         counts(partner: PartnerId, id: K::Id) -> ItemCounts;
         release_cards(partner: PartnerId, id: K::Id) -> ();
-        list(partner: PartnerId, filter: BatchFilter, page: Page) -> Listed<CardBatch<K>>;
+        list(partner: PartnerId, filter: &BatchFilter, page: Page) -> Listed<CardBatch<K>>;
         facts(partner: PartnerId) -> Vec<BatchFacts<K>>;
     }
 }

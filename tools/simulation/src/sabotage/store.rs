@@ -14,10 +14,10 @@ use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{
     Access, AuditRepository, Backlog, BalanceSheet, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, Claim, Done, EmployeeRepository, EventRepository, FeedEvent, Horizon,
-    IdempotencyRepository, JobClock, JobRepository, LedgerRepository, OrderRepository, PartnerRepository,
-    ReconciliationRepository, RecordedResponse, Reschedule, SealedNonceRepository, SessionRepository,
-    SpentNonce, Store, StoreError, StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork,
-    WebhookRepository, Work,
+    IdempotencyRepository, JobClock, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, RecordedResponse, Reschedule, SealedNonceRepository,
+    SessionRepository, SpentNonce, Store, StoreError, StuckJob, Subject, ThrottleRepository,
+    TransactionRepository, UnitOfWork, WebhookRepository, Work,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -114,6 +114,7 @@ impl UnitOfWork for SabotagedUnit<'_> {
         transactions: TransactionRepository;
         orders: OrderRepository;
         reconciliation: ReconciliationRepository;
+        movements: MovementRepository;
         bank_feed: BankFeedRepository;
         webhooks: WebhookRepository;
         audit: AuditRepository;

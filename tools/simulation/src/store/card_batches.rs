@@ -16,7 +16,7 @@ use kopeck_port_store::{
 };
 
 use super::reconciliation::sum;
-use super::{State, Table, Unit, amount, count, page_of};
+use super::{State, Table, Unit, amount, count, fits, page_of};
 
 /// A kind of batch, and where its batches are.
 pub(super) trait Kind: StoredKind {
@@ -103,7 +103,7 @@ impl Kind for Withdrawals {
 #[derive(Clone)]
 pub(super) struct Row<K: Kind> {
     partner: PartnerId,
-    batch: CardBatch<K>,
+    pub(super) batch: CardBatch<K>,
     /// By ordinal.
     items: Vec<BatchItem<K>>,
     /// Whether it keeps its cards from other batches.
@@ -346,11 +346,14 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: BatchFilter,
+        filter: &BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError> {
         let own = K::table(&self.state).iter().rev().filter(|row| row.partner == partner);
-        let fitting = own.filter(|row| filter.state.is_none_or(|state| row.batch.state == state));
+        let fitting = own.filter(|row| {
+            let batch = &row.batch;
+            fits(filter, batch.state, batch.reference.as_ref(), batch.created_at)
+        });
         Ok(page_of(fitting.map(|row| row.batch.clone()).collect(), page))
     }
 

@@ -1,15 +1,22 @@
 //! The ledger.
 
+use std::ops::Range;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Account, Balances, Movement, MovementKind, Reference, TransferReference};
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::request::RequestReference;
 use kopeck_domain::withdrawal::Withdrawals;
-use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
+use kopeck_port_store::page::{Listed, Page};
+use kopeck_port_store::{
+    BalanceSheet, BookedMovement, KindTotal, LedgerRepository, MovementRepository, Rule, StoreError,
+};
 use time::OffsetDateTime;
 
-use super::{State, Unit};
+use super::reconciliation::sum;
+use super::{State, Unit, page_of};
 
 #[derive(Clone)]
 pub(super) struct AccountsRow {
@@ -23,6 +30,8 @@ pub(super) struct MovementRow {
     /// Counts the partner's movements, from 1.
     pub(super) number: i64,
     pub(super) movement: Movement,
+    at: OffsetDateTime,
+    pub(super) after: Balances,
 }
 
 impl AccountsRow {
@@ -103,7 +112,7 @@ impl LedgerRepository for Unit {
         state.check_movement(partner, movement)?;
         check_balances(after)?;
         let number = state.movements_of(partner).map(|row| row.number).max().unwrap_or(0) + 1;
-        state.movements.push(MovementRow { partner, number, movement: movement.clone() });
+        state.movements.push(MovementRow { partner, number, movement: movement.clone(), at, after });
         for row in state.accounts.iter_mut().filter(|row| row.partner == partner) {
             row.sheet = BalanceSheet { balances: after, updated_at: at, ..row.sheet };
         }
@@ -124,5 +133,83 @@ impl LedgerRepository for Unit {
         reference: &TransferReference,
     ) -> Result<Option<Kopecks>, StoreError> {
         Ok(self.state.transferred(partner, kind, reference))
+    }
+}
+
+impl State {
+    /// What the partner calls the request of a movement.
+    fn request_reference(&self, row: &MovementRow) -> Option<RequestReference> {
+        match row.movement.reference() {
+            Reference::Order(id) => {
+                let order =
+                    self.orders.iter().find(|order| order.partner == row.partner && order.order.id == *id);
+                order.and_then(|order| order.order.reference.clone())
+            }
+            Reference::Replenishment(id) => {
+                self.batch::<TopUps>(row.partner, *id).and_then(|row| row.batch.reference.clone())
+            }
+            Reference::Transfer(_) | Reference::Closing(_) | Reference::Withdrawal(_) => None,
+        }
+    }
+
+    fn booked(&self, partner: PartnerId, numbers: Range<i64>) -> impl Iterator<Item = BookedMovement> {
+        let rows = self.movements_of(partner).filter(move |row| numbers.contains(&row.number));
+        rows.map(|row| BookedMovement {
+            number: row.number,
+            movement: row.movement.clone(),
+            request_reference: self.request_reference(row),
+            booked_at: row.at,
+            available: row.after.available,
+            held: row.after.held,
+        })
+    }
+}
+
+impl MovementRepository for Unit {
+    fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        Ok(self.state.movements_of(partner).map(|row| row.number).max().unwrap_or(0))
+    }
+
+    fn first_since(&mut self, partner: PartnerId, moment: OffsetDateTime) -> Result<Option<i64>, StoreError> {
+        Ok(self.state.movements_of(partner).filter(|row| row.at >= moment).map(|row| row.number).min())
+    }
+
+    fn first_within(
+        &mut self,
+        partner: PartnerId,
+        numbers: Range<i64>,
+        moment: OffsetDateTime,
+    ) -> Result<Option<i64>, StoreError> {
+        let mut booked = self.state.booked(partner, numbers);
+        Ok(booked.find(|one| one.booked_at >= moment).map(|one| one.number))
+    }
+
+    fn totals(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<KindTotal>, StoreError> {
+        let mut totals = Vec::new();
+        for kind in MovementKind::ALL {
+            let of_kind =
+                self.state.booked(partner, numbers.clone()).filter(|one| one.movement.kind() == *kind);
+            let amounts: Vec<Kopecks> = of_kind.map(|one| one.movement.amount()).collect();
+            if !amounts.is_empty() {
+                let number = amounts.len() as u64;
+                totals.push(KindTotal { kind: *kind, number, amount: sum(amounts)? });
+            }
+        }
+        Ok(totals)
+    }
+
+    fn range(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<BookedMovement>, StoreError> {
+        Ok(self.state.booked(partner, numbers).collect())
+    }
+
+    fn of_kind(
+        &mut self,
+        partner: PartnerId,
+        kind: MovementKind,
+        numbers: Range<i64>,
+        page: Page,
+    ) -> Result<Listed<BookedMovement>, StoreError> {
+        let all = self.state.booked(partner, numbers);
+        Ok(page_of(all.filter(|booked| booked.movement.kind() == kind).collect(), page))
     }
 }

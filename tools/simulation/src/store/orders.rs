@@ -7,7 +7,7 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{OrderFilter, OrderRepository, OrderResultItem, StoreError};
 
 use super::cards::CardRow;
-use super::{State, Unit, amount, count, page_of};
+use super::{State, Unit, amount, count, fits, page_of};
 
 #[derive(Clone)]
 pub(super) struct OrderRow {
@@ -81,11 +81,14 @@ impl OrderRepository for Unit {
     fn list(
         &mut self,
         partner: PartnerId,
-        filter: OrderFilter,
+        filter: &OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
         let own = self.state.orders.iter().rev().filter(|row| row.partner == partner);
-        let fitting = own.filter(|row| filter.state.is_none_or(|state| row.order.state == state));
+        let fitting = own.filter(|row| {
+            let order = &row.order;
+            fits(filter, order.state, order.reference.as_ref(), order.created_at)
+        });
         Ok(page_of(fitting.map(|row| row.order.clone()).collect(), page))
     }
 }

@@ -54,6 +54,23 @@ impl ReconciliationRepository for Unit {
         Ok(unbalanced)
     }
 
+    fn wrong_balances_after(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
+        let (mut sums, mut wrong) = (Balances::default(), Vec::new());
+        for row in self.state.movements_of(partner) {
+            for entry in row.movement.entries() {
+                match entry.account {
+                    Account::Available => sums.available = sum([sums.available, entry.amount])?,
+                    Account::Held => sums.held = sum([sums.held, entry.amount])?,
+                    Account::Deposited | Account::Spent => {}
+                }
+            }
+            if (row.after.available, row.after.held) != (sums.available, sums.held) {
+                wrong.push(row.number);
+            }
+        }
+        Ok(wrong)
+    }
+
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
         let mut references: Vec<&Reference> = Vec::new();
         for row in self.state.movements_of(partner) {

@@ -6,15 +6,19 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Rule, StoreError, TransactionFilter, TransactionRepository};
+use kopeck_port_store::{
+    PartnerTransaction, Rule, StoreError, TransactionFilter, TransactionQuery, TransactionRepository,
+};
 use time::OffsetDateTime;
 
-use super::{State, Unit, page_of};
+use super::{State, Unit, amount, page_of};
 
 #[derive(Clone)]
 pub(super) struct TransactionRow {
     partner: PartnerId,
     card: CardId,
+    /// Counts the partner's transactions, from 1.
+    seq: i64,
     transaction: Transaction,
 }
 
@@ -61,7 +65,10 @@ impl TransactionRepository for Unit {
         }
         for transaction in transactions {
             if state.transactions_of(partner, card).all(|stored| stored.id != transaction.id) {
-                state.transactions.push(TransactionRow { partner, card, transaction: transaction.clone() });
+                let own = state.transactions.iter().filter(|row| row.partner == partner);
+                let seq = own.map(|row| row.seq).max().unwrap_or(0) + 1;
+                let transaction = transaction.clone();
+                state.transactions.push(TransactionRow { partner, card, seq, transaction });
             }
         }
         Ok(())
@@ -91,13 +98,45 @@ impl TransactionRepository for Unit {
         page: Page,
     ) -> Result<Listed<Transaction>, StoreError> {
         let of_card = self.state.transactions_of(partner, card);
-        let mut fitting: Vec<Transaction> = of_card
-            .filter(|one| filter.from.is_none_or(|from| one.executed_at >= from))
-            .filter(|one| filter.before.is_none_or(|before| one.executed_at < before))
-            .filter(|one| filter.kind.is_none_or(|kind| one.kind == kind))
-            .cloned()
-            .collect();
+        let mut fitting: Vec<Transaction> = of_card.filter(|one| fits(filter, one)).cloned().collect();
         fitting.sort_by_key(|one| Reverse((one.executed_at, one.id)));
         Ok(page_of(fitting, page))
     }
+
+    fn after(
+        &mut self,
+        partner: PartnerId,
+        query: &TransactionQuery,
+    ) -> Result<Vec<PartnerTransaction>, StoreError> {
+        let holder = |card| {
+            let cards = self.state.cards.iter().filter(|row| row.partner == partner);
+            let employee = cards.map(|row| &row.record.card).find(|one| one.id == card)?.link?.employee;
+            let employees = self.state.employees.iter().filter(|row| row.partner == partner);
+            let custom_id =
+                employees.map(|row| &row.employee).find(|one| one.id == employee)?.custom_id.clone();
+            Some((employee, Some(custom_id)))
+        };
+        let behind =
+            self.state.transactions.iter().filter(|row| row.partner == partner && row.seq > query.after);
+        let of_card = behind.filter(|row| query.card.is_none_or(|card| row.card == card));
+        let fitting = of_card.filter(|row| fits(query.filter, &row.transaction));
+        let all = fitting.map(|row| PartnerTransaction {
+            seq: row.seq,
+            card: row.card,
+            holder: holder(row.card),
+            transaction: row.transaction.clone(),
+        });
+        let wanted = |one: &PartnerTransaction| {
+            query
+                .employee
+                .is_none_or(|employee| one.holder.as_ref().is_some_and(|(holder, _)| *holder == employee))
+        };
+        Ok(all.filter(wanted).take(amount(query.limit)).collect())
+    }
+}
+
+fn fits(filter: TransactionFilter, one: &Transaction) -> bool {
+    filter.from.is_none_or(|from| one.executed_at >= from)
+        && filter.before.is_none_or(|before| one.executed_at < before)
+        && filter.kind.is_none_or(|kind| one.kind == kind)
 }

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import date
 
 from kopeck import operations
 from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page, decode_list, decode_page
-from kopeck.models.requests import CardClosing, Closing, ClosingCreated, ClosingResult, RequestStatus
+from kopeck.models.requests import (
+    CardClosing,
+    Closing,
+    ClosingCreated,
+    ClosingResult,
+    RequestStatus,
+    list_query,
+    with_reference,
+)
 from kopeck.aio.wait import Progress, until_final
 from kopeck.wire import decode
 from kopeck.words import RequestState
@@ -21,12 +30,15 @@ class Closings:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    async def create(self, cards: Sequence[CardClosing], *, idempotency_key: str | None = None) -> ClosingCreated:
+    async def create(
+        self, cards: Sequence[CardClosing], *, reference: str | None = None, idempotency_key: str | None = None
+    ) -> ClosingCreated:
         """Asks to close 1 to 10,000 cards for good, each once. What is on them comes back to the balance.
 
-        Raises `CardsError` if some of them stand in the way; then none is closed.
+        `reference` is what you call the closing. Raises `CardsError` if some of them stand in the way; then none is closed.
         """
-        answer = await self._core.call(operations.CREATE_CLOSING, body={"data": list(cards)}, key=idempotency_key)
+        body = with_reference({"data": list(cards)}, reference)
+        answer = await self._core.call(operations.CREATE_CLOSING, body=body, key=idempotency_key)
         return decode(ClosingCreated, answer)
 
     async def status(self, closing_id: Id) -> RequestStatus:
@@ -52,16 +64,36 @@ class Closings:
         return decode(RequestStatus, answer)
 
     async def list(
-        self, *, status: RequestState | None = None, page: int | None = None, per_page: int | None = None
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
     ) -> Page[Closing]:
-        """Lists closings, in one state or in any, the newest first; 15 on a page by default, 500 at most."""
-        query = {"status": status, "page": page, "per_page": per_page}
+        """Lists closings, those that fit, the newest first; 15 on a page by default, 500 at most.
+
+        Both dates are inclusive, and those on which the closings were accepted.
+        """
+        query = list_query(status, reference, from_date, to_date, page, per_page)
         return decode_page(Closing, await self._core.call(operations.LIST_CLOSINGS, query=query))
 
-    def all(self, *, status: RequestState | None = None, per_page: int = 100) -> AsyncIterator[Closing]:
+    def all(
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        per_page: int = 100,
+    ) -> AsyncIterator[Closing]:
         """All closings, read page by page as they are asked for; each once, whatever changes meanwhile."""
         return pages(
-            lambda page, size: self.list(status=status, page=page, per_page=size),
+            lambda page, size: self.list(
+                status=status, reference=reference, from_date=from_date, to_date=to_date, page=page, per_page=size
+            ),
             per_page,
             lambda request: request.closing_id,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import date
 
 from kopeck import operations
 from kopeck.aio.core import Core
@@ -15,6 +16,8 @@ from kopeck.models.requests import (
     ReplenishmentResult,
     RequestStatus,
     TopUp,
+    list_query,
+    with_reference,
 )
 from kopeck.aio.wait import Progress, until_final
 from kopeck.wire import decode, identifier
@@ -27,12 +30,15 @@ class Replenishments:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    async def create(self, cards: Sequence[TopUp], *, idempotency_key: str | None = None) -> ReplenishmentCreated:
-        """Asks for top-ups of 1 to 10,000 cards, each once.
+    async def create(
+        self, cards: Sequence[TopUp], *, reference: str | None = None, idempotency_key: str | None = None
+    ) -> ReplenishmentCreated:
+        """Asks for top-ups of 1 to 10,000 cards, each once. `reference` is what you call the request.
 
         Raises `CardsError` if some of them stand in the way; then none is topped up.
         """
-        answer = await self._core.call(operations.REPLENISH, body={"cards": list(cards)}, key=idempotency_key)
+        body = with_reference({"cards": list(cards)}, reference)
+        answer = await self._core.call(operations.REPLENISH, body=body, key=idempotency_key)
         return decode(ReplenishmentCreated, answer)
 
     async def status(self, replenishment_id: Id) -> RequestStatus:
@@ -60,16 +66,36 @@ class Replenishments:
         return decode(RequestStatus, answer)
 
     async def list(
-        self, *, status: RequestState | None = None, page: int | None = None, per_page: int | None = None
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
     ) -> Page[Replenishment]:
-        """Lists requests, in one state or in any, the newest first; 15 on a page by default, 500 at most."""
-        query = {"status": status, "page": page, "per_page": per_page}
+        """Lists requests, those that fit, the newest first; 15 on a page by default, 500 at most.
+
+        Both dates are inclusive, and those on which the requests were accepted.
+        """
+        query = list_query(status, reference, from_date, to_date, page, per_page)
         return decode_page(Replenishment, await self._core.call(operations.LIST_REPLENISHMENTS, query=query))
 
-    def all(self, *, status: RequestState | None = None, per_page: int = 100) -> AsyncIterator[Replenishment]:
+    def all(
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        per_page: int = 100,
+    ) -> AsyncIterator[Replenishment]:
         """All requests, read page by page as they are asked for; each once, whatever changes meanwhile."""
         return pages(
-            lambda page, size: self.list(status=status, page=page, per_page=size),
+            lambda page, size: self.list(
+                status=status, reference=reference, from_date=from_date, to_date=to_date, page=page, per_page=size
+            ),
             per_page,
             lambda request: request.replenishment_id,
         )

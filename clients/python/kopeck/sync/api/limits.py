@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from kopeck import operations
 from kopeck.sync.core import Core
@@ -11,7 +12,14 @@ from kopeck.sync.pages import pages
 from kopeck.call import Id
 from kopeck.models.card import CardLimit
 from kopeck.models.page import Page, decode_list, decode_page
-from kopeck.models.requests import LimitChange, LimitChangeCreated, LimitResult, RequestStatus
+from kopeck.models.requests import (
+    LimitChange,
+    LimitChangeCreated,
+    LimitResult,
+    RequestStatus,
+    list_query,
+    with_reference,
+)
 from kopeck.sync.wait import Progress, until_final
 from kopeck.wire import decode
 from kopeck.words import RequestState
@@ -24,13 +32,19 @@ class Limits:
         self._core = core
 
     def set(
-        self, cards: Sequence[Id], limit: CardLimit, *, idempotency_key: str | None = None
+        self,
+        cards: Sequence[Id],
+        limit: CardLimit,
+        *,
+        reference: str | None = None,
+        idempotency_key: str | None = None,
     ) -> LimitChangeCreated:
         """Asks to give the same limit to 1 to 10,000 cards, each named once, in place of the whole limit they had.
 
-        Raises `CardsError` if some of them stand in the way, `ApiError` with 409 if the limit contradicts itself.
+        `reference` is what you call the change. Raises `CardsError` if some cards stand in the way, `ApiError` with 409 if
+        the limit contradicts itself.
         """
-        body = {"data": [{"idCard": card} for card in cards], "limit": limit}
+        body = with_reference({"data": [{"idCard": card} for card in cards], "limit": limit}, reference)
         return decode(LimitChangeCreated, self._core.call(operations.SET_LIMITS, body=body, key=idempotency_key))
 
     def status(self, set_limits_cards_id: Id) -> RequestStatus:
@@ -57,16 +71,36 @@ class Limits:
         return decode(RequestStatus, self._core.call(operations.CANCEL_LIMITS, body=body, key=idempotency_key))
 
     def list(
-        self, *, status: RequestState | None = None, page: int | None = None, per_page: int | None = None
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
     ) -> Page[LimitChange]:
-        """Lists changes, in one state or in any, the newest first; 15 on a page by default, 500 at most."""
-        query = {"status": status, "page": page, "per_page": per_page}
+        """Lists changes, those that fit, the newest first; 15 on a page by default, 500 at most.
+
+        Both dates are inclusive, and those on which the changes were accepted.
+        """
+        query = list_query(status, reference, from_date, to_date, page, per_page)
         return decode_page(LimitChange, self._core.call(operations.LIST_LIMITS, query=query))
 
-    def all(self, *, status: RequestState | None = None, per_page: int = 100) -> Iterator[LimitChange]:
+    def all(
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        per_page: int = 100,
+    ) -> Iterator[LimitChange]:
         """All changes, read page by page as they are asked for; each once, whatever changes meanwhile."""
         return pages(
-            lambda page, size: self.list(status=status, page=page, per_page=size),
+            lambda page, size: self.list(
+                status=status, reference=reference, from_date=from_date, to_date=to_date, page=page, per_page=size
+            ),
             per_page,
             lambda change: change.set_limits_cards_id,
         )

@@ -4,13 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from kopeck import operations
 from kopeck.sync.core import Core
 from kopeck.sync.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page, decode_list, decode_page
-from kopeck.models.requests import CardWithdrawal, RequestStatus, Withdrawal, WithdrawalCreated, WithdrawalResult
+from kopeck.models.requests import (
+    CardWithdrawal,
+    RequestStatus,
+    Withdrawal,
+    WithdrawalCreated,
+    WithdrawalResult,
+    list_query,
+    with_reference,
+)
 from kopeck.sync.wait import Progress, until_final
 from kopeck.wire import decode
 from kopeck.words import RequestState
@@ -22,12 +31,15 @@ class Withdrawals:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def create(self, cards: Sequence[CardWithdrawal], *, idempotency_key: str | None = None) -> WithdrawalCreated:
+    def create(
+        self, cards: Sequence[CardWithdrawal], *, reference: str | None = None, idempotency_key: str | None = None
+    ) -> WithdrawalCreated:
         """Asks for money back from 1 to 10,000 cards, each once.
 
-        Raises `CardsError` if some of them stand in the way; then nothing is taken.
+        `reference` is what you call the withdrawal. Raises `CardsError` if some of them stand in the way; then nothing is taken.
         """
-        answer = self._core.call(operations.CREATE_WITHDRAWAL, body={"data": list(cards)}, key=idempotency_key)
+        body = with_reference({"data": list(cards)}, reference)
+        answer = self._core.call(operations.CREATE_WITHDRAWAL, body=body, key=idempotency_key)
         return decode(WithdrawalCreated, answer)
 
     def status(self, withdrawal_id: Id) -> RequestStatus:
@@ -53,16 +65,36 @@ class Withdrawals:
         return decode(RequestStatus, answer)
 
     def list(
-        self, *, status: RequestState | None = None, page: int | None = None, per_page: int | None = None
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
     ) -> Page[Withdrawal]:
-        """Lists withdrawals, in one state or in any, the newest first; 15 on a page by default, 500 at most."""
-        query = {"status": status, "page": page, "per_page": per_page}
+        """Lists withdrawals, those that fit, the newest first; 15 on a page by default, 500 at most.
+
+        Both dates are inclusive, and those on which the withdrawals were accepted.
+        """
+        query = list_query(status, reference, from_date, to_date, page, per_page)
         return decode_page(Withdrawal, self._core.call(operations.LIST_WITHDRAWALS, query=query))
 
-    def all(self, *, status: RequestState | None = None, per_page: int = 100) -> Iterator[Withdrawal]:
+    def all(
+        self,
+        *,
+        status: RequestState | None = None,
+        reference: str | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        per_page: int = 100,
+    ) -> Iterator[Withdrawal]:
         """All withdrawals, read page by page as they are asked for; each once, whatever changes meanwhile."""
         return pages(
-            lambda page, size: self.list(status=status, page=page, per_page=size),
+            lambda page, size: self.list(
+                status=status, reference=reference, from_date=from_date, to_date=to_date, page=page, per_page=size
+            ),
             per_page,
             lambda request: request.withdrawal_id,
         )

@@ -5,33 +5,41 @@ use std::convert::Infallible;
 
 use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::closing::{Closing, ClosingReason};
+use kopeck_domain::request::RequestReference;
 use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::closings::{self, CardClosing};
 
 use crate::input::field_types::string_enum;
 use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
-use crate::operations::requests::ACCEPTED;
+use crate::operations::requests::{ACCEPTED, read_reference};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::ClosingCreated>(202)
     .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
 
-/// The cards of a request.
-fn read(r: &mut Reader<'_>) -> Option<Vec<CardClosing>> {
+/// A new closing: its cards, and its reference.
+type NewClosing = (Vec<CardClosing>, Option<RequestReference>);
+
+fn read(r: &mut Reader<'_>) -> Option<NewClosing> {
+    let mut body = r.body();
     let mut seen = HashSet::new();
-    r.body().items("data", 1..=MAX_CARDS, |item| {
+    let cards = body.items("data", 1..=MAX_CARDS, |item| {
         let card = item.distinct("idCard", &mut seen);
         let reason = item.required("reason", string_enum::<ClosingReason>());
         Some(CardClosing { card: card?, reason: reason? })
-    })
+    });
+    let reference = read_reference(&mut body);
+    Some((cards?, reference))
 }
 
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
-    let cards = ctx.values_of_list(read).await?;
-    ctx.mutate(cards, |unit, env, partner, cards| closings::create(unit, env, partner, cards).map(accepted))
-        .await
+    let values = ctx.values_of_list(read).await?;
+    ctx.mutate(values, |unit, env, partner, (cards, reference)| {
+        closings::create(unit, env, partner, cards, reference.clone()).map(accepted)
+    })
+    .await
 }
 
 fn accepted(request: Closing) -> api::ClosingCreated {

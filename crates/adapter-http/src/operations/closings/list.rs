@@ -6,21 +6,22 @@ use kopeck_domain::request::RequestState;
 use kopeck_service::card_batches;
 
 use crate::dto::local;
+use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
-use crate::operations::requests::read_list;
+use crate::operations::requests::{read_list, shown};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_LIST, handler!(list))
-    .reads(reads!(read_list))
+    .reads(reads!(read_list, ANY_ZONE))
     .responds::<api::Page<api::Closing>>(200);
 
 async fn list(ctx: HandlerContext) -> HandlerResult {
-    let (page, status) = ctx.input.values(read_list)?;
+    let zone = ctx.zone();
+    let (page, filter) = ctx.input.values(|r| read_list(r, zone))?;
     let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
-            card_batches::list::<Closings>(unit, partner, status, *page)
+            card_batches::list::<Closings>(unit, partner, &filter, *page)
         })
         .await?;
-    let zone = ctx.zone();
     ctx.respond_page(&listed, page, |request| body(request, zone))
 }
 
@@ -33,5 +34,6 @@ fn body(request: &Closing, zone: Zone) -> api::Closing {
         amount_moved: request.returned.get(),
         created_at: local(request.created_at, zone),
         status_updated_at: local(request.state_since, zone),
+        reference: shown(request.reference.as_ref()),
     }
 }

@@ -6,21 +6,22 @@ use kopeck_domain::request::RequestState;
 use kopeck_service::card_batches;
 
 use crate::dto::local;
+use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
-use crate::operations::requests::read_list;
+use crate::operations::requests::{read_list, shown};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_LIST, handler!(list))
-    .reads(reads!(read_list))
+    .reads(reads!(read_list, ANY_ZONE))
     .responds::<api::Page<api::LimitChange>>(200);
 
 async fn list(ctx: HandlerContext) -> HandlerResult {
-    let (page, status) = ctx.input.values(read_list)?;
+    let zone = ctx.zone();
+    let (page, filter) = ctx.input.values(|r| read_list(r, zone))?;
     let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
-            card_batches::list::<LimitChanges>(unit, partner, status, *page)
+            card_batches::list::<LimitChanges>(unit, partner, &filter, *page)
         })
         .await?;
-    let zone = ctx.zone();
     ctx.respond_page(&listed, page, |request| body(request, zone))
 }
 
@@ -31,5 +32,6 @@ fn body(request: &LimitChange, zone: Zone) -> api::LimitChange {
         number_cards: request.cards.into(),
         created_at: local(request.created_at, zone),
         status_updated_at: local(request.state_since, zone),
+        reference: shown(request.reference.as_ref()),
     }
 }

@@ -6,6 +6,7 @@ use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::ids::CardId;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
+use kopeck_domain::request::RequestReference;
 use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::limits;
 use kopeck_service::limits::LimitConflict;
@@ -13,7 +14,7 @@ use kopeck_service::limits::LimitConflict;
 use crate::input::limit;
 use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
-use crate::operations::requests::ACCEPTED;
+use crate::operations::requests::{ACCEPTED, read_reference};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, handler!(set))
     .reads(reads!(read))
@@ -21,20 +22,23 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, 
     .refuses(&[Code::LimitConflict])
     .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest, Code::CardExpired]);
 
-/// The cards and the limit of a new change.
-fn read(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {
+/// A new change: its cards, their limit, and its reference.
+type NewChange = (Vec<CardId>, Result<Limit, LimitConflict>, Option<RequestReference>);
+
+fn read(r: &mut Reader<'_>) -> Option<NewChange> {
     let mut body = r.body();
     let mut seen = HashSet::new();
     let cards = body.items("data", 1..=MAX_CARDS, |item| item.distinct("idCard", &mut seen));
     let limit =
         body.object("limit", limit::schema, |limit, faults| limit::draft(limit).read("limit", faults));
-    Some((cards?, limit?))
+    let reference = read_reference(&mut body);
+    Some((cards?, limit?, reference))
 }
 
 async fn set(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
-    ctx.mutate(values, |unit, env, partner, (cards, limit)| {
-        limits::set(unit, env, partner, cards, limit).map(accepted)
+    ctx.mutate(values, |unit, env, partner, (cards, limit, reference)| {
+        limits::set(unit, env, partner, cards, limit, reference.clone()).map(accepted)
     })
     .await
 }

@@ -6,19 +6,20 @@ use kopeck_domain::request::RequestState;
 use kopeck_service::orders;
 
 use crate::dto::local;
+use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
-use crate::operations::requests::read_list;
+use crate::operations::requests::{read_list, shown};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_LIST, handler!(list))
-    .reads(reads!(read_list))
+    .reads(reads!(read_list, ANY_ZONE))
     .responds::<api::Page<api::Order>>(200);
 
 async fn list(ctx: HandlerContext) -> HandlerResult {
-    let (page, status) = ctx.input.values(read_list)?;
-    let listed = ctx
-        .read(Ok(page), move |unit, _env, partner, page| orders::list(unit, partner, status, *page))
-        .await?;
     let zone = ctx.zone();
+    let (page, filter) = ctx.input.values(|r| read_list(r, zone))?;
+    let listed = ctx
+        .read(Ok(page), move |unit, _env, partner, page| orders::list(unit, partner, &filter, *page))
+        .await?;
     ctx.respond_page(&listed, page, |order| body(order, zone))
 }
 
@@ -32,6 +33,7 @@ fn body(order: &Order, zone: Zone) -> api::Order {
         amount: order.cost.get(),
         created_at: local(order.created_at, zone),
         status_updated_at: local(order.state_since, zone),
+        reference: shown(order.reference.as_ref()),
     }
 }
 
@@ -59,13 +61,14 @@ mod tests {
             state: OrderState::Success,
             created_at: OffsetDateTime::UNIX_EPOCH,
             state_since: OffsetDateTime::UNIX_EPOCH,
+            reference: None,
         });
         let shown = body(&order, zone);
         assert_eq!(
             serde_json::to_value(shown).unwrap(),
             json!({"orderId": Uuid::nil(), "status": "SUCCESS", "kind": "VIRTUAL", "typeCard": "MLZ",
                 "numberCards": 1, "amount": 5_000, "createdAt": "01.01.1970 03:00",
-                "statusUpdatedAt": "01.01.1970 03:00"})
+                "statusUpdatedAt": "01.01.1970 03:00", "reference": null})
         );
     }
 }

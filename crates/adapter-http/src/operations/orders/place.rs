@@ -2,30 +2,37 @@
 
 use kopeck_domain::card::CardType;
 use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine};
+use kopeck_domain::request::RequestReference;
 use kopeck_service::orders::{self, PlaceOrderError};
 
 use crate::input::reader::{Fields, Reader};
 use crate::json::Json;
 use crate::operations::prelude::*;
+use crate::operations::requests::read_reference;
 use crate::schema::{Components, HasSchema as _};
 
 /// Reads an item, and adds its cards to the count.
 pub(super) type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
 
-pub(super) fn read_lines(r: &mut Reader<'_>, line: ReadLine) -> Option<Vec<OrderLine>> {
+/// The items of an order, and its reference.
+pub(super) fn read_lines(
+    r: &mut Reader<'_>,
+    line: ReadLine,
+) -> Option<(Vec<OrderLine>, Option<RequestReference>)> {
     let (mut body, mut cards) = (r.body(), 0);
     let lines = body.items("data", 1..=MAX_ITEMS, |item| line(item, &mut cards));
     // The order has this rule too; here its fault is reported together with those of the items.
     if cards > MAX_CARDS {
         body.fault("data", format!("must order at most {MAX_CARDS} cards in all"));
     }
-    lines
+    let reference = read_reference(&mut body);
+    Some((lines?, reference))
 }
 
 pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
-    let lines = ctx.values_of_list(move |r| read_lines(r, line)).await?;
-    ctx.mutate(lines, move |unit, env, partner, lines| {
-        orders::place(unit, env, partner, kind, lines)
+    let values = ctx.values_of_list(move |r| read_lines(r, line)).await?;
+    ctx.mutate(values, move |unit, env, partner, (lines, reference)| {
+        orders::place(unit, env, partner, kind, lines, reference.clone())
             .map(|order| api::OrderCreated { order_id: order.id.uuid() })
     })
     .await

@@ -15,8 +15,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_VIRTUA
     .responds::<api::OrderCreated>(202)
     .refuses(&[Code::InsufficientBalance]);
 
-fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
-    read_lines(r, read_line)
+fn read(r: &mut Reader<'_>) {
+    read_lines(r, read_line);
 }
 
 fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {

@@ -128,6 +128,7 @@ mod tests {
             state: kopeck_domain::order::OrderState::Success,
             created_at: OffsetDateTime::UNIX_EPOCH,
             state_since: OffsetDateTime::UNIX_EPOCH,
+            reference: None,
         })
     }
 

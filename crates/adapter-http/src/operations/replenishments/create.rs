@@ -5,13 +5,14 @@ use std::collections::HashSet;
 use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::replenishment::{MAX_AMOUNT, Replenishment, top_up_amount};
+use kopeck_domain::request::RequestReference;
 use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::replenishments::{self, TopUp};
 
 use crate::input::field_types::integer;
 use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
-use crate::operations::requests::ACCEPTED;
+use crate::operations::requests::{ACCEPTED, read_reference};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CREATE, handler!(create))
     .reads(reads!(read))
@@ -24,21 +25,23 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMEN
         Code::CardExpired,
     ]);
 
-/// The cards of a request.
-fn read(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
-    let mut seen = HashSet::new();
-    r.body().items("cards", 1..=MAX_CARDS, |item| {
+/// The cards of a request, and its reference.
+fn read(r: &mut Reader<'_>) -> Option<(Vec<TopUp>, Option<RequestReference>)> {
+    let (mut body, mut seen) = (r.body(), HashSet::new());
+    let top_ups = body.items("cards", 1..=MAX_CARDS, |item| {
         let card = item.distinct("idCard", &mut seen);
         let amount = item
             .required("amountReplenishment", integer(top_up_amount).between(1, MAX_AMOUNT).about("Kopecks."));
         Some(TopUp { card: card?, amount: amount? })
-    })
+    });
+    let reference = read_reference(&mut body);
+    Some((top_ups?, reference))
 }
 
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
-    let top_ups = ctx.values_of_list(read).await?;
-    ctx.mutate(top_ups, |unit, env, partner, top_ups| {
-        replenishments::create(unit, env, partner, top_ups).map(accepted)
+    let values = ctx.values_of_list(read).await?;
+    ctx.mutate(values, |unit, env, partner, (top_ups, reference)| {
+        replenishments::create(unit, env, partner, top_ups, reference.clone()).map(accepted)
     })
     .await
 }

@@ -7,21 +7,22 @@ use kopeck_domain::withdrawal::{Withdrawal, Withdrawals};
 use kopeck_service::card_batches;
 
 use crate::dto::local;
+use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
-use crate::operations::requests::read_list;
+use crate::operations::requests::{read_list, shown};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_LIST, handler!(list))
-    .reads(reads!(read_list))
+    .reads(reads!(read_list, ANY_ZONE))
     .responds::<api::Page<api::Withdrawal>>(200);
 
 async fn list(ctx: HandlerContext) -> HandlerResult {
-    let (page, status) = ctx.input.values(read_list)?;
+    let zone = ctx.zone();
+    let (page, filter) = ctx.input.values(|r| read_list(r, zone))?;
     let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
-            card_batches::list::<Withdrawals>(unit, partner, status, *page)
+            card_batches::list::<Withdrawals>(unit, partner, &filter, *page)
         })
         .await?;
-    let zone = ctx.zone();
     ctx.respond_page(&listed, page, |request| body(request, zone))
 }
 
@@ -34,5 +35,6 @@ fn body(request: &Withdrawal, zone: Zone) -> api::Withdrawal {
         amount_moved: request.returned.get(),
         created_at: local(request.created_at, zone),
         status_updated_at: local(request.state_since, zone),
+        reference: shown(request.reference.as_ref()),
     }
 }

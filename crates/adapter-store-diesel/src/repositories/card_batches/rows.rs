@@ -5,6 +5,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::StoredBatch;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::request::RequestReference;
 use kopeck_port_store::StoreError;
 
 use super::kinds::{BatchColumns, ItemColumns, StoredColumns};
@@ -46,6 +47,7 @@ pub(crate) struct BatchRow {
     state_since: UtcTimestamp,
     is_urgent: bool,
     returned: i64,
+    reference: Option<String>,
 }
 
 impl BatchRow {
@@ -64,6 +66,7 @@ impl BatchRow {
             state_since: UtcTimestamp::of(batch.state_since),
             is_urgent,
             returned: batch.returned.get(),
+            reference: batch.reference.as_ref().map(|reference| reference.as_str().to_owned()),
         }
     }
 
@@ -77,6 +80,7 @@ impl BatchRow {
             state: word(&self.state, "card_batches.state")?,
             created_at: self.created_at.time("card_batches.created_at")?,
             state_since: self.state_since.time("card_batches.state_since")?,
+            reference: self.reference.map(RequestReference::from_stored),
         }))
     }
 }
@@ -143,7 +147,7 @@ impl ItemRow {
 
 row!(BatchRow, card_batches:
     partner_id, id, kind, seq, cards, amount, spending_limit, state, created_at, state_since, is_urgent,
-    returned);
+    returned, reference);
 
 row!(ItemRow, card_batch_items:
     partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent, reason,

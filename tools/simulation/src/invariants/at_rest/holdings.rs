@@ -11,7 +11,8 @@ use kopeck_domain::request::RequestState;
 use kopeck_domain::withdrawal::{Withdrawal, WithdrawalItem, Withdrawals};
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{
-    BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, StoreError, TransactionFilter, UnitOfWork,
+    BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, RequestFilter, StoreError, TransactionFilter,
+    UnitOfWork,
 };
 use kopeck_service::{balance, card_batches, employees, orders};
 
@@ -50,7 +51,7 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         feed: unit.events().after(partner, 0, &[], u32::MAX)?,
         requests: BTreeMap::new(),
     };
-    for order in orders::list(unit, partner, None, page)?.items {
+    for order in orders::list(unit, partner, &RequestFilter::default(), page)?.items {
         for item in unit.orders().result(partner, order.id, 0, order.cards)? {
             has.cards.extend(unit.cards().by_number(partner, item.number)?);
         }
@@ -62,22 +63,22 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         let made = unit.transactions().list(partner, card, TransactionFilter::default(), page)?;
         has.transactions.extend(made.items.iter().map(|made| (card, made.id)));
     }
-    for request in card_batches::list::<TopUps>(unit, partner, None, page)?.items {
+    for request in card_batches::list::<TopUps>(unit, partner, &RequestFilter::default(), page)?.items {
         let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.top_ups.push((request, items));
     }
-    for request in card_batches::list::<LimitChanges>(unit, partner, None, page)?.items {
+    for request in card_batches::list::<LimitChanges>(unit, partner, &RequestFilter::default(), page)?.items {
         let items = unit.limit_changes().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.limit_changes.push((request, items));
     }
-    for request in card_batches::list::<Closings>(unit, partner, None, page)?.items {
+    for request in card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items {
         let items = unit.closings().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.closings.push((request, items));
     }
-    for request in card_batches::list::<Withdrawals>(unit, partner, None, page)?.items {
+    for request in card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items {
         let items = unit.withdrawals().items(partner, request.id, 0, request.cards)?;
         has.requests.insert(request.id.to_string(), request.state.into());
         has.withdrawals.push((request, items));

@@ -1,0 +1,130 @@
+"""What moved on the partner's balance and on its cards."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import date
+
+from kopeck import operations
+from kopeck.aio.core import Core
+from kopeck.aio.pages import pages
+from kopeck.call import Id
+from kopeck.models.page import Page
+from kopeck.models.statements import (
+    BalanceEntries,
+    BalanceEntry,
+    FileFormat,
+    PartnerTransaction,
+    Statement,
+    TransactionFeed,
+)
+from kopeck.wire import decode, identifier
+from kopeck.words import EntryType, TransactionType
+
+
+class Statements:
+    """Calls about entries of the balance and transactions of all cards."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    async def entries(
+        self,
+        *,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        entry_type: EntryType | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> BalanceEntries:
+        """Lists the entries of the balance, the oldest first; 15 on a page by default, 500 at most.
+
+        Both dates are inclusive. The balances at the ends of the period do not depend on the type.
+        """
+        query = {"from": from_date, "to": to_date, "type": entry_type, "page": page, "per_page": per_page}
+        return decode(BalanceEntries, await self._core.call(operations.BALANCE_ENTRIES, query=query))
+
+    def all_entries(
+        self,
+        *,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        entry_type: EntryType | None = None,
+        per_page: int = 100,
+    ) -> AsyncIterator[BalanceEntry]:
+        """All entries of the balance that fit, read page by page as they are asked for."""
+        return pages(
+            lambda page, size: self._entries(from_date, to_date, entry_type, page, size),
+            per_page,
+            lambda entry: entry.seq,
+        )
+
+    async def _entries(
+        self, from_date: date | None, to_date: date | None, entry_type: EntryType | None, page: int, size: int
+    ) -> Page[BalanceEntry]:
+        listed = await self.entries(
+            from_date=from_date, to_date=to_date, entry_type=entry_type, page=page, per_page=size
+        )
+        return Page(listed.data, listed.meta)
+
+    async def month(self, month: str) -> Statement:
+        """Reads what moved on the balance in a month, such as `2026-01`."""
+        return decode(Statement, await self._core.call(operations.STATEMENT, month=month))
+
+    async def file(self, month: str, format: FileFormat) -> bytes:
+        """Reads the entries of a month as a file. It is not sealed, even if the client seals."""
+        answer = await self._core.call(operations.STATEMENT, month=month, accept=format.value)
+        return answer if isinstance(answer, bytes) else b""
+
+    async def transactions(
+        self,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        transaction_type: TransactionType | None = None,
+        id_card: Id | None = None,
+        id_employee: Id | None = None,
+    ) -> TransactionFeed:
+        """Reads transactions of all cards, in the order in which the service learnt of them; 100 by default, 1,000 at most.
+
+        Both dates are inclusive, and those of execution.
+        """
+        query = {
+            "after": after,
+            "limit": limit,
+            "from": from_date,
+            "to": to_date,
+            "type": transaction_type,
+            "idCard": None if id_card is None else identifier(id_card),
+            "idEmployee": None if id_employee is None else identifier(id_employee),
+        }
+        return decode(TransactionFeed, await self._core.call(operations.TRANSACTION_FEED, query=query))
+
+    async def all_transactions(
+        self,
+        *,
+        after: int = 0,
+        from_date: date | None = None,
+        to_date: date | None = None,
+        transaction_type: TransactionType | None = None,
+        id_card: Id | None = None,
+        id_employee: Id | None = None,
+    ) -> AsyncIterator[PartnerTransaction]:
+        """The transactions of all cards behind a number that fit, until there are no more."""
+        while True:
+            feed = await self.transactions(
+                after=after,
+                limit=1_000,
+                from_date=from_date,
+                to_date=to_date,
+                transaction_type=transaction_type,
+                id_card=id_card,
+                id_employee=id_employee,
+            )
+            if not feed.data:
+                return
+            after = feed.next
+            for transaction in feed.data:
+                yield transaction

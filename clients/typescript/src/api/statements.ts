@@ -1,0 +1,108 @@
+/** What moved on the partner's balance and on its cards. */
+
+import { objectOf } from "../answer.js";
+import type { CallOptions, Core } from "../core.js";
+import { DecodeError } from "../errors.js";
+import type {
+  BalanceEntry,
+  FileFormat,
+  PartnerTransaction,
+  PeriodBalances,
+  Statement,
+  TransactionFeed,
+} from "../models/statements.js";
+import type { Day, Id } from "../models/values.js";
+import type { EntryType, TransactionType } from "../models/words.js";
+import * as operations from "../operations.js";
+import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
+import { as } from "../read.js";
+
+const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = {
+  csv: "text/csv",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+};
+
+/** Which entries of the balance to list. By default all. */
+export interface EntryFilter {
+  /** Those of this day and later. */
+  readonly from?: Day | undefined;
+  /** Those of this day and earlier. */
+  readonly to?: Day | undefined;
+  readonly type?: EntryType | undefined;
+}
+
+/** Which transactions of all cards to read. By default all. */
+export interface TransactionFeedFilter {
+  /** The number after which to begin: `next` of the last answer. Default 0: the first. */
+  readonly after?: number | undefined;
+  /** Those executed on this day and later. */
+  readonly from?: Day | undefined;
+  /** Those executed on this day and earlier. */
+  readonly to?: Day | undefined;
+  readonly type?: TransactionType | undefined;
+  readonly idCard?: Id | undefined;
+  /** Those of the cards that this employee has. */
+  readonly idEmployee?: Id | undefined;
+}
+
+/** Which transactions of all cards to read, and how many. */
+export interface TransactionFeedQuery extends TransactionFeedFilter {
+  /** The most transactions, 1 to 1,000. Default: 100. */
+  readonly limit?: number | undefined;
+}
+
+/** Calls about entries of the balance and transactions of all cards. */
+export class Statements {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Lists the entries of the balance, the oldest first, with the balances at the ends of the period, which do not depend on
+   * the type.
+   */
+  async entries(filter: EntryFilter & Paging = {}, options?: CallOptions): Promise<Page<BalanceEntry> & PeriodBalances> {
+    const answer = await this.#core.call(operations.BALANCE_ENTRIES, { ...options, query: listQuery(filter) });
+    const { opening, closing } = objectOf(answer);
+    return { ...pageOf<BalanceEntry>(answer, (item) => as(item)), opening: Number(opening), closing: Number(closing) };
+  }
+
+  /** All entries of the balance, read page by page as they are asked for. */
+  allEntries(filter: EntryFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<BalanceEntry, void, undefined> {
+    const read = (paging: Paging) => this.entries({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ seq }) => seq, filter.perPage);
+  }
+
+  /** Reads what moved on the balance in a month, such as `2026-01`. */
+  async month(month: string, options?: CallOptions): Promise<Statement> {
+    return as(await this.#core.call(operations.STATEMENT, { ...options, month }));
+  }
+
+  /** Reads the entries of a month as a file. It is not sealed, even if the client seals. */
+  async file(month: string, format: FileFormat, options?: CallOptions): Promise<Uint8Array> {
+    const answer = await this.#core.call(operations.STATEMENT, { ...options, month, accept: MEDIA_TYPES[format] });
+    if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
+    return answer;
+  }
+
+  /** Reads transactions of all cards, in the order in which the service learnt of them. */
+  async transactions(query: TransactionFeedQuery = {}, options?: CallOptions): Promise<TransactionFeed> {
+    return as(await this.#core.call(operations.TRANSACTION_FEED, { ...options, query }));
+  }
+
+  /** The transactions of all cards behind a number, until there are no more. */
+  async *allTransactions(
+    filter: TransactionFeedFilter = {},
+    options?: CallOptions,
+  ): AsyncGenerator<PartnerTransaction, void, undefined> {
+    let after = filter.after ?? 0;
+    for (;;) {
+      const feed = await this.transactions({ ...filter, after, limit: 1_000 }, options);
+      if (feed.data.length === 0) return;
+      after = feed.next;
+      yield* feed.data;
+    }
+  }
+}

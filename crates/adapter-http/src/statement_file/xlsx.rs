@@ -1,0 +1,155 @@
+//! A statement as a spreadsheet: a sheet of entries, and one of totals.
+
+use std::io::Write;
+
+use kopeck_api::{BalanceEntry, Statement};
+use kopeck_domain::calendar::{Zone, date_text};
+use kopeck_port_store::{BookedMovement, StoreError};
+use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
+use time::PrimitiveDateTime;
+
+use super::{COLUMNS, no_formula};
+use crate::dto::entry;
+
+/// The most rows of a sheet, of which one has the names of the columns.
+const MOST_ROWS: u32 = 1_048_576;
+/// Greater numbers are texts: a cell holds a floating-point number.
+const GREATEST: i64 = 1 << 53;
+
+/// Why there is no spreadsheet.
+#[derive(Debug, thiserror::Error)]
+pub enum SpreadsheetError {
+    /// The file could not be written.
+    #[error("the spreadsheet: {0}")]
+    File(#[from] XlsxError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Writes a spreadsheet. The rows go to a temporary file, so memory does not grow with them.
+pub struct SpreadsheetWriter {
+    workbook: Workbook,
+    zone: Zone,
+    date: Format,
+    /// The sheet of entries that is written to, from 0: one holds a million rows.
+    sheet: usize,
+    /// The next row of it.
+    row: u32,
+}
+
+impl SpreadsheetWriter {
+    /// A spreadsheet without entries, whose times are those of `zone`.
+    ///
+    /// # Errors
+    /// [`SpreadsheetError::File`] if there is no temporary file.
+    pub fn new(zone: Zone) -> Result<Self, SpreadsheetError> {
+        let date = Format::new().set_num_format("dd.mm.yyyy hh:mm");
+        let mut writer = Self { workbook: Workbook::new(), zone, date, sheet: 0, row: 0 };
+        writer.add_sheet()?;
+        Ok(writer)
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// [`SpreadsheetError`].
+    pub fn add(&mut self, booked: &BookedMovement) -> Result<(), SpreadsheetError> {
+        let BalanceEntry { seq, at, entry_type, amount, balance, hold, of } = entry::body(booked, self.zone)?;
+        if self.row >= MOST_ROWS {
+            self.sheet += 1;
+            self.add_sheet()?;
+        }
+        let (row, date) = (self.row, self.date.clone());
+        let sheet = self.workbook.worksheet_from_index(self.sheet)?;
+        write_number(sheet, row, 0, seq)?;
+        sheet.write_datetime_with_format(row, 1, &excel_time(at)?, &date)?;
+        sheet.write_string(row, 2, entry_type.as_str())?;
+        write_number(sheet, row, 3, amount)?;
+        write_number(sheet, row, 4, balance)?;
+        write_number(sheet, row, 5, hold)?;
+        sheet.write_string(row, 6, of.kind.as_str())?;
+        if let Some(id) = of.id {
+            sheet.write_string(row, 7, id.to_string())?;
+        }
+        if let Some(reference) = of.reference {
+            sheet.write_string(row, 8, no_formula(&reference))?;
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    /// Adds the totals, and writes the file.
+    ///
+    /// # Errors
+    /// [`SpreadsheetError::File`] if it cannot be written.
+    pub fn finish(mut self, statement: &Statement, file: impl Write + Send) -> Result<(), SpreadsheetError> {
+        let sheet = self.workbook.add_worksheet_with_constant_memory()?;
+        sheet.set_name("Totals")?.set_column_width(0, 14)?;
+        let head: [(&str, &str); 2] = [
+            ("month", &statement.month),
+            ("complete", if statement.complete { "yes" } else { "no: the month is not over" }),
+        ];
+        let mut row = 0;
+        for (name, text) in head {
+            sheet.write_string(row, 0, name)?.write_string(row, 1, text)?;
+            row += 1;
+        }
+        for (name, amount) in [("opening", statement.opening), ("closing", statement.closing)] {
+            sheet.write_string(row, 0, name)?;
+            write_number(sheet, row, 1, amount)?;
+            row += 1;
+        }
+        row = write_names(sheet, row + 1, &["type", "number", "amount"])?;
+        for total in &statement.totals {
+            sheet.write_string(row, 0, total.entry_type.as_str())?;
+            write_number(sheet, row, 1, i64::try_from(total.number).unwrap_or(i64::MAX))?;
+            write_number(sheet, row, 2, total.amount)?;
+            row += 1;
+        }
+        row = write_names(sheet, row + 1, &["date", "opening", "closing", "amount"])?;
+        for day in &statement.days {
+            sheet.write_string(row, 0, date_text(day.date))?;
+            for (column, number) in [(1, day.opening), (2, day.closing), (3, day.amount)] {
+                write_number(sheet, row, column, number)?;
+            }
+            row += 1;
+        }
+        Ok(self.workbook.save_to_writer(file)?)
+    }
+
+    fn add_sheet(&mut self) -> Result<(), SpreadsheetError> {
+        let sheet = self.workbook.add_worksheet_with_constant_memory()?;
+        let name = match self.sheet {
+            0 => "Entries".to_owned(),
+            more => format!("Entries {}", more + 1),
+        };
+        // Before the rows: they are written as they come.
+        sheet.set_name(name)?.set_freeze_panes(1, 0)?.set_column_width(1, 17)?.set_column_width(7, 38)?;
+        self.row = write_names(sheet, 0, &COLUMNS)?;
+        Ok(())
+    }
+}
+
+/// Writes names of columns; returns the next row.
+fn write_names(sheet: &mut Worksheet, row: u32, names: &[&str]) -> Result<u32, XlsxError> {
+    for (column, name) in (0..).zip(names) {
+        sheet.write_string(row, column, *name)?;
+    }
+    Ok(row + 1)
+}
+
+fn write_number(sheet: &mut Worksheet, row: u32, column: u16, number: i64) -> Result<(), XlsxError> {
+    #[expect(clippy::cast_precision_loss, reason = "those that would lose digits are written as texts")]
+    if number.unsigned_abs() <= GREATEST.unsigned_abs() {
+        sheet.write_number(row, column, number as f64)?;
+    } else {
+        sheet.write_string(row, column, number.to_string())?;
+    }
+    Ok(())
+}
+
+fn excel_time(at: PrimitiveDateTime) -> Result<ExcelDateTime, XlsxError> {
+    let year = u16::try_from(at.year()).unwrap_or(u16::MAX);
+    ExcelDateTime::from_ymd(year, at.month().into(), at.day())?.and_hms(at.hour().into(), at.minute(), 0)
+}

@@ -1,0 +1,123 @@
+//! `kopeck statement`.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use anyhow::Context as _;
+use kopeck_adapter_http::{SpreadsheetWriter, csv_head, csv_line, statement_body};
+use kopeck_domain::calendar::{Zone, date_text};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Access, BookedMovement, KindTotal, Store, UnitOfWork, transact};
+use kopeck_service::partners::{self, PartnerError};
+use kopeck_service::statement::{self, Outline, PIECE, StatementError, TOTALS_PIECE};
+
+use super::existing_application;
+use crate::cli::{StatementArgs, StatementForm};
+use crate::command_output::aligned;
+
+/// Shows the month of a partner, or writes it to a file.
+pub(super) fn run(args: &StatementArgs) -> anyhow::Result<()> {
+    let application = existing_application(&args.store)?;
+    let (store, env) = (application.store(), application.env.clone());
+    let (partner, month) = (args.partner, args.month);
+    transact(&*store, Access::Read, move |unit| -> Result<_, PartnerError> {
+        partners::find(unit, partner)
+    })?;
+    let outline = transact(&*store, Access::Read, move |unit| -> Result<_, StatementError> {
+        statement::outline(unit, &env, partner, month)
+    })?;
+    let reader = MonthReader { store: &*store, partner, outline };
+    let zone = args.store.utc_offset;
+    match &args.output {
+        Some(path) => {
+            let file = File::create(path).with_context(|| path.display().to_string())?;
+            let mut out = io::BufWriter::new(file);
+            reader.write(args.format, zone, &mut out)?;
+            out.flush().with_context(|| path.display().to_string())
+        }
+        None => match reader.write(args.format, zone, &mut io::stdout()) {
+            // The reader, such as `head`, has closed the pipe.
+            Err(error) if is_closed_pipe(&error) => Ok(()),
+            written => written,
+        },
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Reads a month in pieces.
+struct MonthReader<'a> {
+    store: &'a dyn Store,
+    partner: PartnerId,
+    outline: Outline,
+}
+
+impl MonthReader<'_> {
+    fn write(&self, form: StatementForm, zone: Zone, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
+        match form {
+            StatementForm::Table => Ok(write!(out, "{}", self.table()?)?),
+            StatementForm::Json => {
+                let body = statement_body(&self.outline, &self.totals()?)?;
+                Ok(writeln!(out, "{}", serde_json::to_string_pretty(&body)?)?)
+            }
+            StatementForm::Csv => {
+                write!(out, "{}", csv_head())?;
+                self.for_each(|entry| Ok(write!(out, "{}", csv_line(entry, zone)?)?))
+            }
+            StatementForm::Xlsx => {
+                let mut writer = SpreadsheetWriter::new(zone)?;
+                self.for_each(|entry| Ok(writer.add(entry)?))?;
+                Ok(writer.finish(&statement_body(&self.outline, &self.totals()?)?, out)?)
+            }
+        }
+    }
+
+    /// Reads the entries, a piece in a unit of work.
+    fn for_each(&self, mut each: impl FnMut(&BookedMovement) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let (numbers, partner) = (&self.outline.span.numbers, self.partner);
+        let mut from = numbers.start;
+        while from < numbers.end {
+            let piece = statement::piece(numbers, from, PIECE);
+            from = piece.end;
+            let read = move |unit: &mut dyn UnitOfWork| statement::entries(unit, partner, piece.clone());
+            transact(self.store, Access::Read, read)?.iter().try_for_each(&mut each)?;
+        }
+        Ok(())
+    }
+
+    fn totals(&self) -> anyhow::Result<Vec<KindTotal>> {
+        let (numbers, partner, mut totals) = (&self.outline.span.numbers, self.partner, Vec::new());
+        let mut from = numbers.start;
+        while from < numbers.end {
+            let piece = statement::piece(numbers, from, TOTALS_PIECE);
+            from = piece.end;
+            let read = move |unit: &mut dyn UnitOfWork| statement::kind_totals(unit, partner, piece.clone());
+            totals.extend(transact(self.store, Access::Read, read)?);
+        }
+        Ok(totals)
+    }
+
+    /// Totals in roubles, for people.
+    fn table(&self) -> anyhow::Result<String> {
+        let Outline { month, is_complete, span, days } = &self.outline;
+        let so_far = if *is_complete { "" } else { ", which is not over" };
+        let mut text =
+            format!("{}{so_far}: opening {}, closing {}\n\n", month.text(), span.opening, span.closing);
+        let mut rows = vec![["type", "entries", "amount"].map(str::to_owned)];
+        rows.extend(statement::type_totals(&self.totals()?)?.iter().map(|total| {
+            [total.entry_type.as_str().to_owned(), total.number.to_string(), total.amount.to_string()]
+        }));
+        text.push_str(&aligned(&rows));
+        text.push('\n');
+        let mut rows = vec![["date", "opening", "closing", "amount"].map(str::to_owned)];
+        rows.extend(days.iter().map(|day| {
+            let amounts = [day.opening, day.closing, day.amount].map(|amount| amount.to_string());
+            let [opening, closing, amount] = amounts;
+            [date_text(day.date), opening, closing, amount]
+        }));
+        text.push_str(&aligned(&rows));
+        Ok(text)
+    }
+}

@@ -1,0 +1,67 @@
+//! `kopeck statement` for operators, and `kopeck call` for partners' entries, statements and transactions.
+
+use std::io::Cursor;
+use std::process::{Command, Stdio};
+
+use calamine::{Reader as _, Xlsx};
+use serde_json::{Value, json};
+
+use crate::process::Installation;
+
+/// The month by the machine's clock in UTC.
+fn this_month() -> String {
+    let date = Command::new("date").args(["-u", "+%Y-%m"]).output().unwrap();
+    String::from_utf8(date.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn an_operator_has_a_month_in_each_form() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--deposit", "150000"]);
+    for (kopecks, reference) in [("50", "wire-1"), ("7", "=2+3")] {
+        installation.succeed(&["partner", "deposit", &partner.id, kopecks, "--reference", reference]);
+    }
+    let month = this_month();
+    let statement = |more: &[&str]| {
+        let of_month = ["statement", &partner.id, "--month", &month, "--utc-offset", "+00:00"];
+        [&of_month[..], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let succeed =
+        |more: &[&str]| installation.succeed(&statement(more).iter().map(String::as_str).collect::<Vec<_>>());
+    let table = succeed(&[]);
+    assert!(
+        table.starts_with(&format!("{month}, which is not over: opening 0.00, closing 1500.57")),
+        "{table}"
+    );
+    assert!(table.contains("\nDEPOSIT     3        1500.57\n"), "{table}");
+    let json: Value = serde_json::from_str(&succeed(&["--format", "json"])).unwrap();
+    assert_eq!((&json["closing"], &json["complete"]), (&json!(150_057), &json!(false)));
+    assert_eq!(json["totals"][0], json!({"type": "DEPOSIT", "number": 3, "amount": 150_057}));
+    let csv = succeed(&["--format", "csv"]);
+    let references: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
+    assert_eq!(references, ["", "wire-1", "'=2+3"]);
+
+    let file = installation.path().join("statement.xlsx");
+    assert_eq!(succeed(&["--format", "xlsx", "--output", file.to_str().unwrap()]), "");
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(std::fs::read(&file).unwrap())).unwrap();
+    let sheet = book.worksheet_range("Entries").unwrap();
+    let last: Vec<String> = sheet.rows().last().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!((last[4].as_str(), last[8].as_str()), ("150057", "'=2+3"));
+
+    let run = |arguments: &[&str]| {
+        let output = installation.command(arguments).stderr(Stdio::piped()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, told) = run(&["statement", &partner.id, "--month", "2999-01"]);
+    assert!(code == Some(1) && told.contains("the month has not begun"), "{told}");
+    let nobody = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    assert_eq!(run(&["statement", nobody, "--month", &month]).0, Some(1));
+    assert_eq!(run(&["statement", &partner.id, "--month", "2026-1"]).0, Some(2));
+    // A reader that has gone is no error.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let arguments = statement(&["--format", "csv"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let output = installation.command(&arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}

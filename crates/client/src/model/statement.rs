@@ -1,0 +1,78 @@
+//! Which entries of the balance to list, and which transactions to read.
+
+use kopeck_api::wire::WireText as _;
+use kopeck_api::{EntryType, TransactionType};
+use time::Date;
+use uuid::Uuid;
+
+use crate::request::Request;
+
+/// Which entries of the balance to list. The default lists all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntryFilter {
+    /// Those of this day and later.
+    pub from: Option<Date>,
+    /// Those of this day and earlier.
+    pub to: Option<Date>,
+    /// Those of this type.
+    pub entry_type: Option<EntryType>,
+}
+
+impl EntryFilter {
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("from", self.from.map(|day| day.text()))
+            .query("to", self.to.map(|day| day.text()))
+            .query("type", self.entry_type.as_ref().map(EntryType::as_str))
+    }
+}
+
+/// Which transactions of all cards to read. The default reads the first hundred.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TransactionQuery {
+    /// The number after which to begin: `next` of the last response.
+    pub after: i64,
+    /// The most transactions, 1 to 1,000. Default: 100.
+    pub limit: Option<u64>,
+    /// Those executed on this day or later.
+    pub from: Option<Date>,
+    /// Those executed on this day or earlier.
+    pub to: Option<Date>,
+    /// Those of this type.
+    pub transaction_type: Option<TransactionType>,
+    /// Those of this card.
+    pub id_card: Option<Uuid>,
+    /// Those of the cards that this employee has.
+    pub id_employee: Option<Uuid>,
+}
+
+impl TransactionQuery {
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("after", Some(self.after))
+            .query("limit", self.limit)
+            .query("from", self.from.map(|day| day.text()))
+            .query("to", self.to.map(|day| day.text()))
+            .query("type", self.transaction_type.as_ref().map(TransactionType::as_str))
+            .query("idCard", self.id_card.map(|id| id.to_string()))
+            .query("idEmployee", self.id_employee.map(|id| id.to_string()))
+    }
+}
+
+/// The form of a statement's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileFormat {
+    /// The entries as CSV.
+    Csv,
+    /// Entries and totals as a spreadsheet.
+    Xlsx,
+}
+
+impl FileFormat {
+    pub(crate) const fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! `kopeck call entries`, `kopeck call statement` and `kopeck call transactions …`.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use kopeck_client::{
+    Client, Date, EntryFilter, EntryType, FileFormat, PartnerTransaction, TransactionQuery, TransactionType,
+};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::names::{self, CardName, EmployeeName};
+use crate::output::{Output, json_of};
+use crate::pages::PageArgs;
+use crate::table::{self, Column, money, number, text};
+use crate::times;
+
+/// Which entries of the balance to list.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EntriesArgs {
+    /// Those of this day and later, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    from: Option<Date>,
+    /// Those of this day and earlier, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    to: Option<Date>,
+    /// Only those of this type, such as `DEBIT`.
+    #[arg(long = "type")]
+    entry_type: Option<EntryType>,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// The statement of a month.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StatementArgs {
+    /// The month, such as `2026-01`.
+    month: String,
+    /// A table of totals, the same as JSON, the entries as CSV, or both as a spreadsheet.
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
+    /// Write to this file in place of standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The form of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Form {
+    /// Totals by type and by day, for people.
+    #[default]
+    Table,
+    /// Totals by type and by day.
+    Json,
+    /// The entries.
+    Csv,
+    /// A spreadsheet of entries and totals.
+    Xlsx,
+}
+
+/// What can be done with the transactions of all cards.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum TransactionsCommand {
+    /// List transactions in the order in which the service learnt of them.
+    List {
+        #[command(flatten)]
+        which: TransactionArgs,
+        /// The most transactions, 1 to 1000.
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        limit: u64,
+    },
+    /// Write transactions as CSV, all that there are behind a number.
+    Export {
+        #[command(flatten)]
+        which: TransactionArgs,
+        /// Write to this file in place of standard output.
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+/// Which transactions.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TransactionArgs {
+    /// The number after which to begin: `seq` of the last transaction you have; 0 for the first.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    after: i64,
+    /// Those executed on this day or later, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    from: Option<Date>,
+    /// Those executed on this day or earlier, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    to: Option<Date>,
+    /// Only those of this kind, such as `PAYMENT`.
+    #[arg(long = "type")]
+    transaction_type: Option<TransactionType>,
+    /// Only those of this card.
+    #[arg(long)]
+    card: Option<CardName>,
+    /// Only those of the cards that this employee has.
+    #[arg(long)]
+    employee: Option<EmployeeName>,
+}
+
+const ENTRY: [Column; 8] = [
+    number("seq", "/seq"),
+    text("at", "/at"),
+    text("type", "/type"),
+    money("amount", "/amount"),
+    money("balance", "/balance"),
+    money("hold", "/hold"),
+    text("of", "/of/kind"),
+    text("reference", "/of/reference"),
+];
+const TRANSACTION: [Column; 8] = [
+    number("seq", "/seq"),
+    text("date", "/dateExecutionAt"),
+    text("time", "/timeExecutionAt"),
+    text("type", "/type"),
+    money("amount", "/amount"),
+    text("customId", "/customId"),
+    text("idCard", "/idCard"),
+    text("place", "/place"),
+];
+
+/// Lists entries of the balance, and the balances at the ends of the period.
+pub(super) async fn entries(client: &Client, args: EntriesArgs) -> Result<Output, Failure> {
+    let filter = EntryFilter { from: args.from, to: args.to, entry_type: args.entry_type };
+    let found = client.statements().entries(&filter, kopeck_client::Paging::page(1).per_page(1)).await?;
+    let listed = args.page.answer(&ENTRY, client.statements().all_entries(&filter)).await?;
+    let (opening, closing) = (found.opening, found.closing);
+    let between = format!(
+        "opening balance {}, closing balance {}\n",
+        crate::money::shown(opening),
+        crate::money::shown(closing)
+    );
+    Ok(listed.with(&json!({ "opening": opening, "closing": closing }), &between))
+}
+
+/// Runs a command on the transactions of all cards.
+pub(super) async fn transactions(client: &Client, command: TransactionsCommand) -> Result<Output, Failure> {
+    match command {
+        TransactionsCommand::List { which, limit } => {
+            let query = TransactionQuery { limit: Some(limit), ..which.query(client).await? };
+            let feed = client.statements().transactions(&query).await?;
+            let rows = feed.data.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
+            let text = format!("{}next: --after {}\n", table::list(&rows, &TRANSACTION), feed.next);
+            Ok(Output::new(json_of(&feed)?, text))
+        }
+        TransactionsCommand::Export { which, output } => {
+            let query = TransactionQuery { limit: Some(MOST), ..which.query(client).await? };
+            export(client, query, output).await
+        }
+    }
+}
+
+/// The most transactions that the service gives at once.
+const MOST: u64 = 1_000;
+const COLUMNS: [&str; 12] = [
+    "seq",
+    "idCard",
+    "idEmployee",
+    "customId",
+    "id",
+    "date",
+    "time",
+    "type",
+    "amount",
+    "place",
+    "mcc",
+    "merchantId",
+];
+
+/// Writes transactions as they come. Kopecks are integers.
+async fn export(
+    client: &Client,
+    query: TransactionQuery,
+    output: Option<PathBuf>,
+) -> Result<Output, Failure> {
+    let mut file = csv::Writer::from_writer(Target::open(output)?);
+    let failed = |error: csv::Error| Failure::local(format!("the file: {error}"));
+    file.write_record(COLUMNS).map_err(failed)?;
+    let (mut after, mut count) = (query.after, 0_u64);
+    let mut transactions = client.statements().all_transactions(&query);
+    while let Some(one) = transactions.next().await? {
+        file.write_record(cells(&one)?).map_err(failed)?;
+        (after, count) = (one.seq, count + 1);
+    }
+    let target = file.into_inner().map_err(|error| Failure::local(format!("the file: {error}")))?;
+    target.close(&format!("transactions: {count}; the last has number {after}"))
+}
+
+/// A transaction as a row. A text that a spreadsheet could take for a formula begins with an apostrophe.
+fn cells(one: &PartnerTransaction) -> Result<[String; 12], Failure> {
+    let json = json_of(one)?;
+    let cell = |name: &str| match json.get(name) {
+        Some(serde_json::Value::String(text)) => no_formula(text),
+        Some(serde_json::Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    };
+    let names = [
+        "seq",
+        "idCard",
+        "idEmployee",
+        "customId",
+        "id",
+        "dateExecutionAt",
+        "timeExecutionAt",
+        "type",
+        "amount",
+        "place",
+        "mcc",
+        "merchantId",
+    ];
+    Ok(names.map(cell))
+}
+
+fn no_formula(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
+}
+
+/// Where a file goes.
+enum Target {
+    Standard(io::Stdout),
+    File(File, PathBuf),
+}
+
+impl Target {
+    fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
+        let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
+        let file = File::create(&path);
+        let file = file.map_err(|error| Failure::local(format!("{}: {error}", path.display())))?;
+        Ok(Self::File(file, path))
+    }
+
+    /// Ends the output, and says which file was written.
+    fn close(mut self, done: &str) -> Result<Output, Failure> {
+        self.flush().map_err(|error| Failure::local(format!("the file: {error}")))?;
+        Ok(match self {
+            Self::Standard(_) => Output::nothing(),
+            Self::File(_, path) => {
+                let path = path.display().to_string();
+                Output::new(json!({ "file": path, "about": done }), format!("{path}: {done}\n"))
+            }
+        })
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Standard(out) => out.write(bytes),
+            Self::File(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Standard(out) => out.flush(),
+            Self::File(file, _) => file.flush(),
+        }
+    }
+}
+
+const SUMMARY: [Column; 4] = [
+    text("month", "/month"),
+    table::flag("complete", "/complete"),
+    money("opening", "/opening"),
+    money("closing", "/closing"),
+];
+const TOTAL: [Column; 3] = [text("type", "/type"), number("entries", "/number"), money("amount", "/amount")];
+const DAY: [Column; 4] = [
+    text("date", "/date"),
+    money("opening", "/opening"),
+    money("closing", "/closing"),
+    money("amount", "/amount"),
+];
+
+/// Shows the statement of a month, or writes it as a file.
+pub(super) async fn statement(client: &Client, args: StatementArgs) -> Result<Output, Failure> {
+    let statements = client.statements();
+    let format = match args.format {
+        Form::Csv => FileFormat::Csv,
+        Form::Xlsx => FileFormat::Xlsx,
+        Form::Table | Form::Json => {
+            let json = json_of(&statements.month(&args.month).await?)?;
+            let list =
+                |name: &str| json.get(name).and_then(|list| list.as_array()).cloned().unwrap_or_default();
+            let table = table::record(&json, &SUMMARY)
+                + &table::list(&list("totals"), &TOTAL)
+                + &table::list(&list("days"), &DAY);
+            let text = if args.format == Form::Json { format!("{json}\n") } else { table };
+            let Some(path) = args.output else { return Ok(Output::new(json, text)) };
+            let mut target = Target::open(Some(path))?;
+            target
+                .write_all(text.as_bytes())
+                .map_err(|error| Failure::local(format!("the file: {error}")))?;
+            return target.close("written");
+        }
+    };
+    let mut file = statements.file(&args.month, format).await?;
+    let mut target = Target::open(args.output)?;
+    while let Some(chunk) = file.chunk().await? {
+        target.write_all(&chunk).map_err(|error| Failure::local(format!("the file: {error}")))?;
+    }
+    target.close("written")
+}
+
+impl TransactionArgs {
+    /// The query, with the identifiers of card and employee.
+    async fn query(self, client: &Client) -> Result<TransactionQuery, Failure> {
+        let id_card = match &self.card {
+            Some(card) => Some(names::card(client, card).await?),
+            None => None,
+        };
+        let id_employee = match &self.employee {
+            Some(employee) => Some(employee.resolve(client).await?),
+            None => None,
+        };
+        Ok(TransactionQuery {
+            after: self.after,
+            limit: None,
+            from: self.from,
+            to: self.to,
+            transaction_type: self.transaction_type,
+            id_card,
+            id_employee,
+        })
+    }
+}
