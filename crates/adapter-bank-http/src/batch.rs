@@ -53,8 +53,8 @@ fn done(returned: Option<Kopecks>) -> Result<Verdict, BankError> {
     }
 }
 
-/// The verdict on each key, in their order. A missing or pending result fails the whole query, because no key may
-/// wrongly look unseen.
+/// The verdict on each key, in their order. A missing result fails the whole query, because no key may wrongly look
+/// unseen.
 pub(crate) fn verdicts(
     keys: &[BankKey],
     results: Vec<InstructionResult<QueryOutcome>>,
@@ -70,7 +70,7 @@ pub(crate) fn verdicts(
         Some(QueryOutcome::Done { returned }) => done(*returned).map(Some),
         Some(QueryOutcome::Declined { reason }) => Ok(Some(Verdict::Declined((*reason).into()))),
         Some(QueryOutcome::NotSeen) => Ok(None),
-        Some(QueryOutcome::Pending) => Err(unknown("the bank has no verdict yet")),
+        Some(QueryOutcome::Pending) => Ok(Some(Verdict::Pending)),
         None => Err(unknown("the bank did not answer for every key")),
     };
     keys.iter().map(verdict).collect()
@@ -137,11 +137,11 @@ mod tests {
         let ask = |results: &[(&str, QueryOutcome)]| verdicts(&keys, said(results));
         assert_eq!(ask(&[("b", DONE), ("a", NotSeen)]), Ok(vec![None, Some(Verdict::Done)]));
         assert_eq!(ask(&[("a", DONE), ("b", DONE), ("a", DONE)]), Ok(vec![Some(Verdict::Done); 2]));
-        for results in [
-            vec![("a", DONE)],
-            vec![("a", DONE), ("b", Pending)],
-            vec![("a", DONE), ("b", DONE), ("a", NotSeen)],
-        ] {
+        assert_eq!(
+            ask(&[("a", Pending), ("b", DONE)]),
+            Ok(vec![Some(Verdict::Pending), Some(Verdict::Done)])
+        );
+        for results in [vec![("a", DONE)], vec![("a", DONE), ("b", DONE), ("a", NotSeen)]] {
             assert!(matches!(ask(&results), Err(BankError::Unknown(_))), "{results:?}");
         }
     }

@@ -51,7 +51,7 @@ impl<'a> NewInstruction<'a> {
             applied: i32::from(is_done(recorded.verdict)),
             returned: match recorded.verdict {
                 Verdict::Returned(amount) => Some(amount.get()),
-                Verdict::Done | Verdict::Declined(_) => None,
+                Verdict::Done | Verdict::Declined(_) | Verdict::Pending => None,
             },
         }
     }
@@ -123,7 +123,7 @@ pub(crate) fn applied(connection: &mut SqliteConnection, key: &str) -> Result<u3
 pub(crate) const fn is_done(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Done | Verdict::Returned(_) => true,
-        Verdict::Declined(_) => false,
+        Verdict::Declined(_) | Verdict::Pending => false,
     }
 }
 
@@ -138,6 +138,8 @@ const fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Declined(DeclineReason::Closed) => "CLOSED",
         Verdict::Declined(DeclineReason::NotEnoughOnCard) => "NOT_ENOUGH_ON_CARD",
         Verdict::Declined(DeclineReason::Refused) => "REFUSED",
+        // The simulator decides at once.
+        Verdict::Pending => "PENDING",
     }
 }
 

@@ -109,6 +109,7 @@ impl From<Verdict> for SubmitOutcome {
             Verdict::Done => Self::Done { returned: None },
             Verdict::Returned(amount) => Self::Done { returned: Some(amount) },
             Verdict::Declined(reason) => Self::Declined { reason: reason.into() },
+            Verdict::Pending => Self::Pending,
         }
     }
 }
@@ -119,6 +120,7 @@ impl From<Option<Verdict>> for QueryOutcome {
             Some(Verdict::Done) => Self::Done { returned: None },
             Some(Verdict::Returned(amount)) => Self::Done { returned: Some(amount) },
             Some(Verdict::Declined(reason)) => Self::Declined { reason: reason.into() },
+            Some(Verdict::Pending) => Self::Pending,
             None => Self::NotSeen,
         }
     }

@@ -120,7 +120,7 @@ pub struct Submission {
     pub instruction: Instruction,
 }
 
-/// The final outcome of an instruction.
+/// The outcome of an instruction, final unless it is [`Self::Pending`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It was carried out.
@@ -129,6 +129,8 @@ pub enum Verdict {
     Returned(Kopecks),
     /// It was refused and had no effect.
     Declined(DeclineReason),
+    /// None yet: the bank has the instruction, and its outcome comes later. Only [`BankGateway::query`] says so.
+    Pending,
 }
 
 /// Why the bank refused.

@@ -69,6 +69,7 @@ impl BlockSender {
                     log::error!(card:% = id, verdict:? = verdict; "the bank refused to block or unblock a card");
                     self.refused.insert((id, change));
                 }
+                Ok(Verdict::Pending) => unanswered += 1,
                 Err(error) => {
                     if unanswered == 0 {
                         log::warn!(reason:% = error; "blocks of cards have no response from the bank yet");

@@ -49,7 +49,7 @@ impl Effect {
     pub(crate) const fn is_done(&self) -> bool {
         match self.verdict {
             Verdict::Done | Verdict::Returned(_) => true,
-            Verdict::Declined(_) => false,
+            Verdict::Declined(_) | Verdict::Pending => false,
         }
     }
 }
@@ -232,7 +232,7 @@ impl Bank {
         match verdict {
             Verdict::Done => self.book(state, key, instruction),
             Verdict::Returned(amount) => self.take_back(state, submission, amount),
-            Verdict::Declined(_) => {}
+            Verdict::Declined(_) | Verdict::Pending => {}
         }
         self.trace.note("bank", || format!("{}: {verdict:?}", key.as_str()));
         verdict

@@ -78,6 +78,7 @@ impl BankGateway for InstrumentedBank {
             calls.count(match answer {
                 Ok(Verdict::Done | Verdict::Returned(_)) => BankOutcome::Done,
                 Ok(Verdict::Declined(_)) => BankOutcome::Declined,
+                Ok(Verdict::Pending) => BankOutcome::Unknown,
                 Err(error) => of_error(error),
             });
         }

@@ -11,7 +11,7 @@ pub(crate) trait SampleKind: Kind {
     fn done() -> ItemState<Self::Refusal> {
         match Self::DONE {
             Verdict::Returned(amount) => ItemState::Returned(amount),
-            Verdict::Done | Verdict::Declined(_) => ItemState::Done,
+            Verdict::Done | Verdict::Declined(_) | Verdict::Pending => ItemState::Done,
         }
     }
 

@@ -9,7 +9,7 @@ use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_bank::{DeclineReason, Verdict};
 use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
 
-use super::card_batch::{self, BatchVerdicts, Strategy};
+use super::card_batch::{self, BatchVerdicts, Rest, Strategy};
 use super::order::{self, OrderFindings};
 use super::{Next, conclude};
 use crate::Env;
@@ -99,6 +99,6 @@ fn settle_batch<K: Kind>(
     let mut items = K::repository(unit).open_items(claim.partner, id, u32::MAX)?;
     items.retain(|item| card.is_none_or(|card| card == item.card));
     let items = items.into_iter().map(|item| (item, Ok(verdict))).collect();
-    let verdicts = BatchVerdicts::<K> { id, strategy: Strategy::Query, items };
+    let verdicts = BatchVerdicts::<K> { id, strategy: Strategy::Query, items, rest: Rest::Nothing };
     Ok((verdicts.items.len(), card_batch::settle(unit, env, claim, &verdicts)?))
 }

@@ -53,6 +53,9 @@ pub(super) enum NoVerdict {
     /// ledger knows nothing of.
     #[error("{0} came back, more than the partner has spent")]
     NotCovered(Kopecks),
+    /// The bank has it, and decides later: maybe after days.
+    #[error("the bank has not decided yet")]
+    Pending,
 }
 
 impl NoVerdict {
@@ -60,7 +63,7 @@ impl NoVerdict {
     const fn needs_person(&self) -> bool {
         match self {
             Self::NotKnown | Self::Misfit | Self::NotCovered(_) => true,
-            Self::NotSent(_) | Self::NoAnswer(_) => false,
+            Self::NotSent(_) | Self::NoAnswer(_) | Self::Pending => false,
         }
     }
 }
@@ -72,6 +75,8 @@ pub(super) struct BatchTask<K: Kind> {
     pub(super) terms: K::Terms,
     pub(super) strategy: Strategy,
     pub(super) items: Vec<BatchItem<K>>,
+    /// Whether these are all that the batch has left.
+    pub(super) is_rest: bool,
 }
 
 /// The bank's verdict on each card of a task.
@@ -80,6 +85,19 @@ pub(super) struct BatchVerdicts<K: Kind> {
     pub(super) id: K::Id,
     pub(super) strategy: Strategy,
     pub(super) items: Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)>,
+    /// What is left of the batch beside these, as far as it is known.
+    pub(super) rest: Rest,
+}
+
+/// What is left of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// No card lies behind these; the store knows which are open.
+    Nothing,
+    /// Verdicts of further cards are known to the bank, and are fetched next.
+    Verdicts,
+    /// The ordinals tell whether there may be more.
+    ByOrdinal,
 }
 
 /// Starts the batch if it is new, and gathers its next cards: a chunk if they are to be sent, all that are left if they
@@ -107,41 +125,46 @@ pub(super) fn prepare<K: Kind>(
         card_batches::set_state(unit, env, partner, &batch)?;
         K::start(unit, env, partner, &batch)?;
     }
-    let (strategy, items) = gather::<K>(unit, claim, id, policy)?;
+    let (strategy, items, is_rest) = gather::<K>(unit, claim, id, policy)?;
     if items.is_empty() {
         let counts = K::repository(unit).counts(partner, id)?;
         conclude(unit, env, claim, batch, counts)?;
         unit.jobs().complete(claim)?;
         return Ok(None);
     }
-    Ok(Some(BatchTask { id, terms: batch.into_stored().terms, strategy, items }))
+    Ok(Some(BatchTask { id, terms: batch.into_stored().terms, strategy, items, is_rest }))
 }
 
+/// The next cards, how they are submitted, and whether they are all that is left.
+///
+/// On what brings money back the bank may have no verdict for days. So that such cards hold up no others, each card is sent
+/// once before any is queried, where a repeat is safe too.
 fn gather<K: Kind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,
     id: K::Id,
     policy: SubmissionPolicy,
-) -> Result<(Strategy, Vec<BatchItem<K>>), StoreError> {
+) -> Result<(Strategy, Vec<BatchItem<K>>, bool), StoreError> {
     let (partner, batches) = (claim.partner, K::repository(unit));
     let chunk = policy.chunk.min(K::CHUNK);
-    if policy.repeat_is_safe {
+    if policy.repeat_is_safe && !K::RETURNS_MONEY {
         let strategy = if claim.may_have_sent { Strategy::QueryThenSend } else { Strategy::Send };
-        return Ok((strategy, batches.open_items(partner, id, chunk)?));
+        return Ok((strategy, batches.open_items(partner, id, chunk)?, false));
     }
     let unsent = batches.unsent_items(partner, id, chunk)?;
     if unsent.is_empty() {
-        return Ok((Strategy::Query, batches.open_items(partner, id, u32::MAX)?));
+        let strategy = if policy.repeat_is_safe { Strategy::QueryThenSend } else { Strategy::Query };
+        return Ok((strategy, batches.open_items(partner, id, u32::MAX)?, true));
     }
     let ordinals: Vec<u32> = unsent.iter().map(|item| item.ordinal).collect();
     batches.mark_sent(partner, id, &ordinals, true)?;
-    Ok((Strategy::SendOnce, unsent))
+    Ok((Strategy::SendOnce, unsent, false))
 }
 
 impl<K: Kind> BatchTask<K> {
     /// Submits every card, or finds out its verdict.
     pub(super) fn call(self, bank: &dyn BankGateway) -> BatchVerdicts<K> {
-        let Self { id, terms, strategy, items } = self;
+        let Self { id, terms, strategy, items, is_rest } = self;
         let submission =
             |item| Submission { key: K::key(id, item), instruction: K::instruction(&terms, item) };
         let submissions: Vec<Submission> = items.iter().map(submission).collect();
@@ -149,14 +172,23 @@ impl<K: Kind> BatchTask<K> {
             Strategy::Send | Strategy::SendOnce => Ok(vec![None; submissions.len()]),
             Strategy::QueryThenSend | Strategy::Query => query(bank, &submissions),
         };
-        let items = match known {
+        let mut items = match known {
             Ok(known) => send_unknown(bank, strategy, items.into_iter().zip(submissions).zip(known)),
             Err(error) => {
                 let no_answer = NoVerdict::NoAnswer(error.to_string());
                 items.into_iter().map(|item| (item, Err(no_answer.clone()))).collect()
             }
         };
-        BatchVerdicts { id, strategy, items }
+        let count = items.len();
+        keep_verdicts(&mut items, K::CHUNK);
+        let rest = if items.len() < count {
+            Rest::Verdicts
+        } else if is_rest {
+            Rest::Nothing
+        } else {
+            Rest::ByOrdinal
+        };
+        BatchVerdicts { id, strategy, items, rest }
     }
 
     /// Whether its cards are marked as sent already.
@@ -228,6 +260,7 @@ fn decide<'a, K: Kind>(
             }
             Ok(Verdict::Done | Verdict::Returned(_)) => Err(NoVerdict::Misfit),
             Ok(Verdict::Declined(reason)) => Ok(ItemState::Refused(K::refusal(*reason))),
+            Ok(Verdict::Pending) => Err(NoVerdict::Pending),
             Err(reason) => Err(reason.clone()),
         };
         match state {
@@ -291,6 +324,9 @@ fn next_without_verdict<K: Kind>(
         log::error!(card:% = item.card, reason:% = reason; "the bank's verdict on a card cannot be booked");
     }
     log::warn!(reason:% = reason; "cards have no response from the bank yet");
+    if verdicts.rest == Rest::Verdicts {
+        return Ok(Some(Next::GoOn));
+    }
     if verdicts.strategy == Strategy::SendOnce {
         let not_sent = missing.iter().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
         mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| *item))?;
@@ -299,7 +335,8 @@ fn next_without_verdict<K: Kind>(
             return Ok(Some(Next::GoOn));
         }
     }
-    let stuck = !is_followed && missing.iter().all(|(_, reason)| reason.needs_person());
+    let is_sent = verdicts.strategy == Strategy::SendOnce;
+    let stuck = !is_sent && !is_followed && missing.iter().all(|(_, reason)| reason.needs_person());
     Ok(Some(if stuck { Next::LeaveToPerson } else { Next::Later { may_have_sent: true } }))
 }
 
@@ -307,8 +344,24 @@ fn next_without_verdict<K: Kind>(
 /// no harm if they turn out to be decided; to count all cards after each chunk would cost a large batch the square of
 /// its size.
 fn is_followed<K: Kind>(verdicts: &BatchVerdicts<K>, cards: u32) -> bool {
-    let last = verdicts.items.iter().map(|(item, _)| item.ordinal).max();
-    verdicts.strategy != Strategy::Query && last.is_some_and(|last| last.saturating_add(1) < cards)
+    let last = || verdicts.items.iter().map(|(item, _)| item.ordinal).max();
+    match verdicts.rest {
+        Rest::Nothing => false,
+        Rest::Verdicts => true,
+        Rest::ByOrdinal => last().is_some_and(|last| last.saturating_add(1) < cards),
+    }
+}
+
+/// Leaves out verdicts beyond so many, as what follows from each is booked in one unit of work. The bank keeps them.
+fn keep_verdicts<K: Kind>(items: &mut Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)>, most: u32) {
+    let mut kept = 0_u32;
+    items.retain(|(_, verdict)| {
+        let is_final = verdict.as_ref().is_ok_and(|verdict| *verdict != Verdict::Pending);
+        if is_final {
+            kept = kept.saturating_add(1);
+        }
+        !is_final || kept <= most
+    });
 }
 
 fn mark_unsent<'a, K: Kind>(

@@ -71,6 +71,10 @@ impl OrderTask {
                 // No money comes back from an order.
                 Ok(Some(Verdict::Done | Verdict::Returned(_))) => {}
                 Ok(Some(Verdict::Declined(_))) => return OrderFindings::Declined,
+                Ok(Some(Verdict::Pending)) => {
+                    log::warn!("an order has no verdict of the bank yet");
+                    return OrderFindings::Later { may_have_sent: true };
+                }
                 Ok(None) => return OrderFindings::NotKnown,
                 // What did not reach the bank leaves things as the claim found them.
                 Err(error @ BankError::Unavailable(_)) => return later(&error, claim.may_have_sent),

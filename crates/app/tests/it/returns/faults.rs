@@ -127,3 +127,45 @@ async fn what_was_never_spent_is_left_to_a_person() {
     assert_eq!(available(&api).await, 10_000);
     assert_eq!(server.check(), 0);
 }
+
+/// A purchase of the card is not settled yet, so the bank has no verdict on its closing.
+#[tokio::test]
+async fn a_closing_that_takes_days_holds_up_no_other() {
+    let (server, api) = start(10_000).await;
+    let cards = loaded(&server, &api, &[1_000, 2_000, 500]).await;
+    let items: Vec<_> = cards.iter().map(|card| close(&card.id, "LEAVER")).collect();
+    let id = CLOSING.create(&api, &items).await;
+    let is_slow = |key: &BankKey| key.as_str().starts_with("closing/") && key.as_str().ends_with("/0");
+    let slow = FakeBank::over(Arc::clone(&server.bank) as _)
+        .on_submit(move |bank, submissions: &[Submission]| {
+            let answer = |one: &Submission| {
+                if is_slow(&one.key) {
+                    return Err(BankError::Unknown("later".to_owned()));
+                }
+                // Of the last card the answer is lost.
+                match bank.submit(std::slice::from_ref(one)).remove(0) {
+                    Ok(_) if one.key.as_str().ends_with("/2") => Err(BankError::Unknown("lost".to_owned())),
+                    answer => answer,
+                }
+            };
+            submissions.iter().map(answer).collect()
+        })
+        .on_query(move |bank, keys| {
+            let known = bank.query(keys)?.into_iter().zip(keys);
+            Ok(known.map(|(known, key)| if is_slow(key) { Some(Verdict::Pending) } else { known }).collect())
+        });
+    let env = Arc::clone(&server.application.env);
+    let worker = Worker::new(server.application.store(), Arc::new(slow), env, WorkerSettings::default());
+    for _ in 0..50 {
+        server.clock.advance(Duration::hours(1));
+        while worker.run_once(&|| false).unwrap() > 0 {}
+    }
+    assert_eq!(CLOSING.state(&api, &id).await, "IN_PROCESS");
+    assert_eq!(available(&api).await, 9_000);
+    assert_eq!(server.bank.applied(&BankKey::new(format!("closing/{id}/0"))).unwrap(), 0);
+    server.clock.advance(Duration::hours(1));
+    server.run_jobs();
+    assert_eq!(CLOSING.state(&api, &id).await, "SUCCESS");
+    assert_eq!(available(&api).await, 10_000);
+    assert_eq!(server.check(), 0);
+}

@@ -113,9 +113,55 @@ fn cards_that_give_money_back_are_sent_in_small_chunks() {
     let policy = SubmissionPolicy { chunk: 1_000, ..POLICY };
     let mut unit = MockUnit::default();
     unit.closings
-        .expect_open_items()
+        .expect_unsent_items()
         .withf(|_, _, limit| *limit == Closings::CHUNK)
         .times(1)
         .returning(|_, _, _| Ok(sample_items(3)));
+    unit.closings.expect_mark_sent().times(1).returning(|_, _, _, _| Ok(()));
     assert_eq!(gathered::<Closings>(&mut unit, &batch_claim::<Closings>(), policy).1, [0, 1, 2]);
+}
+
+/// Each card is sent before any is queried, and what the bank has not decided is not sent again.
+#[test]
+fn a_card_without_a_verdict_for_days_holds_up_no_other() {
+    let (mut unit, _) = marked::<Closings>(&[]);
+    for expected in [
+        (Strategy::SendOnce, vec![0, 1]),
+        (Strategy::SendOnce, vec![2]),
+        (Strategy::QueryThenSend, vec![0, 1, 2]),
+    ] {
+        assert_eq!(gathered::<Closings>(&mut unit, &batch_claim::<Closings>(), POLICY), expected);
+    }
+    let mut bank = MockBankGateway::default();
+    let known = vec![Some(Verdict::Pending), Some(Closings::DONE), None];
+    expect_query::<Closings>(&mut bank, &[0, 1, 2], Ok(known));
+    expect_submit::<Closings>(&mut bank, &[2], vec![Ok(Closings::DONE)]);
+    let task = BatchTask { is_rest: true, ..task::<Closings>(3, Strategy::QueryThenSend) };
+    let verdicts = task.call(&bank);
+    let mut unit = MockUnit::default();
+    expect_sheet(&mut unit, 500);
+    stored_batch::<Closings>(&mut unit, S::InProcess, 5);
+    let done = ItemState::Returned(RETURNED);
+    expect_settled::<Closings>(&mut unit, vec![(1, done), (2, done)]);
+    Closings::expect_applied(&mut unit, &[1, 2], &[]);
+    assert_eq!(run_settle::<Closings>(&mut unit, &verdicts), Ok(Next::Later { may_have_sent: true }));
+}
+
+/// What is settled at a time is bounded after a query too.
+#[test]
+fn of_many_verdicts_a_chunk_is_booked() {
+    let count = Closings::CHUNK + 2;
+    let mut bank = MockBankGateway::default();
+    bank.expect_query().times(1).returning(|keys| {
+        let known = |at| Some(if at == 0 { Verdict::Pending } else { Closings::DONE });
+        Ok((0..keys.len()).map(known).collect())
+    });
+    let task = BatchTask { is_rest: true, ..task::<Closings>(count, Strategy::QueryThenSend) };
+    let verdicts = task.call(&bank);
+    assert_eq!(verdicts.items.len(), usize::try_from(count - 1).unwrap());
+    assert_eq!(verdicts.rest, Rest::Verdicts);
+    let missing = vec![(&verdicts.items[0].0, NoVerdict::Pending)];
+    let next =
+        next_without_verdict(&mut MockUnit::default(), &batch_claim::<Closings>(), &verdicts, &missing, true);
+    assert_eq!(next, Ok(Some(Next::GoOn)));
 }
