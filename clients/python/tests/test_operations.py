@@ -11,7 +11,7 @@ from uuid import UUID
 
 import kopeck
 from kopeck import CardLimit, CardStatus, CardType, Client, EmployeeStatus, LimitPeriod, PlasticItem, RequestState
-from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
+from kopeck import MerchantCategories, TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
 API = Path(__file__).parents[3] / "docs/API.md"
@@ -104,7 +104,7 @@ class Operations(unittest.TestCase):
             "GET /v1/card/ID",
             "GET /v1/card/ID/balance",
             "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
-            'POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00"}',
+            'POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00","mcc":"5812"}',
             'POST /v1/card/ID/can-pay {"amount":500}',
             "GET /v1/cards/available?typeCard=MLZ",
             'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
@@ -134,7 +134,7 @@ class Operations(unittest.TestCase):
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments",
             'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
-            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"except":["5812"]}}}',
             'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
             'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
             "GET /v1/limits/result/ID",
@@ -216,7 +216,7 @@ def cards_and_balance(client: Client) -> None:
     assert client.cards.balance(ID).balance_account.value == 4
     page = client.cards.transactions(ID, from_date=NOON.date(), transaction_type=TransactionType.PAYMENT)
     assert page.data[0].time_execution_at == time(9, 5)
-    assert client.cards.can_pay(ID, 500, at=NOON).resets_at == datetime(2026, 3, 1)
+    assert client.cards.can_pay(ID, 500, at=NOON, mcc="5812").resets_at == datetime(2026, 3, 1)
     assert not client.cards.can_pay(ID, 500).allowed
     assert client.cards.available(type_card=CardType.MLZ).data[0].custom_id_card == "4006381333931"
     assert client.cards.link(ID, "4006381333931", CardStatus.MAIN).id_card == ID
@@ -241,7 +241,13 @@ def replenishments_and_limits(client: Client) -> None:
     assert client.replenishments.result(ID)[0].error == "expired"
     client.replenishments.cancel(ID)
     assert client.replenishments.list().data[0].created_at == datetime(2026, 2, 7, 9, 5)
-    limit = CardLimit(amount=100, period=LimitPeriod.DAY, days=(1, 7), times=(TimeWindow("08:00", "24:00"),))
+    limit = CardLimit(
+        amount=100,
+        period=LimitPeriod.DAY,
+        days=(1, 7),
+        times=(TimeWindow("08:00", "24:00"),),
+        merchant_categories=MerchantCategories(except_=("5812",)),
+    )
     assert client.limits.set([ID], limit).set_limits_cards_id == ID
     client.limits.status(ID)
     client.limits.cancel(ID)

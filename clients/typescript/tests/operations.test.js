@@ -70,7 +70,7 @@ const groups = {
     assert.equal((await cards.balance(ID)).balanceAccount.value, 4);
     const page = await cards.transactions(ID, { from: "07.02.2026", type: "PAYMENT" });
     assert.equal(page.data[0].timeExecutionAt, "09:05");
-    assert.equal((await cards.canPay(ID, 500, NOON)).remaining, 7);
+    assert.equal((await cards.canPay(ID, 500, { at: NOON, mcc: "5812" })).remaining, 7);
     assert.equal((await cards.canPay(ID, 500)).allowed, false);
     assert.equal((await cards.available({ typeCard: "MLZ" })).data[0].customIdCard, "4006381333931");
     assert.equal((await cards.link(ID, "4006381333931", "MAIN")).idCard, ID);
@@ -96,7 +96,7 @@ const groups = {
     await replenishments.cancel(ID);
     await replenishments.list();
     const times = [{ from: "08:00", to: "24:00" }];
-    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times }), ID);
+    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times, merchantCategories: { only: ["5812"] } }), ID);
     await limits.status(ID);
     await limits.cancel(ID);
     assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
@@ -159,7 +159,7 @@ const SENT = {
     "GET /v1/card/ID",
     "GET /v1/card/ID/balance",
     "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
-    `POST /v1/card/ID/can-pay {"amount":500,"at":"${NOON}"}`,
+    `POST /v1/card/ID/can-pay {"amount":500,"at":"${NOON}","mcc":"5812"}`,
     'POST /v1/card/ID/can-pay {"amount":500}',
     "GET /v1/cards/available?typeCard=MLZ",
     'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
@@ -180,7 +180,7 @@ const SENT = {
     "GET /v1/replenishment/result?idReplenishment=ID",
     "DELETE /v1/replenishment/ID",
     "GET /v1/replenishments",
-    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"only":["5812"]}}}',
     'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",

@@ -405,6 +405,7 @@ pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
             object! {"anyOf": schemas}
         }
         Shape::OrNull(inner) => or_null(of_shape(inner, components)),
+        Shape::OrAbsent(inner) => of_shape(inner, components),
     }
 }
 
@@ -417,7 +418,7 @@ fn add_fields(properties: &mut Vec<Property>, fields: &[Field], components: &mut
         }
         properties.push(Property {
             name: wire.map_or_else(|| camel_case(field), str::to_owned),
-            required: true,
+            required: !matches!(shape, Shape::OrAbsent(_)),
             schema: of_shape(shape, components).with("description", prose(about)),
         });
     }

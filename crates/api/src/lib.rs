@@ -33,7 +33,9 @@ pub use event::{
     DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription, EventType, Feed,
     LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
 };
-pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
+pub use limit::{
+    CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, MerchantCategories, TimeWindow,
+};
 pub use operation::{Method, Operation, operations, placeholders};
 pub use order::{Order, OrderCreated, OrderKind};
 pub use page::{Data, Page, PageMeta, Paging};

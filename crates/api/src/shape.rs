@@ -50,9 +50,11 @@ pub enum Shape {
     AnyOf(&'static [Shape]),
     /// `null`, or a value.
     OrNull(&'static Shape),
+    /// A value, or the field itself is absent.
+    OrAbsent(&'static Shape),
 }
 
-/// A field of an object, which is always there.
+/// A field of an object, which is always there unless its shape is [`Shape::OrAbsent`].
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
     /// Its name in Rust.
@@ -105,6 +107,13 @@ pub(crate) struct Flat<T>(std::marker::PhantomData<T>);
 
 impl<T: HasShape> HasShape for Flat<T> {
     const SHAPE: Shape = Shape::Flattened(&T::SHAPE);
+}
+
+/// `T`, where the field may be absent instead: the shape of an `Option` that `serde` skips.
+pub(crate) struct OrAbsent<T>(std::marker::PhantomData<T>);
+
+impl<T: HasShape> HasShape for OrAbsent<T> {
+    const SHAPE: Shape = Shape::OrAbsent(&T::SHAPE);
 }
 
 /// Declares a response body, whose doc comments describe it in the OpenAPI document too. A field may have another shape

@@ -43,7 +43,7 @@ pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
-pub use model::card::TransactionFilter;
+pub use model::card::{PaymentQuestion, TransactionFilter};
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 pub use model::event::EventQuery;
@@ -66,7 +66,7 @@ pub use kopeck_api::{
     CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType,
     Category, CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
     EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange,
-    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent,
+    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent,
     OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery,
     RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState,
     TimeWindow, Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,

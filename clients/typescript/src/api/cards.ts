@@ -8,8 +8,8 @@ import type {
   Day,
   Id,
   LinkedCard,
-  Moment,
   PaymentAnswer,
+  PaymentDetails,
   Transaction,
 } from "../models/values.js";
 import type { CardStatus, CardType, TransactionType } from "../models/words.js";
@@ -70,8 +70,13 @@ export class Cards {
   }
 
   /** Asks whether a card would pay `amount` kopecks, now or at another time. Nothing is paid or reserved. */
-  async canPay(idCard: Id, amount: number, at?: Moment, options?: CallOptions): Promise<PaymentAnswer> {
-    return as(await this.#core.call(operations.CAN_PAY, { ...options, id: idCard, body: { amount, at } }));
+  async canPay(
+    idCard: Id,
+    amount: number,
+    { at, mcc }: PaymentDetails = {},
+    options?: CallOptions,
+  ): Promise<PaymentAnswer> {
+    return as(await this.#core.call(operations.CAN_PAY, { ...options, id: idCard, body: { amount, at, mcc } }));
   }
 
   /** Lists the cards that are free to be linked. */

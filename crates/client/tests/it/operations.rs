@@ -2,7 +2,7 @@
 
 use kopeck_client::{
     BankBehaviour, CardLimit, CardStatus, CardType, Client, Date, EmployeeFilter, EmployeeStatus,
-    EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch, PlasticItem, PrimitiveDateTime, Purchase,
+    EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch, PaymentQuestion, PlasticItem, PrimitiveDateTime, Purchase,
     RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
@@ -158,8 +158,9 @@ async fn cards_and_balance() {
             transaction_type: Some(TransactionType::Payment),
         };
         assert_eq!(cards.transactions(ID, &filter, Paging::default()).await?.data.len(), 1);
-        assert_eq!(cards.can_pay(ID, 500, Some(noon())).await?.remaining, Some(7));
-        assert!(!cards.can_pay(ID, 500, None).await?.allowed);
+        let lunch = PaymentQuestion { amount: 500, at: Some(noon()), mcc: Some("5812".to_owned()) };
+        assert_eq!(cards.can_pay(ID, &lunch).await?.remaining, Some(7));
+        assert!(!cards.can_pay(ID, &PaymentQuestion::new(500)).await?.allowed);
         assert_eq!(cards.available(Some(&CardType::Mlz), Paging::default()).await?.data.len(), 1);
         assert_eq!(cards.link(ID, "4006381333931", &CardStatus::Main).await?.id_card, ID);
         assert_eq!(cards.switch(ID, ID, &CardStatus::Additional).await?.status_card, CardStatus::Main);
@@ -173,7 +174,7 @@ async fn cards_and_balance() {
             "GET /v1/card/ID",
             "GET /v1/card/ID/balance",
             "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
-            r#"POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00"}"#,
+            r#"POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00","mcc":"5812"}"#,
             r#"POST /v1/card/ID/can-pay {"amount":500}"#,
             "GET /v1/cards/available?typeCard=MLZ",
             r#"POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}"#,

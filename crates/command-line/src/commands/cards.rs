@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use kopeck_client::{
-    CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PrimitiveDateTime, TransactionFilter,
+    CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PaymentQuestion, PrimitiveDateTime, TransactionFilter,
     TransactionType,
 };
 
@@ -89,6 +89,9 @@ pub(crate) enum CardsCommand {
         /// When, `DD.MM.YYYY HH:MM` in the service's zone; now if absent.
         #[arg(long, value_parser = times::moment)]
         at: Option<PrimitiveDateTime>,
+        /// The merchant's category code, such as `5812`.
+        #[arg(long)]
+        mcc: Option<String>,
     },
 }
 
@@ -159,8 +162,9 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output
         CardsCommand::Available { type_card, page } => {
             page.answer(&FREE, cards.all_available(type_card.as_ref())).await
         }
-        CardsCommand::CanPay { card, amount, at } => {
-            let payment = cards.can_pay(names::card(client, &card).await?, amount, at).await?;
+        CardsCommand::CanPay { card, amount, at, mcc } => {
+            let question = PaymentQuestion { amount, at, mcc };
+            let payment = cards.can_pay(names::card(client, &card).await?, &question).await?;
             let exit = if payment.allowed { Exit::Done } else { Exit::OtherwiseThanAsked };
             Ok(shown(&payment, &PAYMENT)?.ending(exit))
         }
@@ -199,6 +203,11 @@ fn limit(limit: &CardLimit) -> String {
             limit.times.iter().map(|window| format!("{}-{}", window.from, window.to)).collect();
         words.push(format!("at {}", times.join(", ")));
     }
+    if let Some(merchants) = &limit.merchant_categories {
+        let lists = [("only merchants", &merchants.only), ("all merchants but", &merchants.except)];
+        let lists = lists.into_iter().filter_map(|(words, list)| Some((words, list.as_ref()?)));
+        words.extend(lists.map(|(words, list)| format!("{words} {}", list.join(", "))));
+    }
     words.join("; ")
 }
 
@@ -215,5 +224,7 @@ mod tests {
             .on_days([Weekday::Monday, Weekday::Friday])
             .within([TimeWindow::new("08:00", "20:00")]);
         assert_eq!(limit(&all), "500.00 per CDAY; on Monday, Friday; at 08:00-20:00");
+        assert!(limit(&all.clone().only_at(["5812", "5411-5499"])).ends_with("; only merchants 5812, 5411-5499"));
+        assert!(limit(&all.except_at(["5812"])).ends_with("; all merchants but 5812"));
     }
 }

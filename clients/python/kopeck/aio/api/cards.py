@@ -69,12 +69,15 @@ class Cards:
             lambda transaction: transaction.id,
         )
 
-    async def can_pay(self, id_card: Id, amount: int, *, at: datetime | None = None) -> PaymentAnswer:
+    async def can_pay(
+        self, id_card: Id, amount: int, *, at: datetime | None = None, mcc: str | None = None
+    ) -> PaymentAnswer:
         """Asks whether a card would pay `amount` kopecks, now or at another time.
 
-        `at` is to the minute, in the service's time zone. Nothing is paid or reserved.
+        `at` is to the minute, in the service's time zone; `mcc` is the merchant's category code, for limits by merchant.
+        Nothing is paid or reserved.
         """
-        body = {"amount": amount} if at is None else {"amount": amount, "at": at}
+        body = {"amount": amount, **({} if at is None else {"at": at}), **({} if mcc is None else {"mcc": mcc})}
         return decode(PaymentAnswer, await self._core.call(operations.CAN_PAY, id=id_card, body=body))
 
     async def available(
