@@ -45,11 +45,13 @@ from kopeck.models.card import (
     PaymentAnswer,
     TimeWindow,
     Transaction,
+    UnlinkedCard,
 )
 from kopeck.models.event import Event, Feed
 from kopeck.models.money import Balance, Purchase, Refund
 from kopeck.models.page import Page, PageMeta
-from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard, EmployeeWithCards
+from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard
+from kopeck.models.people import EmployeeErased, EmployeeWithCards
 from kopeck.models.requests import (
     IssuedCard,
     LimitChange,
@@ -82,6 +84,7 @@ from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
 from kopeck.webhooks import WebhookError, WebhookFault, WebhookVerifier
 from kopeck.words import (
+    BankStatus,
     CardStatus,
     CardType,
     DeliveryStatus,
@@ -109,6 +112,7 @@ __all__ = [
     "AsyncWebhooks",
     "AvailableCard",
     "Balance",
+    "BankStatus",
     "CallTimeoutError",
     "Card",
     "CardBalance",
@@ -127,6 +131,7 @@ __all__ = [
     "DeliveryStatus",
     "Employee",
     "EmployeeCard",
+    "EmployeeErased",
     "EmployeeStatus",
     "EmployeeWithCards",
     "Employees",
@@ -174,6 +179,7 @@ __all__ = [
     "TransactionType",
     "TransportError",
     "UnfinishedError",
+    "UnlinkedCard",
     "VirtualItem",
     "Webhook",
     "WebhookDelivery",

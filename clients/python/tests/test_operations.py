@@ -11,7 +11,7 @@ from uuid import UUID
 
 import kopeck
 from kopeck import CardLimit, CardStatus, CardType, Client, EmployeeStatus, LimitPeriod, PlasticItem, RequestState
-from kopeck import MerchantCategories, TimeWindow, TopUp, TransactionType, VirtualItem
+from kopeck import BankStatus, MerchantCategories, TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
 API = Path(__file__).parents[3] / "docs/API.md"
@@ -92,6 +92,7 @@ class Operations(unittest.TestCase):
             "GET /v1/employee/ID",
             "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
             "GET /v1/employees?page=1&per_page=100",
+            "DELETE /v1/employee/ID",
             'POST /v1/category {"nameCategory":"Ё"}',
             'PUT /v1/category/ID {"nameCategory":"N"}',
             "DELETE /v1/category/ID",
@@ -109,6 +110,10 @@ class Operations(unittest.TestCase):
             "GET /v1/cards/available?typeCard=MLZ",
             'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
             'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
+            "DELETE /v1/employee/ID/card/ID",
+            "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID"
+            "&expiresBefore=07.02.2026",
+            "GET /v1/cards?linked=true&page=1&per_page=100",
             "GET /v1/balance",
         )
 
@@ -204,6 +209,7 @@ def employees_and_categories(client: Client) -> None:
     )
     assert (page.next, page.meta.first, page.data[0].created_at) == (None, 1, date(2026, 2, 1))
     assert len(list(client.employees.all())) == 1
+    assert client.employees.erase(ID).id_employee == ID
     client.categories.create("Ё")
     client.categories.rename(ID, "N")
     assert client.categories.delete(ID).name_category == "N"
@@ -221,6 +227,18 @@ def cards_and_balance(client: Client) -> None:
     assert client.cards.available(type_card=CardType.MLZ).data[0].custom_id_card == "4006381333931"
     assert client.cards.link(ID, "4006381333931", CardStatus.MAIN).id_card == ID
     assert client.cards.switch(ID, ID, CardStatus.ADDITIONAL).status_card is CardStatus.MAIN
+    assert client.cards.unlink(ID, ID).id_card == ID
+    listed = client.cards.list(
+        linked=False,
+        status_card=CardStatus.MAIN,
+        bank_status=BankStatus.CLOSED,
+        type_card=CardType.MLZ,
+        order_id=ID,
+        id_employee=ID,
+        expires_before=NOON.date(),
+    )
+    assert listed.data[0] == card
+    assert len(list(client.cards.all(linked=True))) == 1
     assert client.balance().hold == 1
 
 

@@ -25,7 +25,8 @@ export interface ChangeOptions extends CallOptions {
 
 /** What a call is made of beside its operation. What is `undefined` is left out. */
 export interface Parts extends ChangeOptions {
-  readonly id?: string;
+  /** The identifier in the path, or several in their order. */
+  readonly id?: string | readonly string[];
   readonly query?: object;
   readonly body?: object;
 }
@@ -49,7 +50,7 @@ export class Core {
     const given = Object.entries(parts.query ?? {}).filter(([, value]) => value !== undefined);
     const call: Call = {
       operation,
-      id: parts.id === undefined ? "" : checkedId(parts.id),
+      ids: [parts.id ?? []].flat().map(checkedId),
       query: Object.fromEntries(given) as Record<string, string | number>,
       body: parts.body === undefined ? undefined : JSON.stringify(parts.body),
       key: operation.changes ? checkedKey(parts.idempotencyKey) : undefined,

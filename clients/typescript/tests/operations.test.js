@@ -58,6 +58,7 @@ const groups = {
     const { data, ...place } = await employees.list(filter);
     assert.deepEqual([data.length, place], [1, { page: 1, lastPage: 1, perPage: 15, total: 1, next: undefined }]);
     assert.equal((await all(employees.all())).length, 1);
+    assert.equal((await employees.erase(ID)).idEmployee, ID);
     await categories.create("Ё");
     await categories.rename(ID, "N");
     assert.equal((await categories.delete(ID)).nameCategory, "N");
@@ -75,6 +76,10 @@ const groups = {
     assert.equal((await cards.available({ typeCard: "MLZ" })).data[0].customIdCard, "4006381333931");
     assert.equal((await cards.link(ID, "4006381333931", "MAIN")).idCard, ID);
     assert.equal((await cards.switch(ID, ID, "ADDITIONAL")).statusCard, "MAIN");
+    assert.equal((await cards.unlink(ID, ID)).idCard, ID);
+    const cardFilter = { linked: false, statusCard: "MAIN", bankStatus: "CLOSED", typeCard: "MLZ", orderId: ID, idEmployee: ID };
+    assert.equal((await cards.list({ ...cardFilter, expiresBefore: "07.02.2026" })).data[0].balance, card.balance);
+    assert.equal((await all(cards.all({ linked: true }))).length, 1);
   },
 
   async orders({ orders }) {
@@ -150,6 +155,7 @@ const SENT = {
     "GET /v1/employee/ID",
     "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
     "GET /v1/employees?page=1&per_page=100",
+    "DELETE /v1/employee/ID",
     'POST /v1/category {"nameCategory":"Ё"}',
     'PUT /v1/category/ID {"nameCategory":"N"}',
     "DELETE /v1/category/ID",
@@ -164,6 +170,9 @@ const SENT = {
     "GET /v1/cards/available?typeCard=MLZ",
     'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
     'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
+    "DELETE /v1/employee/ID/card/ID",
+    "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID&expiresBefore=07.02.2026",
+    "GET /v1/cards?linked=true&page=1&per_page=100",
   ],
   orders: [
     'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A","recipient":"R","phone":"9031234567"}]}',
@@ -242,5 +251,5 @@ test("every operation of the reference has a method", async (t) => {
   const { client, seen } = await stub(t, answer);
   for (const calls of Object.values(groups)) await calls(client());
   const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}")));
-  assert.deepEqual([...sent].sort(), [...named].map((name) => name.replace(/\{\w+\}/, "{}")).sort());
+  assert.deepEqual([...sent].sort(), [...named].map((name) => name.replace(/\{\w+\}/g, "{}")).sort());
 });

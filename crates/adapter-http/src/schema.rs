@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use kopeck_api::{Code, Field, HasShape as _, Shape};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{CardStatus, CardType};
+use kopeck_domain::card::{BankStatus, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::CategoryName;
 use kopeck_domain::employee::EmployeeStatus;
@@ -337,7 +337,7 @@ macro_rules! of_the_api {
 
 of_the_api! {
     AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Employee, EmployeeWithCards, Feed, LimitChange,
-    LimitChangeCreated, LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, RefundResult,
+    EmployeeErased, LimitChangeCreated, LimitResult, LinkedCard, UnlinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, RefundResult,
     Redelivery, Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction, Webhook, WebhookCreated,
     WebhookDelivery, WebhookPinged, WebhookSecretRotated,
 }
@@ -361,6 +361,7 @@ macro_rules! vocabularies {
 }
 
 vocabularies! {
+    BankStatus as BankStatus,
     CardStatus as CardStatus,
     DeliveryStatus as DeliveryStatus,
     CardType as CardType,

@@ -170,6 +170,16 @@ body! {
 }
 
 body! {
+    /// A card and the employee it was linked to.
+    pub struct UnlinkedCard as "Unlinked" {
+        /// The employee.
+        id_employee: Uuid,
+        /// The card.
+        id_card: Uuid,
+    }
+}
+
+body! {
     /// A transaction in a list.
     pub struct Transaction as "Transaction" {
         /// Its number.

@@ -23,15 +23,15 @@ pub mod wire;
 pub use balance::Balance;
 pub use card::{
     AccountBalance, AvailableCard, BankStatus, Card, CardBalance, CardStatus, CardType, LinkedCard,
-    PaymentAnswer, Transaction, TransactionType,
+    PaymentAnswer, Transaction, TransactionType, UnlinkedCard,
 };
 pub use category::{Category, CategoryWithCount};
-pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
+pub use employee::{Employee, EmployeeCard, EmployeeErased, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
-    DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription, EventType, Feed,
-    LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
+    DepositEvent, EVENT_DESCRIPTIONS, EmployeeErasedEvent, EmployeeEvent, Event, EventData, EventDescription,
+    EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, WebhookDisabledEvent,
 };
 pub use limit::{
     CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, MerchantCategories, TimeWindow,

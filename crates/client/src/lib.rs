@@ -43,7 +43,7 @@ pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
-pub use model::card::{PaymentQuestion, TransactionFilter};
+pub use model::card::{CardFilter, PaymentQuestion, TransactionFilter};
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 pub use model::event::EventQuery;
@@ -64,13 +64,14 @@ pub use write::Write;
 pub use kopeck_api::{
     AccountBalance, AvailableCard, Balance, BalanceLowEvent, BankCardEvent, BankStatus, Card, CardBalance,
     CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus, CardTransactionEvent, CardType,
-    Category, CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
-    EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange,
-    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent,
-    OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery,
-    RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState,
-    TimeWindow, Transaction, TransactionType, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated,
+    Category, CategoryWithCount, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
+    EmployeeErasedEvent, EmployeeEvent, EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData,
+    EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard,
+    MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging, PaymentAnswer,
+    Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated,
+    ReplenishmentEvent, ReplenishmentResult, RequestState, TimeWindow, Transaction, TransactionType,
+    UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
+    WebhookSecret, WebhookSecretRotated,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kopeck_api::Operation;
+use kopeck_api::{Operation, placeholders};
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,10 +17,10 @@ use crate::idempotency::IdempotencyKey;
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
+    /// The path with its placeholders, such as `/v1/card/{idCard}/balance`.
     pub(crate) template: &'static str,
-    /// The value of the placeholder.
-    pub(crate) id: Option<Uuid>,
+    /// The values of the placeholders, in their order.
+    pub(crate) ids: Vec<Uuid>,
     pub(crate) query: Map<String, Value>,
     pub(crate) body: Option<Zeroizing<String>>,
     /// How long the service may wait before it responds.
@@ -40,7 +40,7 @@ impl Request {
                 kopeck_api::Method::Delete => Method::DELETE,
             },
             template: operation.path,
-            id: None,
+            ids: Vec::new(),
             query: Map::new(),
             body: None,
             wait: Duration::ZERO,
@@ -48,8 +48,9 @@ impl Request {
         }
     }
 
+    /// The value of the next placeholder.
     pub(crate) fn id(mut self, id: Uuid) -> Self {
-        self.id = Some(id);
+        self.ids.push(id);
         self
     }
 
@@ -76,22 +77,13 @@ impl Request {
         self
     }
 
-    /// The path with `value` in place of the placeholder.
-    pub(crate) fn path_with(&self, value: &str) -> String {
-        match self.placeholder() {
-            Some((before, _, after)) => [before, value, after].concat(),
-            None => self.template.to_owned(),
+    /// The path. In place of each placeholder stands what `value` makes of its name and its identifier.
+    pub(crate) fn path_with(&self, value: impl Fn(&'static str, Uuid) -> String) -> String {
+        let mut path = self.template.to_owned();
+        for (name, id) in placeholders(self.template).zip(&self.ids) {
+            path = path.replace(&format!("{{{name}}}"), &value(name, *id));
         }
-    }
-
-    pub(crate) fn placeholder_name(&self) -> Option<&'static str> {
-        self.placeholder().map(|(_, name, _)| name)
-    }
-
-    fn placeholder(&self) -> Option<(&'static str, &'static str, &'static str)> {
-        let (before, rest) = self.template.split_once('{')?;
-        let (name, after) = rest.split_once('}')?;
-        Some((before, name, after))
+        path
     }
 }
 
@@ -102,13 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_placeholder_is_replaced() {
-        let call = Request::of(&operations::CARD_BALANCE);
-        assert_eq!(call.path_with("*"), "/v1/card/*/balance");
-        assert_eq!(call.placeholder_name(), Some("idCard"));
+    fn placeholders_are_replaced() {
+        let shown = |name: &str, id: Uuid| format!("{name}={}", id.as_u128());
+        let [one, two] = [1, 2].map(Uuid::from_u128);
+        let call = Request::of(&operations::CARD_BALANCE).id(one);
+        assert_eq!(call.path_with(shown), "/v1/card/idCard=1/balance");
+        let call = Request::of(&operations::CARD_UNLINK).id(one).id(two);
+        assert_eq!(call.path_with(shown), "/v1/employee/idEmployee=1/card/idCard=2");
         let call = Request::of(&operations::ORDER_LIST);
-        assert_eq!(call.path_with("*"), "/v1/orders");
-        assert_eq!(call.placeholder_name(), None);
+        assert_eq!(call.path_with(shown), "/v1/orders");
     }
 
     #[test]

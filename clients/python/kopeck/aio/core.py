@@ -26,7 +26,7 @@ class Core:
         self,
         operation: Operation,
         *,
-        id: Id | None = None,
+        id: Id | tuple[Id, ...] = (),
         query: Mapping[str, object] | None = None,
         body: object = None,
         key: str | None = None,
@@ -34,9 +34,9 @@ class Core:
         """Brings one logical call through and answers its JSON.
 
         Every try is the same call under the same key, with a nonce of its own. Parameters that are `None` are left
-        out.
+        out. `id` is the identifier in the path, or several in their order.
         """
-        call = call_of(operation, id, query, body, key)
+        call = call_of(operation, id if isinstance(id, tuple) else (id,), query, body, key)
         failed: KopeckError
         try:
             return await retrying(self._retry, lambda: self._attempt(call), lambda error: error.is_transient)

@@ -115,6 +115,14 @@ class LinkedCard:
 
 
 @dataclass(frozen=True, slots=True)
+class UnlinkedCard:
+    """A card and the employee it was linked to."""
+
+    id_employee: UUID
+    id_card: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Transaction:
     """A movement of money on a card."""
 

@@ -17,6 +17,7 @@ export interface EventData {
     readonly bankStatus: BankStatus;
   };
   readonly "card.linked": CardLinkEvent;
+  readonly "card.unlinked": CardLinkEvent;
   readonly "card.status": CardLinkEvent;
   readonly "card.bank_status": BankCardEvent;
   readonly "card.activated": BankCardEvent;
@@ -43,6 +44,7 @@ export interface EventData {
   readonly "balance.low": { readonly available: number; readonly threshold: number };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
+  readonly "employee.erased": { readonly idEmployee: Id };
   readonly "webhook.disabled": { readonly idWebhook: Id; readonly reason: "gone" | "failing" | "operator" | (string & {}) };
   readonly ping: Readonly<Record<string, never>>;
 }
@@ -65,7 +67,8 @@ export interface BankCardEvent {
 /** An employee who was added or changed. */
 export interface EmployeeEvent {
   readonly idEmployee: Id;
-  readonly customId: string;
+  /** `null` once the employee was erased. */
+  readonly customId: string | null;
 }
 
 /** An event of a type. */
@@ -92,6 +95,7 @@ const KNOWN = new Set<string>([
   "limits.status",
   "card.issued",
   "card.linked",
+  "card.unlinked",
   "card.status",
   "card.bank_status",
   "card.activated",
@@ -103,6 +107,7 @@ const KNOWN = new Set<string>([
   "balance.low",
   "employee.created",
   "employee.updated",
+  "employee.erased",
   "webhook.disabled",
   "ping",
 ] satisfies (keyof EventData)[]);

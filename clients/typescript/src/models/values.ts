@@ -72,6 +72,11 @@ export interface EmployeeWithCards extends Employee {
   readonly cards: readonly { readonly idCard: Id; readonly statusCard: CardStatus }[];
 }
 
+/** An employee whose personal data was erased. */
+export interface EmployeeErased {
+  readonly idEmployee: Id;
+}
+
 export interface NewEmployee {
   /** Up to 64 letters, digits, `-` and `_`. */
   readonly customId: string;
@@ -176,6 +181,12 @@ export interface LinkedCard {
   readonly idEmployee: Id;
   readonly idCard: Id;
   readonly statusCard: CardStatus;
+}
+
+/** A card and the employee it was linked to. */
+export interface UnlinkedCard {
+  readonly idEmployee: Id;
+  readonly idCard: Id;
 }
 
 /** A movement of money on a card. */

@@ -93,9 +93,8 @@ fn categories(given: InputValue<'_>) -> Result<CategoriesDraft, Invalid> {
     let InputValue::Json(Value::Object(categories)) = given else {
         return Err(Invalid::new("must be an object"));
     };
-    let texts = |given: InputValue<'_>| {
-        Ok(list(given)?.iter().map(|text| owned(InputValue::Json(text))).collect())
-    };
+    let texts =
+        |given: InputValue<'_>| Ok(list(given)?.iter().map(|text| owned(InputValue::Json(text))).collect());
     Ok(CategoriesDraft { only: part(categories, "only", texts), except: part(categories, "except", texts) })
 }
 
@@ -166,7 +165,10 @@ mod tests {
             (json!({"only": null, "except": ["0000"], "note": 1}), "except"),
         ] {
             let limit = read(&json!({"merchantCategories": categories})).unwrap();
-            assert_eq!(limit.merchant_categories().is_some_and(|some| matches!(some, MerchantCategories::Only(_))), text == "only");
+            assert_eq!(
+                limit.merchant_categories().is_some_and(|some| matches!(some, MerchantCategories::Only(_))),
+                text == "only"
+            );
             let conflict = json!({"unlimited": true, "merchantCategories": categories});
             assert_eq!(read(&conflict), Err("conflict".to_owned()));
         }

@@ -5,8 +5,10 @@ mod balance;
 mod can_pay;
 mod info;
 mod link;
+mod list;
 mod switch;
 mod transactions;
+mod unlink;
 
 use actix_web::http::StatusCode;
 use kopeck_domain::calendar::Zone;
@@ -22,14 +24,16 @@ use crate::input::field_types::{FieldType, InputValue, text};
 use crate::operations::prelude::*;
 use crate::schema::chars;
 
-pub(super) static OPERATIONS: [&Operation; 7] = [
+pub(super) static OPERATIONS: [&Operation; 9] = [
     &info::OPERATION,
     &balance::OPERATION,
     &transactions::OPERATION,
     &can_pay::OPERATION,
+    &list::OPERATION,
     &available::OPERATION,
     &link::OPERATION,
     &switch::OPERATION,
+    &unlink::OPERATION,
 ];
 
 /// The most characters of a text about a merchant.

@@ -83,7 +83,8 @@ mod tests {
             json!({"unlimited": false, "amount": 500_000, "period": "CQUARTET", "days": [1, 7],
                 "times": [{"from": "22:00", "to": "06:00"}]})
         );
-        let nothing_else = json!({"unlimited": false, "amount": null, "period": null, "days": [], "times": []});
+        let nothing_else =
+            json!({"unlimited": false, "amount": null, "period": null, "days": [], "times": []});
         for (limit, categories) in [
             (Limit::only_at(["5812", "5411-5499", "5812"]), json!({"only": ["5812", "5411-5499", "5812"]})),
             (Limit::except_at(["5812-5812"]), json!({"except": ["5812-5812"]})),

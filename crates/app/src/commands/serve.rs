@@ -132,6 +132,7 @@ struct Process {
     system_clock: Arc<SystemClock>,
     keys: Arc<KeyRing>,
     application: Application,
+    database_url: String,
     folder: DataFolder,
     bank: Bank,
     /// Audit entries of refusals.
@@ -208,6 +209,7 @@ impl Process {
             system_clock,
             keys,
             application,
+            database_url: args.store.database_url().to_owned(),
             folder,
             bank,
             audit,
@@ -326,6 +328,11 @@ impl Process {
         }
         self.audit.close();
         self.application.store.close();
+        match kopeck_adapter_store_diesel::scrub(&self.database_url) {
+            Ok(true) => log::info!("made the database file anew, since personal data was erased"),
+            Ok(false) => {}
+            Err(error) => log::warn!(error:% = error; "erased data may be left in free space of the file"),
+        }
         self.heads.send();
         drop(self.operations_server);
         log::info!("stopped");

@@ -1,7 +1,8 @@
 //! Whether a card would pay: a question that agrees with the purchase and leaves nothing behind.
 
 use kopeck_client::{
-    CardLimit, Client, EventData, EventQuery, LimitPeriod, PaymentAnswer, PaymentQuestion, Purchase, TimeWindow, TopUp, Uuid, Weekday,
+    CardLimit, Client, EventData, EventQuery, LimitPeriod, PaymentAnswer, PaymentQuestion, Purchase,
+    TimeWindow, TopUp, Uuid, Weekday,
 };
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
@@ -43,7 +44,8 @@ async fn ask_and_buy(
     amount: i64,
     at: Option<PrimitiveDateTime>,
 ) -> PaymentAnswer {
-    let answer = client.cards().can_pay(card, &PaymentQuestion { at, ..PaymentQuestion::new(amount) }).await.unwrap();
+    let answer =
+        client.cards().can_pay(card, &PaymentQuestion { at, ..PaymentQuestion::new(amount) }).await.unwrap();
     let bought = client.sandbox().purchase(card, &purchase(amount, at)).await.unwrap();
     assert_eq!((bought.approved, &bought.reason), (answer.allowed, &answer.reason), "{amount} at {at:?}");
     answer
@@ -191,8 +193,7 @@ async fn the_merchant_decides_and_the_decline_is_an_event() {
         _ => None,
     });
     let code = || Some("merchant_category".to_owned());
-    let expected =
-        [Some("5500"), Some("581"), None].map(|mcc| (code(), mcc.map(str::to_owned)));
+    let expected = [Some("5500"), Some("581"), None].map(|mcc| (code(), mcc.map(str::to_owned)));
     assert_eq!(declined.collect::<Vec<_>>(), expected);
     set_limit(&server, &client, card, &CardLimit::default().except_at(["5812"])).await;
     assert!(client.cards().can_pay(card, &PaymentQuestion::new(100)).await.unwrap().allowed);

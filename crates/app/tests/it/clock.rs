@@ -1,7 +1,8 @@
 //! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
 
 use kopeck_client::{
-    CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PaymentQuestion, PrimitiveDateTime, RequestState, TopUp,
+    CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PaymentQuestion, PrimitiveDateTime, RequestState,
+    TopUp,
 };
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::partner::SealingPolicy;

@@ -2,14 +2,14 @@
 
 use kopeck_api::{
     AvailableCard, Card, CardBalance, CardStatus, CardType, Data, LinkedCard, Page, Paging, PaymentAnswer,
-    Transaction, operations,
+    Transaction, UnlinkedCard, operations,
 };
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::card::{PaymentQuestion, TransactionFilter};
+use crate::model::card::{CardFilter, PaymentQuestion, TransactionFilter};
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -75,6 +75,21 @@ impl<'a> Cards<'a> {
         self.client.read(Request::of(&operations::CARD_CAN_PAY).id(id_card).body(payment)).await
     }
 
+    /// Lists cards, the first issued first, with the service's own copy of the bank's data.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn list(&self, filter: &CardFilter, paging: Paging) -> Result<Page<Card>, Error> {
+        self.all(filter).page(paging).await
+    }
+
+    /// All cards that fit the filter, the first issued first, page by page on demand.
+    pub fn all(&self, filter: &CardFilter) -> Records<Card> {
+        let request = filter.add_to(Request::of(&operations::CARD_LIST));
+        Records::new(self.client, request, |one| one.id_card.as_u128())
+    }
+
     /// Lists the cards that are not linked yet, of one kind or of all.
     ///
     /// # Errors
@@ -118,5 +133,11 @@ impl<'a> Cards<'a> {
         }
         let request = Request::of(&operations::CARD_SWITCH).id(id_employee);
         self.client.write(request.body(&Body { id_card, status_card: status }))
+    }
+
+    /// Unlinks a card from its employee: one that is closed or has expired, or that was never activated and holds no
+    /// money, which is free again.
+    pub fn unlink(&self, id_employee: Uuid, id_card: Uuid) -> Write<UnlinkedCard> {
+        self.client.write(Request::of(&operations::CARD_UNLINK).id(id_employee).id(id_card))
     }
 }

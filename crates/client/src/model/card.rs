@@ -1,11 +1,44 @@
-//! Which transactions to list, and which payment to ask about.
+//! Which cards and transactions to list, and which payment to ask about.
 
-use kopeck_api::TransactionType;
 use kopeck_api::wire::{self, WireText as _};
+use kopeck_api::{BankStatus, CardStatus, CardType, TransactionType};
 use serde::Serialize;
 use time::{Date, PrimitiveDateTime};
+use uuid::Uuid;
 
 use crate::request::Request;
+
+/// Which cards to list. The default lists all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CardFilter {
+    /// Those that are linked to an employee, or to none.
+    pub linked: Option<bool>,
+    /// Those with this status.
+    pub status_card: Option<CardStatus>,
+    /// Those with this status at the bank.
+    pub bank_status: Option<BankStatus>,
+    /// Those of this type.
+    pub type_card: Option<CardType>,
+    /// Those of this order.
+    pub order_id: Option<Uuid>,
+    /// Those of this employee.
+    pub id_employee: Option<Uuid>,
+    /// Those whose last day is before this one.
+    pub expires_before: Option<Date>,
+}
+
+impl CardFilter {
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("linked", self.linked.map(|linked| linked.to_string()))
+            .query("statusCard", self.status_card.as_ref().map(CardStatus::as_str))
+            .query("bankStatus", self.bank_status.as_ref().map(BankStatus::as_str))
+            .query("typeCard", self.type_card.as_ref().map(CardType::as_str))
+            .query("orderId", self.order_id.map(|id| id.to_string()))
+            .query("idEmployee", self.id_employee.map(|id| id.to_string()))
+            .query("expiresBefore", self.expires_before.map(|day| day.text()))
+    }
+}
 
 /// Which transactions to list. The default lists all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use kopeck_client::{
     CardLimit, CardStatus, Client, ClientBuilder, Employee, EmployeeFilter, Error, ErrorCode,
-    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, PaymentQuestion, Purchase, RequestState, SealingKey,
-    TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
+    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, PaymentQuestion, Purchase,
+    RequestState, SealingKey, TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
 };
 use serde_json::{Value, json};
 

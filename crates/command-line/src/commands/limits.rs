@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use kopeck_client::{CardLimit, Client, LimitPeriod, MerchantCategories, RequestState, TimeWindow, Uuid, Weekday};
+use kopeck_client::{
+    CardLimit, Client, LimitPeriod, MerchantCategories, RequestState, TimeWindow, Uuid, Weekday,
+};
 
 use crate::context::IdempotencyArgs;
 use crate::examples;

@@ -1,7 +1,8 @@
 //! Limits made from values.
 
 use super::{
-    Allowance, CategoryList, CategoryRange, Days, Limit, MAX_WINDOWS, MerchantCategories, Period, Restrictions, Window,
+    Allowance, CategoryList, CategoryRange, Days, Limit, MAX_WINDOWS, MerchantCategories, Period,
+    Restrictions, Window,
 };
 use crate::Kopecks;
 use crate::draft::Invalid;

@@ -131,9 +131,9 @@ impl Restrictions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::LimitBuilder;
     use crate::limit::Period;
     use crate::limit::samples::{categories, limit, limits, minute_table, moments, zones};
-    use crate::limit::LimitBuilder;
     use proptest::prelude::*;
     use time::Duration;
     use time::macros::datetime;
@@ -249,7 +249,8 @@ mod tests {
     fn of_several_refusals_the_first_is_answered() {
         let limit = limit(Some((100, "CDAY")), &[1], &["09:00-18:00"]);
         let limit = LimitBuilder::from(&limit).only_at(["5812"]).build().unwrap();
-        let pays = |at, mcc| decide(&limit, moscow(), &attempt(at, 101).at_merchant(mcc), Kopecks::ZERO).refusal;
+        let pays =
+            |at, mcc| decide(&limit, moscow(), &attempt(at, 101).at_merchant(mcc), Kopecks::ZERO).refusal;
         assert_eq!(pays(datetime!(2026-03-17 08:00 +3), Some("5813")), Some(Refusal::MerchantCategory));
         let refusal = |at| pays(at, Some("5812"));
         assert_eq!(refusal(datetime!(2026-03-17 08:00 +3)), DAY);
@@ -261,9 +262,13 @@ mod tests {
     fn a_code_that_is_none_is_outside_of_every_list() {
         let [only, except] = [Limit::only_at(["0000-9999"]), Limit::except_at(["0000-9999"])];
         let at = datetime!(2026-03-16 12:00 +3);
-        for (mcc, is_code) in
-            [(Some("5812"), true), (None, false), (Some("581"), false), (Some("581x"), false), (Some("05812"), false)]
-        {
+        for (mcc, is_code) in [
+            (Some("5812"), true),
+            (None, false),
+            (Some("581"), false),
+            (Some("581x"), false),
+            (Some("05812"), false),
+        ] {
             let pays = |limit: LimitBuilder| {
                 let limit = limit.build().unwrap();
                 decide(&limit, moscow(), &attempt(at, 1).at_merchant(mcc), Kopecks::ZERO).is_allowed()

@@ -207,7 +207,9 @@ mod tests {
             assert_eq!(CategoryRange::parse(text).unwrap().to_string(), text);
         }
         let food = CategoryRange::parse("5411-5499").unwrap();
-        for (code, holds) in [("5410", false), ("5411", true), ("5450", true), ("5499", true), ("5500", false)] {
+        for (code, holds) in
+            [("5410", false), ("5411", true), ("5450", true), ("5499", true), ("5500", false)]
+        {
             assert_eq!(food.contains(category(code)), holds, "{code}");
         }
         let one = CategoryRange::from(category("5812"));
@@ -220,7 +222,11 @@ mod tests {
         let detail = |text: &str| CategoryRange::parse(text).unwrap_err().to_string();
         assert_eq!(detail("5499-5411"), "must be a range from a lower code to a higher one");
         for faulty in ["", "-", "5411-", "-5499", "5411-549", "5411 - 5499", "5411-5499-5500", "food"] {
-            assert_eq!(detail(faulty), "must be a merchant category code NNNN or a range NNNN-NNNN", "{faulty}");
+            assert_eq!(
+                detail(faulty),
+                "must be a merchant category code NNNN or a range NNNN-NNNN",
+                "{faulty}"
+            );
         }
     }
 
@@ -238,7 +244,9 @@ mod tests {
     fn a_merchant_without_a_category_is_in_no_list() {
         let list = || CategoryList::new(["5812", "5411-5499"]).unwrap();
         let (only, except) = (MerchantCategories::Only(list()), MerchantCategories::Except(list()));
-        for (code, is_in) in [(Some("5812"), true), (Some("5499"), true), (Some("5813"), false), (None, false)] {
+        for (code, is_in) in
+            [(Some("5812"), true), (Some("5499"), true), (Some("5813"), false), (None, false)]
+        {
             let code = code.map(category);
             assert_eq!((only.allow(code), except.allow(code)), (is_in, !is_in), "{code:?}");
         }

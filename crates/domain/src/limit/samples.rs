@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use time::{OffsetDateTime, UtcOffset};
 
 use super::{
-    CategoryList, CategoryRange, Days, Limit, LimitBuilder, MerchantCategories, MerchantCategory, Period, TimeOfDay, Window,
+    CategoryList, CategoryRange, Days, Limit, LimitBuilder, MerchantCategories, MerchantCategory, Period,
+    TimeOfDay, Window,
 };
 use crate::Kopecks;
 use crate::calendar::Zone;

@@ -66,11 +66,16 @@ fn the_category_of_the_merchant_counts() {
     let limit = Limit::only_at(["5812"]).build().unwrap();
     let refusal = |mcc: Option<&str>| {
         let question = Question { mcc: mcc.map(str::to_owned), ..question(1) };
-        can_pay(&mut unit(record(limit.clone())), &Bench::new(), PARTNER, card_id(1), &question).unwrap().refusal
+        can_pay(&mut unit(record(limit.clone())), &Bench::new(), PARTNER, card_id(1), &question)
+            .unwrap()
+            .refusal
     };
     let misplaced = Some(PaymentRefusal::Limit(Refusal::MerchantCategory));
     assert_eq!(refusal(Some("5812")), None);
-    assert_eq!((refusal(Some("5813")), refusal(Some("food")), refusal(None)), (misplaced, misplaced, misplaced));
+    assert_eq!(
+        (refusal(Some("5813")), refusal(Some("food")), refusal(None)),
+        (misplaced, misplaced, misplaced)
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::{Faults, Invalid};
 use kopeck_domain::limit::{
-    CategoryList, CategoryRange, Days, Limit, MAX_CATEGORIES, MAX_WINDOWS, MerchantCategories, Period, TimeOfDay,
-    Window,
+    CategoryList, CategoryRange, Days, Limit, MAX_CATEGORIES, MAX_WINDOWS, MerchantCategories, Period,
+    TimeOfDay, Window,
 };
 use kopeck_service::limits::LimitConflict;
 
@@ -84,7 +84,10 @@ impl LimitDraft {
         }
         // The parts are sound by now, so that the one fault left is that there are none.
         let limit = builder.build().map_err(|_| {
-            faults.push(field, "must be unlimited or have an amount with its period, days, times or merchantCategories");
+            faults.push(
+                field,
+                "must be unlimited or have an amount with its period, days, times or merchantCategories",
+            );
         });
         limit.ok().map(Ok)
     }

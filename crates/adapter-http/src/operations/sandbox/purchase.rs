@@ -16,8 +16,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_PURC
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<Purchase> {
     let mut body = r.body();
     let amount = body.required("amount", amount().about("Kopecks."));
-    let [place, mcc, merchant_id] =
-        ["place", "mcc", "merchantId"].map(|name| body.optional(name, merchant_text("Shown in the card's transactions.")));
+    let [place, mcc, merchant_id] = ["place", "mcc", "merchantId"]
+        .map(|name| body.optional(name, merchant_text("Shown in the card's transactions.")));
     let about = "When it happens, in the past or in the future; now, if absent.";
     let at = body.optional("at", text(move |at| zone.parse_moment(at)).about(about));
     Some(Purchase { amount: amount?, place, mcc, merchant_id, at, key: None })

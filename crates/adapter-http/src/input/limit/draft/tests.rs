@@ -65,7 +65,10 @@ fn texts(categories: &[&str]) -> Part<Vec<Result<String, Invalid>>> {
     Some(Ok(categories.iter().map(|text| Ok((*text).to_owned())).collect()))
 }
 
-fn categories(only: Part<Vec<Result<String, Invalid>>>, except: Part<Vec<Result<String, Invalid>>>) -> LimitDraft {
+fn categories(
+    only: Part<Vec<Result<String, Invalid>>>,
+    except: Part<Vec<Result<String, Invalid>>>,
+) -> LimitDraft {
     LimitDraft { categories: Some(Ok(CategoriesDraft { only, except })), ..LimitDraft::default() }
 }
 
