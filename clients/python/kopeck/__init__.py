@@ -44,14 +44,17 @@ from kopeck.models.card import (
     CardBalance,
     CardLimit,
     LinkedCard,
+    MerchantCategories,
     PaymentAnswer,
     TimeWindow,
     Transaction,
+    UnlinkedCard,
 )
 from kopeck.models.event import Event, Feed
 from kopeck.models.money import Balance, Purchase, Refund
 from kopeck.models.page import Page, PageMeta
-from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard, EmployeeWithCards
+from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard
+from kopeck.models.people import EmployeeErased, EmployeeWithCards
 from kopeck.models.requests import (
     CardClosing,
     CardWithdrawal,
@@ -106,6 +109,7 @@ from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
 from kopeck.webhooks import WebhookError, WebhookFault, WebhookVerifier
 from kopeck.words import (
+    BankStatus,
     CardStatus,
     CardType,
     ClosingReason,
@@ -141,6 +145,7 @@ __all__ = [
     "Balance",
     "BalanceEntries",
     "BalanceEntry",
+    "BankStatus",
     "CallTimeoutError",
     "Card",
     "CardBalance",
@@ -166,6 +171,7 @@ __all__ = [
     "DeliveryStatus",
     "Employee",
     "EmployeeCard",
+    "EmployeeErased",
     "EmployeeStatus",
     "EmployeeWithCards",
     "Employees",
@@ -187,6 +193,7 @@ __all__ = [
     "LimitResult",
     "Limits",
     "LinkedCard",
+    "MerchantCategories",
     "Order",
     "OrderCreated",
     "OrderKind",
@@ -222,6 +229,7 @@ __all__ = [
     "TransactionType",
     "TransportError",
     "UnfinishedError",
+    "UnlinkedCard",
     "VirtualItem",
     "Webhook",
     "WebhookDelivery",

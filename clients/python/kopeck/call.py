@@ -20,6 +20,7 @@ from kopeck.wire import encode, identifier
 Id = UUID | str
 """An identifier, as `UUID` or as its text."""
 
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _KEY = re.compile(r"[!-~]{1,255}")
 _MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
@@ -32,8 +33,8 @@ class Call:
     """One logical call. It is written anew for each try, with a nonce of its own."""
 
     operation: Operation
-    id: UUID | str | None = None
-    """What stands in place of the path's placeholder."""
+    values: tuple[UUID | str, ...] = ()
+    """What stands in place of the path's placeholders, in their order."""
     accept: str | None = None
     """The media type of a file to ask for in place of JSON. Files are never sealed."""
     query: Mapping[str, str | int] = field(default_factory=dict, repr=False)
@@ -41,20 +42,15 @@ class Call:
     key: str | None = None
     """Its idempotency key; present if the call changes something."""
 
-    def path_with(self, value: str) -> str:
-        """The path with `value` in place of the placeholder."""
-        before, brace, rest = self.operation.path.partition("{")
-        return before + value + rest.partition("}")[2] if brace else before
-
-    @property
-    def placeholder(self) -> str | None:
-        """The name of the path's placeholder."""
-        return self.operation.path.partition("{")[2].partition("}")[0] or None
+    def path_with(self, shown: Callable[[str, UUID | str], str]) -> str:
+        """The path. In place of each placeholder stands what `shown` makes of its name and its value."""
+        values = iter(self.values)
+        return _PLACEHOLDER.sub(lambda found: shown(found[1], next(values)), self.operation.path)
 
 
 def call_of(
     operation: Operation,
-    id: Id | None,
+    ids: tuple[Id, ...],
     query: Mapping[str, object] | None,
     body: object,
     key: str | None,
@@ -73,7 +69,7 @@ def call_of(
         raise ConfigError(f"a value cannot be sent: {type(error).__name__}") from None
     return Call(
         operation,
-        id=_checked_month(month) if month is not None else None if id is None else identifier(id),
+        values=tuple(identifier(id) for id in ids) if month is None else (_checked_month(month),),
         accept=accept,
         query=parameters,
         body=text,
@@ -125,20 +121,19 @@ class Sealing:
     answers: bool
 
     def render(self, call: Call, nonce: str, now_unix: int) -> Rendered:
-        """The call with its body sealed and, if that is wanted, its identifier and its query too."""
+        """The call with its body sealed and, if that is wanted, its identifiers and its query too."""
         bound = self._bound_path(call)
 
         def seal(slot: str, plaintext: str) -> str:
             context = RequestContext(call.operation.method, bound, nonce, slot)
             return sealing.seal(self.key, context, now_unix, plaintext)
 
-        identifier, query = _id_text(call), call.query
+        path, query = call.path_with(_plain), call.query
         if self.parameters:
-            if call.placeholder:
-                identifier = seal(f"path:{call.placeholder}", identifier)
+            path = call.path_with(lambda name, id: seal(f"path:{name}", str(id)))
             if query:
                 query = {"sealed": seal("query", to_json(query))}
-        target = call.path_with(identifier) + _query_text(query)
+        target = path + _query_text(query)
         if call.body is None:
             return Rendered(target)
         return Rendered(target, to_json({"sealed": seal("body", call.body)}).encode(), SEALED_JSON)
@@ -152,12 +147,12 @@ class Sealing:
         return sealing.open_sealed(key, context, now_unix, text)
 
     def _bound_path(self, call: Call) -> str:
-        return sealing.bound_path(call.path_with("*" if self.parameters else _id_text(call)))
+        return sealing.bound_path(call.path_with((lambda name, id: "*") if self.parameters else _plain))
 
 
 def render_clear(call: Call) -> Rendered:
     """The call in clear."""
-    target = call.path_with(_id_text(call)) + _query_text(call.query)
+    target = call.path_with(_plain) + _query_text(call.query)
     return Rendered(target) if call.body is None else Rendered(target, call.body.encode(), JSON)
 
 
@@ -166,8 +161,8 @@ def to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _id_text(call: Call) -> str:
-    return str(call.id) if call.id else ""
+def _plain(name: str, id: UUID) -> str:
+    return str(id)
 
 
 def _query_text(query: Mapping[str, str | int]) -> str:

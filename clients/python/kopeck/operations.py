@@ -11,7 +11,7 @@ class Operation:
 
     method: str
     path: str
-    """With at most one `{placeholder}`."""
+    """With its `{placeholders}`."""
     changes: bool = False
     """Whether it changes something. Its calls have an idempotency key then."""
 
@@ -34,6 +34,7 @@ REFRESH = _ask("/v1/get_refresh_token")
 
 ADD_EMPLOYEE = _post("/v1/employee/add")
 UPDATE_EMPLOYEE = Operation("PUT", "/v1/employee/{idEmployee}", changes=True)
+ERASE_EMPLOYEE = Operation("DELETE", "/v1/employee/{idEmployee}", changes=True)
 GET_EMPLOYEE = _get("/v1/employee/{idEmployee}")
 LIST_EMPLOYEES = _get("/v1/employees")
 
@@ -46,9 +47,11 @@ CARD_INFO = _get("/v1/card/{idCard}")
 CARD_BALANCE = _get("/v1/card/{idCard}/balance")
 CARD_TRANSACTIONS = _get("/v1/card/{idCard}/transactions")
 CAN_PAY = _ask("/v1/card/{idCard}/can-pay")
+LIST_CARDS = _get("/v1/cards")
 AVAILABLE_CARDS = _get("/v1/cards/available")
 LINK_CARD = _post("/v1/employee/{idEmployee}/link_card")
 SWITCH_CARD = _post("/v1/employee/{idEmployee}/card/switch")
+UNLINK_CARD = Operation("DELETE", "/v1/employee/{idEmployee}/card/{idCard}", changes=True)
 
 ORDER_PLASTIC = _post("/v1/order/plasticcards")
 ORDER_VIRTUAL = _post("/v1/order/virtualcards")

@@ -200,6 +200,8 @@ class ErrorCode(Word):
     CARD_NOT_AVAILABLE = "card_not_available"
     CARD_EXPIRED = "card_expired"
     CARD_BLOCKED = "card_blocked"
+    CARD_IN_USE = "card_in_use"
+    EMPLOYEE_HAS_CARDS = "employee_has_cards"
     CARD_CLOSED = "card_closed"
     CARD_NOT_MAIN = "card_not_main"
     CARD_IN_REQUEST = "card_in_request"

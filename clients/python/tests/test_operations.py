@@ -10,8 +10,8 @@ from pathlib import Path
 from uuid import UUID
 
 import kopeck
-from kopeck import CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
-from kopeck import EmployeeStatus, EntryType, LimitPeriod, PlasticItem, RequestState
+from kopeck import BankStatus, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
+from kopeck import EmployeeStatus, EntryType, LimitPeriod, MerchantCategories, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
@@ -117,6 +117,7 @@ class Operations(unittest.TestCase):
             "GET /v1/employee/ID",
             "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
             "GET /v1/employees?page=1&per_page=100",
+            "DELETE /v1/employee/ID",
             'POST /v1/category {"nameCategory":"Ё"}',
             'PUT /v1/category/ID {"nameCategory":"N"}',
             "DELETE /v1/category/ID",
@@ -129,11 +130,15 @@ class Operations(unittest.TestCase):
             "GET /v1/card/ID",
             "GET /v1/card/ID/balance",
             "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
-            'POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00"}',
+            'POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00","mcc":"5812"}',
             'POST /v1/card/ID/can-pay {"amount":500}',
             "GET /v1/cards/available?typeCard=MLZ",
             'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
             'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
+            "DELETE /v1/employee/ID/card/ID",
+            "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID"
+            "&expiresBefore=07.02.2026",
+            "GET /v1/cards?linked=true&page=1&per_page=100",
             "GET /v1/balance",
         )
 
@@ -172,7 +177,7 @@ class Operations(unittest.TestCase):
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments?reference=PO-7",
             'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
-            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]},"reference":"PO-7"}',
+            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"except":["5812"]}},"reference":"PO-7"}',
             'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
             'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
             "GET /v1/limits/result/ID",
@@ -258,6 +263,7 @@ def employees_and_categories(client: Client) -> None:
     )
     assert (page.next, page.meta.first, page.data[0].created_at) == (None, 1, date(2026, 2, 1))
     assert len(list(client.employees.all())) == 1
+    assert client.employees.erase(ID).id_employee == ID
     client.categories.create("Ё")
     client.categories.rename(ID, "N")
     assert client.categories.delete(ID).name_category == "N"
@@ -270,11 +276,23 @@ def cards_and_balance(client: Client) -> None:
     assert client.cards.balance(ID).balance_account.value == 4
     page = client.cards.transactions(ID, from_date=NOON.date(), transaction_type=TransactionType.PAYMENT)
     assert page.data[0].time_execution_at == time(9, 5)
-    assert client.cards.can_pay(ID, 500, at=NOON).resets_at == datetime(2026, 3, 1)
+    assert client.cards.can_pay(ID, 500, at=NOON, mcc="5812").resets_at == datetime(2026, 3, 1)
     assert not client.cards.can_pay(ID, 500).allowed
     assert client.cards.available(type_card=CardType.MLZ).data[0].custom_id_card == "4006381333931"
     assert client.cards.link(ID, "4006381333931", CardStatus.MAIN).id_card == ID
     assert client.cards.switch(ID, ID, CardStatus.ADDITIONAL).status_card is CardStatus.MAIN
+    assert client.cards.unlink(ID, ID).id_card == ID
+    listed = client.cards.list(
+        linked=False,
+        status_card=CardStatus.MAIN,
+        bank_status=BankStatus.CLOSED,
+        type_card=CardType.MLZ,
+        order_id=ID,
+        id_employee=ID,
+        expires_before=NOON.date(),
+    )
+    assert listed.data[0] == card
+    assert len(list(client.cards.all(linked=True))) == 1
     assert client.balance().hold == 1
 
 
@@ -315,7 +333,13 @@ def replenishments_and_limits(client: Client) -> None:
     assert client.replenishments.result(ID)[0].error == "expired"
     client.replenishments.cancel(ID)
     assert client.replenishments.list(reference="PO-7").data[0].created_at == datetime(2026, 2, 7, 9, 5)
-    limit = CardLimit(amount=100, period=LimitPeriod.DAY, days=(1, 7), times=(TimeWindow("08:00", "24:00"),))
+    limit = CardLimit(
+        amount=100,
+        period=LimitPeriod.DAY,
+        days=(1, 7),
+        times=(TimeWindow("08:00", "24:00"),),
+        merchant_categories=MerchantCategories(except_=("5812",)),
+    )
     assert client.limits.set([ID], limit, reference="PO-7").set_limits_cards_id == ID
     client.limits.status(ID)
     client.limits.cancel(ID)

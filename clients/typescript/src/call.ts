@@ -14,8 +14,8 @@ export type Query = Readonly<Record<string, string | number>>;
 /** One logical call. It is written anew for each try, with a nonce of its own. */
 export interface Call {
   readonly operation: Operation;
-  /** What stands in place of the path's placeholder. */
-  readonly id: string;
+  /** What stands in place of the path's placeholders, in their order. */
+  readonly values: readonly string[];
   readonly query: Query;
   readonly body: string | undefined;
   /** The media type of a file to ask for in place of JSON. Files are never sealed. */
@@ -58,21 +58,23 @@ export function checkedMonth(month: string): string {
 
 /** The call in clear. */
 export function renderClear(call: Call): Rendered {
-  const target = pathWith(call, call.id) + queryText(call.query);
+  const target = pathWith(call, call.values) + queryText(call.query);
   return call.body === undefined ? { target } : { target, body: call.body, contentType: JSON_TYPE };
 }
 
-/** The call with its body sealed and, if that is wanted, its identifier and its query too. */
+/** The call with its body sealed and, if that is wanted, its identifiers and its query too. */
 export async function renderSealed(call: Call, sealing: Sealing, nonce: string, nowUnix: number): Promise<Rendered> {
   const { method } = call.operation;
   const path = boundTo(call, sealing);
   const sealed = (slot: string, plaintext: string) =>
     seal(sealing.key, { method, path, nonce, slot }, nowUnix, plaintext);
-  const name = placeholder(call);
-  const id = sealing.parameters && name ? await sealed(`path:${name}`, call.id) : call.id;
+  const names = placeholders(call);
+  const values = sealing.parameters
+    ? await Promise.all(call.values.map((id, place) => sealed(`path:${names[place]}`, id)))
+    : call.values;
   const sealsQuery = sealing.parameters && Object.keys(call.query).length > 0;
   const query = sealsQuery ? { sealed: await sealed("query", JSON.stringify(call.query)) } : call.query;
-  const target = pathWith(call, id) + queryText(query);
+  const target = pathWith(call, values) + queryText(query);
   if (call.body === undefined) return { target };
   return { target, body: JSON.stringify({ sealed: await sealed("body", call.body) }), contentType: SEALED_TYPE };
 }
@@ -94,15 +96,15 @@ export async function openAnswer(
 }
 
 function boundTo(call: Call, sealing: Sealing): string {
-  return boundPath(pathWith(call, sealing.parameters ? "*" : call.id));
+  return boundPath(pathWith(call, sealing.parameters ? call.values.map(() => "*") : call.values));
 }
 
-function pathWith(call: Call, value: string): string {
-  return call.operation.path.replace(/\{\w+\}/, () => value);
+function pathWith(call: Call, values: readonly string[]): string {
+  return values.reduce((path, value) => path.replace(/\{\w+\}/, () => value), call.operation.path);
 }
 
-function placeholder(call: Call): string | undefined {
-  return /\{(\w+)\}/.exec(call.operation.path)?.[1];
+function placeholders(call: Call): readonly string[] {
+  return Array.from(call.operation.path.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "");
 }
 
 function queryText(query: Query): string {

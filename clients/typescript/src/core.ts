@@ -33,7 +33,8 @@ export interface RequestOptions extends ChangeOptions {
 
 /** What a call is made of beside its operation. What is `undefined` is left out. */
 export interface Parts extends ChangeOptions {
-  readonly id?: string;
+  /** The identifier in the path, or several in their order. */
+  readonly id?: string | readonly string[];
   readonly month?: string;
   /** The media type of a file to ask for in place of JSON. */
   readonly accept?: string;
@@ -60,7 +61,7 @@ export class Core {
     const given = Object.entries(parts.query ?? {}).filter(([, value]) => value !== undefined);
     const call: Call = {
       operation,
-      id: parts.month !== undefined ? checkedMonth(parts.month) : parts.id === undefined ? "" : checkedId(parts.id),
+      values: parts.month === undefined ? [parts.id ?? []].flat().map(checkedId) : [checkedMonth(parts.month)],
       accept: parts.accept,
       query: Object.fromEntries(given) as Record<string, string | number>,
       body: parts.body === undefined ? undefined : JSON.stringify(parts.body),

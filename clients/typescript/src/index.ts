@@ -1,6 +1,6 @@
 /** The TypeScript client of the Kopeck API, for partners. Money is in kopecks, everywhere. */
 
-export type { AvailableFilter, Cards, TransactionFilter } from "./api/cards.js";
+export type { AvailableFilter, CardFilter, Cards, TransactionFilter } from "./api/cards.js";
 export type { Categories, EmployeeFilter, Employees } from "./api/employees.js";
 export type { Closings } from "./api/closings.js";
 export type { EventFilter, EventQuery, Events } from "./api/events.js";

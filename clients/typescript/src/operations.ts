@@ -3,7 +3,7 @@
 /** An operation of the service. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** With at most one `{placeholder}`. */
+  /** With its `{placeholders}`. */
   readonly path: string;
   /** Whether it changes something. Its calls have an idempotency key then. */
   readonly changes: boolean;
@@ -19,6 +19,7 @@ export const REFRESH = reads("POST", "/v1/get_refresh_token");
 
 export const ADD_EMPLOYEE = changes("POST", "/v1/employee/add");
 export const UPDATE_EMPLOYEE = changes("PUT", "/v1/employee/{idEmployee}");
+export const ERASE_EMPLOYEE = changes("DELETE", "/v1/employee/{idEmployee}");
 export const GET_EMPLOYEE = reads("GET", "/v1/employee/{idEmployee}");
 export const LIST_EMPLOYEES = reads("GET", "/v1/employees");
 
@@ -31,9 +32,11 @@ export const CARD_INFO = reads("GET", "/v1/card/{idCard}");
 export const CARD_BALANCE = reads("GET", "/v1/card/{idCard}/balance");
 export const CARD_TRANSACTIONS = reads("GET", "/v1/card/{idCard}/transactions");
 export const CAN_PAY = reads("POST", "/v1/card/{idCard}/can-pay");
+export const LIST_CARDS = reads("GET", "/v1/cards");
 export const AVAILABLE_CARDS = reads("GET", "/v1/cards/available");
 export const LINK_CARD = changes("POST", "/v1/employee/{idEmployee}/link_card");
 export const SWITCH_CARD = changes("POST", "/v1/employee/{idEmployee}/card/switch");
+export const UNLINK_CARD = changes("DELETE", "/v1/employee/{idEmployee}/card/{idCard}");
 
 export const ORDER_PLASTIC = changes("POST", "/v1/order/plasticcards");
 export const ORDER_VIRTUAL = changes("POST", "/v1/order/virtualcards");

@@ -132,7 +132,7 @@ export function withRenewal(pair: TokenPair, now: number): Tokens {
 }
 
 function tokenCall(operation: Operation, body: Json): Call {
-  return { operation, id: "", query: {}, body: JSON.stringify(body), key: undefined };
+  return { operation, values: [], query: {}, body: JSON.stringify(body), key: undefined };
 }
 
 function pairOf({ accessToken, accessExpireAt, refreshToken, refreshExpireAt }: Json): TokenPair {

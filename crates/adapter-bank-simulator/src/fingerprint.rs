@@ -1,7 +1,7 @@
 //! A digest of an instruction, to detect another one under its key.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::limit::Limit;
+use kopeck_domain::limit::{Limit, MerchantCategories};
 use kopeck_port_bank::{Delivery, Instruction, OrderedCards};
 use sha2::{Digest as _, Sha256};
 
@@ -73,6 +73,16 @@ impl Writer {
         limit.days().numbers().for_each(|day| self.number(u64::from(day)));
         self.length(limit.windows().len());
         limit.windows().iter().for_each(|window| self.text(&window.to_string()));
+        // Nothing without them, as in digests of before there were any.
+        if let Some(categories) = limit.merchant_categories() {
+            let (tag, list) = match categories {
+                MerchantCategories::Only(list) => (0, list),
+                MerchantCategories::Except(list) => (1, list),
+            };
+            self.number(tag);
+            self.length(list.ranges().len());
+            list.ranges().iter().for_each(|range| self.text(&range.to_string()));
+        }
     }
 
     fn text(&mut self, text: &str) {
@@ -99,6 +109,7 @@ mod tests {
 
     use kopeck_domain::card::CardType;
     use kopeck_domain::card_number::CardNumber;
+    use kopeck_domain::limit::LimitBuilder;
 
     use super::*;
 
@@ -127,6 +138,11 @@ mod tests {
             card: CardNumber::from_u64(card).unwrap(),
             limit: crate::limits::tests::limit(allowance, days, windows),
         }
+    }
+
+    fn set_categories(limit: LimitBuilder) -> Instruction {
+        let card = CardNumber::from_u64(1_000_000_000).unwrap();
+        Instruction::SetLimit { card, limit: limit.build().unwrap() }
     }
 
     #[test]
@@ -165,6 +181,10 @@ mod tests {
             set_limit(1_000_000_000, None, &[], &["09:00-10:00"]),
             set_limit(1_000_000_000, None, &[], &["09:00-10:01"]),
             set_limit(1_000_000_000, None, &[], &["09:00-10:00", "11:00-12:00"]),
+            set_categories(Limit::only_at(["5812"])),
+            set_categories(Limit::except_at(["5812"])),
+            set_categories(Limit::only_at(["5812", "5812"])),
+            set_categories(Limit::only_at(["5812-5812"])),
         ];
         let marks: HashSet<_> = instructions.iter().map(of).collect();
         assert_eq!(marks.len(), instructions.len());

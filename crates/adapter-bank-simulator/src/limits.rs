@@ -5,7 +5,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{Days, Limit};
+use kopeck_domain::limit::{Days, Limit, MerchantCategories};
 use kopeck_port_bank::{BankCard, DeclineReason};
 use time::Date;
 
@@ -34,17 +34,26 @@ struct LimitRow {
     period: Option<String>,
     days: String,
     windows: String,
+    only_categories: Option<String>,
+    except_categories: Option<String>,
 }
 
 impl LimitRow {
     fn new(card: CardNumber, limit: &Limit) -> Self {
         let allowance = limit.allowance();
+        let (only, except) = match limit.merchant_categories() {
+            Some(MerchantCategories::Only(list)) => (Some(joined(list.ranges())), None),
+            Some(MerchantCategories::Except(list)) => (None, Some(joined(list.ranges()))),
+            None => (None, None),
+        };
         Self {
             card: column(card),
             amount: allowance.map(|allowance| allowance.amount().get()),
             period: allowance.map(|allowance| allowance.period().to_string()),
             days: joined(limit.days().numbers()),
             windows: joined(limit.windows()),
+            only_categories: only,
+            except_categories: except,
         }
     }
 
@@ -56,6 +65,12 @@ impl LimitRow {
         let days = split(&self.days).map(|day| day.parse::<i64>().map_err(|_| Invalid::new("no number")));
         let days = Days::parse(&days.collect::<Result<Vec<_>, _>>()?)?;
         let limit = Limit::on(days).within(split(&self.windows));
+        let limit = match (&self.only_categories, &self.except_categories) {
+            (Some(only), None) => limit.only_at(split(only)),
+            (None, Some(except)) => limit.except_at(split(except)),
+            (None, None) => limit,
+            (Some(_), Some(_)) => return Err(Invalid::new("two settings of merchant categories")),
+        };
         match (self.amount, self.period) {
             (Some(amount), Some(period)) => limit.per(period.parse()?, Kopecks::new(amount)).build(),
             (None, None) => limit.build(),
@@ -116,6 +131,8 @@ pub(crate) mod tests {
             period: allowance.map(|(_, period)| period.to_owned()),
             days: joined(days),
             windows: joined(windows),
+            only_categories: None,
+            except_categories: None,
         };
         row.limit().unwrap()
     }
@@ -128,6 +145,8 @@ pub(crate) mod tests {
             limit(None, &[7, 1, 3], &[]),
             limit(None, &[], &["22:00-06:00", "12:00-13:00"]),
             limit(Some((i64::MAX, "CDAY")), &[1, 2, 3, 4, 5, 6, 7], &["09:00-18:00", "18:00-24:00"]),
+            Limit::only_at(["5812", "5411-5499"]).build().unwrap(),
+            Limit::on([]).except_at(["0742", "0742"]).build().unwrap(),
         ] {
             assert_eq!(LimitRow::new(number, &limit).limit().unwrap(), limit);
         }
@@ -141,7 +160,10 @@ pub(crate) mod tests {
             period: Some("CDAY".to_owned()),
             days: String::new(),
             windows: String::new(),
+            only_categories: None,
+            except_categories: None,
         };
+        let text = |text: &str| Some(text.to_owned());
         assert!(sound().limit().is_ok());
         for corrupt in [
             LimitRow { amount: None, ..sound() },
@@ -151,6 +173,9 @@ pub(crate) mod tests {
             LimitRow { windows: "09:00".to_owned(), ..sound() },
             LimitRow { windows: "09:00-09:00".to_owned(), ..sound() },
             LimitRow { amount: None, period: None, ..sound() },
+            LimitRow { only_categories: text(""), ..sound() },
+            LimitRow { except_categories: text("581"), ..sound() },
+            LimitRow { only_categories: text("5812"), except_categories: text("5812"), ..sound() },
         ] {
             assert!(matches!(corrupt.limit(), Err(SimulatorError::Corrupt(_))));
         }

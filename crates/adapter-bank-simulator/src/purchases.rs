@@ -5,7 +5,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::{BankStatus, BlockState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::DeclinedPurchase;
-use kopeck_domain::limit;
+use kopeck_domain::limit::{self, PaymentAttempt};
 use kopeck_domain::payment::{Payer, PaymentRefusal};
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_bank::BankCard;
@@ -37,7 +37,7 @@ impl Simulator {
             if let Some(transaction) = made(connection, purchase.key.as_ref())? {
                 return Ok(PurchaseOutcome::Approved(transaction));
             }
-            if let Err(refusal) = self.decide(connection, number, &card, purchase.amount, at)? {
+            if let Err(refusal) = self.decide(connection, number, &card, purchase, at)? {
                 feed::add_declined(connection, number, &declined(purchase, refusal, at), now)?;
                 return Ok(PurchaseOutcome::Declined(refusal));
             }
@@ -57,13 +57,13 @@ impl Simulator {
         })
     }
 
-    /// Whether a card pays at this time.
+    /// Whether a card makes this purchase at this time.
     fn decide(
         &self,
         connection: &mut SqliteConnection,
         number: CardNumber,
         card: &BankCard,
-        amount: Kopecks,
+        purchase: &Purchase,
         at: ClockReading,
     ) -> Result<Result<(), PaymentRefusal>, SimulatorError> {
         let limit = limits::of(connection, number)?;
@@ -71,7 +71,8 @@ impl Simulator {
             Some(period) => ledger::spent(connection, column(number), &period)?,
             None => Kopecks::ZERO,
         };
-        let limit = limit::decide(&limit, self.zone(), at.now, amount, spent);
+        let attempt = PaymentAttempt::new(at.now, purchase.amount).at_merchant(purchase.mcc.as_deref());
+        let limit = limit::decide(&limit, self.zone(), &attempt, spent);
         let is_blocked = !blocks::blocked(connection, &[number])?.is_empty();
         let block = if is_blocked { BlockState::Blocked } else { BlockState::Open };
         let payer = Payer {
@@ -80,7 +81,7 @@ impl Simulator {
             is_activated: card.activated_at.is_some(),
             balance: card.balance,
         };
-        Ok(payer.pays(amount, at.today, &limit))
+        Ok(payer.pays(purchase.amount, at.today, &limit))
     }
 
     pub(crate) fn make_refund(&self, number: CardNumber, refund: &Refund) -> Result<i64, SandboxError> {

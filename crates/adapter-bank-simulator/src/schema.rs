@@ -76,6 +76,8 @@ diesel::table! {
         period -> Nullable<Text>,
         days -> Text,
         windows -> Text,
+        only_categories -> Nullable<Text>,
+        except_categories -> Nullable<Text>,
     }
 }
 

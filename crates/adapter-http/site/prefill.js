@@ -59,6 +59,14 @@ const OF_OPERATION = {
       return cards.some(isMain) ? "ADDITIONAL" : "MAIN";
     },
   },
+  "card.unlink": {
+    needs: { idEmployee: "sandbox.expire", idCard: "sandbox.expire" },
+    idEmployee: first("cards?linked=true&expiresBefore=01.01.2028", "idEmployee"),
+    idCard: first("cards?linked=true&expiresBefore=01.01.2028", "idCard"),
+  },
+  "employee.erase": {
+    idEmployee: async ask => (await people(ask)).find(one => one.cards.length === 0)?.idEmployee,
+  },
   "replenishment.create": {
     needs: { idCard: "card.link" },
     idCard: async ask => ((await first("replenishments", "status", "NEW", "IN_PROCESS")(ask)) ? undefined : mainCard(ask)),

@@ -44,6 +44,8 @@ pub(crate) struct MutationDetails {
     pub(crate) fingerprint: [u8; 32],
     /// The nonce, if any value of the request was sealed.
     pub(crate) sealed: Option<SealedNonce>,
+    /// Whether the response holds personal data of the employee whom it names.
+    pub(crate) holds_person: bool,
     pub(crate) audit_entry: EntryDraft,
 }
 
@@ -52,6 +54,7 @@ pub(crate) struct Mutation {
     context: HandlerContext,
     key: Arc<RequestKey>,
     call: Arc<keys::IdempotentRequest>,
+    holds_person: bool,
     audit_entry: Arc<EntryDraft>,
     /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
     /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
@@ -212,7 +215,9 @@ impl HandlerContext {
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
         // The permit is for reading values, not for waiting.
         self.large = None;
-        let Some(MutationDetails { key, fingerprint, sealed, audit_entry }) = self.change.take() else {
+        let Some(MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }) =
+            self.change.take()
+        else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
         let guard = self.shared.in_flight.acquire(self.partner, &key.key).await;
@@ -220,7 +225,7 @@ impl HandlerContext {
         let call =
             keys::IdempotentRequest { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
         let (key, call, audit_entry) = (Arc::new(key), Arc::new(call), Arc::new(audit_entry));
-        Ok(Mutation { context: self, key, call, audit_entry, guard })
+        Ok(Mutation { context: self, key, call, holds_person, audit_entry, guard })
     }
 }
 
@@ -301,10 +306,13 @@ impl Mutation {
         let (guard, audit_entry) = (Arc::clone(&self.guard), Arc::clone(&self.audit_entry));
         let store = &*self.context.shared.parts.store;
         let (deadline, status) = (self.context.deadline, self.context.status);
+        let holds_person = self.holds_person;
         let carried_out = in_store_keeping(guard, store, Access::Write, deadline, move |unit| {
             let once = keys::execute(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
-                Ok::<_, ApiError>(keys::PlaintextResponse { status, body: to_json(&shown)? })
+                let body = to_json(&shown)?;
+                let employee = if holds_person { idempotency::employee_in(&body) } else { None };
+                Ok::<_, ApiError>(keys::PlaintextResponse { status, body, employee })
             })?;
             if let Execution::First(response) = &once {
                 unit.audit().append(&audit_entry.completed(response.status, &response.body))?;
@@ -323,9 +331,12 @@ impl Mutation {
                 Ok(Some(response)) => Ok(response),
                 Ok(None) | Err(_) => Err(refusal),
             },
-            Err(error @ (ExecuteError::KeyReused | ExecuteError::NonceSpent | ExecuteError::Store(_))) => {
-                Err(idempotency::of_once(error, &self.key))
-            }
+            Err(
+                error @ (ExecuteError::KeyReused
+                | ExecuteError::NonceSpent
+                | ExecuteError::Erased
+                | ExecuteError::Store(_)),
+            ) => Err(idempotency::of_once(error, &self.key)),
         }
     }
 }

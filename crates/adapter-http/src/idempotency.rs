@@ -1,8 +1,11 @@
 //! The idempotency key of a request, and the errors of keys and nonces.
 
 use kopeck_api::Code;
+use kopeck_domain::ids::EmployeeId;
 use kopeck_port_store::{Rule, StoreError};
 use kopeck_service::idempotency::{ExecuteError, ReplayError};
+use serde::Deserialize;
+use uuid::Uuid;
 
 use crate::error::ApiError;
 
@@ -39,11 +42,27 @@ fn nonce_spent() -> ApiError {
     ApiError::field("x-nonce", "was spent by a sealed request with another idempotency-key, or without one")
 }
 
+/// 404 for a request whose response was erased with the employee.
+fn erased() -> ApiError {
+    Code::EmployeeNotFound.into()
+}
+
+/// The employee whom a response names.
+pub(crate) fn employee_in(body: &[u8]) -> Option<EmployeeId> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "idEmployee")]
+        id: Uuid,
+    }
+    serde_json::from_slice::<Named>(body).ok().map(|named| EmployeeId::new(named.id))
+}
+
 /// The response if the lookup of a recorded response fails.
 pub(crate) fn of_replay(error: ReplayError, key: &RequestKey) -> ApiError {
     match error {
         ReplayError::KeyReused => key_reused(key),
         ReplayError::NonceSpent => nonce_spent(),
+        ReplayError::Erased => erased(),
         // Another instance spends the nonce at this moment.
         ReplayError::Store(StoreError::Conflict(Rule::SealedNonce)) => in_progress(),
         ReplayError::Store(error) => error.into(),
@@ -55,6 +74,7 @@ pub(crate) fn of_once<E: Into<ApiError>>(error: ExecuteError<E>, key: &RequestKe
     match error {
         ExecuteError::KeyReused => key_reused(key),
         ExecuteError::NonceSpent => nonce_spent(),
+        ExecuteError::Erased => erased(),
         ExecuteError::Store(error) => error.into(),
         ExecuteError::UseCase(error) => error.into(),
     }

@@ -31,6 +31,8 @@ pub(crate) struct Operation {
     /// Whether a response shows secrets of the partner. The audit log records such requests, and under the policy
     /// `required` the response is always sealed.
     pub(crate) discloses: bool,
+    /// Whether its response holds personal data of the employee whom it names.
+    pub(crate) holds_person: bool,
     /// Whether a request without a body is faulty.
     pub(crate) needs_body: bool,
     /// The status code of its response.
@@ -108,6 +110,7 @@ impl Operation {
             path: api.route(),
             effect,
             discloses: false,
+            holds_person: false,
             needs_body,
             status: 200,
             response: |_| Json::Null,
@@ -158,6 +161,12 @@ impl Operation {
     /// Its response shows activation codes.
     pub(crate) const fn discloses(mut self) -> Self {
         self.discloses = true;
+        self
+    }
+
+    /// Its response holds personal data of the employee whom it names as `idEmployee`: a recorded one is erased with them.
+    pub(crate) const fn holds_person(mut self) -> Self {
+        self.holds_person = true;
         self
     }
 

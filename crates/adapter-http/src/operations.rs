@@ -150,6 +150,16 @@ mod tests {
         }
     }
 
+    /// Their recorded responses are erased with the employee.
+    #[test]
+    fn changes_that_respond_with_an_employee_are_marked() {
+        for operation in all().filter(|operation| operation.is_mutation()) {
+            let response = (operation.response)(&mut crate::schema::Components::default());
+            let response = serde_json::to_string(&response).unwrap();
+            assert_eq!(operation.holds_person, response.ends_with("/Employee\"}"), "{}", operation.name);
+        }
+    }
+
     /// As the interface marks them.
     #[test]
     fn few_fields_may_be_plaintext_beside_sealed_ones() {
@@ -171,19 +181,20 @@ mod tests {
             "balance.entries",
         ];
         let lists = lists.map(|name| (name, paging.to_owned()));
-        let mut expected: Vec<_> = ["employee.list", "category.list", "card.available", "webhook.list"]
-            .map(|name| (name, paging.to_owned()))
-            .into_iter()
-            .chain(
-                [
-                    ("card.switch", "idCard"),
-                    ("event.feed", "after limit types wait"),
-                    ("transaction.feed", "after limit"),
-                ]
-                .map(|(name, fields)| (name, fields.to_owned())),
-            )
-            .chain(lists)
-            .collect();
+        let mut expected: Vec<_> =
+            ["employee.list", "category.list", "card.list", "card.available", "webhook.list"]
+                .map(|name| (name, paging.to_owned()))
+                .into_iter()
+                .chain(
+                    [
+                        ("card.switch", "idCard"),
+                        ("event.feed", "after limit types wait"),
+                        ("transaction.feed", "after limit"),
+                    ]
+                    .map(|(name, fields)| (name, fields.to_owned())),
+                )
+                .chain(lists)
+                .collect();
         clear.sort();
         expected.sort();
         assert_eq!(clear, expected);

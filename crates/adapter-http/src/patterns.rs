@@ -13,6 +13,8 @@ pub(crate) const TIMESTAMP: &str =
 pub(crate) const MONTH: &str = "^(19[7-9][0-9]|2[0-9]{3})-(0[1-9]|1[0-2])$";
 /// A time of the day, `HH:MM`.
 pub(crate) const TIME: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+/// A merchant category code, or a range of them; that the first is not above the last is not checked.
+pub(crate) const CATEGORY_RANGE: &str = "^[0-9]{4}(-[0-9]{4})?$";
 /// A card number; its check digit is not checked.
 pub(crate) const CARD_NUMBER: &str = "^[1-9]([0-9]{9}|[0-9]{12})$";
 /// A partner's own identifier of an employee.

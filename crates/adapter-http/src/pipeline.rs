@@ -149,7 +149,8 @@ impl Pipeline<'_> {
         let change = key.zip(fingerprint).map(|(key, fingerprint)| {
             let idempotency_key = key.idempotency_key().map(str::to_owned);
             let sealed = used.map(|_| SealedNonce { nonce, idempotency_key });
-            MutationDetails { key, fingerprint, sealed, audit_entry: self.audit_entry(request_id) }
+            let (holds_person, audit_entry) = (self.operation.holds_person, self.audit_entry(request_id));
+            MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         Ok(HandlerContext::new(shared, identity.partner, input, large, deadline, change, status))

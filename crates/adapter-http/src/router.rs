@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn a_wrong_method_is_no_unknown_path() {
-        assert_eq!(found(Method::DELETE, "/v1/employee/7"), "not employee.update, not employee.get");
+        let others = "not employee.update, not employee.get, not employee.erase";
+        assert_eq!(found(Method::POST, "/v1/employee/7"), others);
         for path in ["", "/", "/v1", "/v1/employee", "/v1/employee//", "/v1/employee/7//", "/v1/balances"] {
             assert_eq!(found(Method::GET, path), "nothing", "{path:?}");
         }

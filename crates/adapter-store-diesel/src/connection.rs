@@ -53,7 +53,7 @@ impl AnyConnection {
     }
 
     /// Connects only to a database that is there.
-    fn open_existing(url: &str, access: Access) -> Result<Self, OpenError> {
+    pub(crate) fn open_existing(url: &str, access: Access) -> Result<Self, OpenError> {
         Self::set_up(url, access, sqlite::establish_existing)
     }
 

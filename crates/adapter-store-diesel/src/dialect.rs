@@ -10,6 +10,7 @@ use kopeck_port_store::{Access, Disposition};
 use kopeck_port_system::Clock;
 
 use crate::connection::{AnyConnection, sqlite};
+use crate::error::OpenError;
 use crate::sql_types::{UtcTimestamp, sql};
 use crate::statements::{self, Bind, RawStatement, binds};
 
@@ -142,6 +143,29 @@ pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Disposition> 
         AnyConnection::Postgres(pg) => {
             RawStatement::new(PROBE, Vec::new()).execute(pg).map(|_| Disposition::RollBack)
         }
+    }
+}
+
+/// Notes that personal data was erased, so that [`scrub`] makes the file of an embedded database anew.
+pub(crate) fn note_erasure(connection: &mut AnyConnection) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::note_erasure(sqlite),
+        AnyConnection::Postgres(_) => Ok(()),
+    }
+}
+
+/// Makes the file of an embedded database anew if personal data was erased from it: free space of its pages may hold copies. Call
+/// it once the store is closed. Returns whether it did; a database on a server vacuums its tables by itself.
+///
+/// # Errors
+/// [`OpenError`] if the file cannot be written. It stays as it is then, and the next call does it.
+pub fn scrub(url: &str) -> Result<bool, OpenError> {
+    if !url.starts_with("sqlite://") {
+        return Ok(false);
+    }
+    match AnyConnection::open_existing(url, Access::Write)? {
+        AnyConnection::Sqlite(mut sqlite) => sqlite::scrub(&mut sqlite),
+        AnyConnection::Postgres(_) => Ok(false),
     }
 }
 

@@ -46,6 +46,9 @@ pub enum OpenError {
     /// A migration failed.
     #[error("cannot migrate the database: {0}")]
     Migrate(String),
+    /// The file of an embedded database could not be made anew.
+    #[error("cannot make the file of the database anew: {0}")]
+    Scrub(String),
     /// The operating system gave no thread.
     #[error("cannot start a thread for the database: {0}")]
     Thread(#[from] std::io::Error),

@@ -34,6 +34,7 @@ pub use batched::BatchedStore;
 pub use config::{AuditChain, AuditSettings, StoreConfig};
 pub use connection::PoolState;
 pub use dialect::migrations::{grant, migrate};
+pub use dialect::scrub;
 pub use error::OpenError;
 pub use files::DiskSpace;
 pub use kind::StoreKind;

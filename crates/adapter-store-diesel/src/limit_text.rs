@@ -1,11 +1,12 @@
 //! The text of a limit in its columns: `UNLIMITED`, or those of its parts that are set, in this order:
-//! `500000 CMONTH; days 1,2,5; times 08:00-12:00,22:00-06:00`.
+//! `500000 CMONTH; days 1,2,5; times 08:00-12:00,22:00-06:00; only 5812,5411-5499`. The last part are merchant
+//! categories, `only` or `except`, as they were written.
 //!
 //! A limit has one text only, and a text that differs from that of the limit it is read as is corrupt.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{Days, Limit, LimitBuilder};
+use kopeck_domain::limit::{Days, Limit, LimitBuilder, MerchantCategories};
 use kopeck_port_store::StoreError;
 
 use crate::convert::corrupt;
@@ -13,6 +14,8 @@ use crate::convert::corrupt;
 const UNLIMITED: &str = "UNLIMITED";
 const DAYS: &str = "days ";
 const TIMES: &str = "times ";
+const ONLY: &str = "only ";
+const EXCEPT: &str = "except ";
 
 /// The text of `limit`.
 pub(crate) fn text(limit: &Limit) -> String {
@@ -20,7 +23,14 @@ pub(crate) fn text(limit: &Limit) -> String {
         limit.allowance().map(|allowance| format!("{} {}", allowance.amount().get(), allowance.period()));
     let days = (!limit.days().is_any()).then(|| format!("{DAYS}{}", joined(limit.days().numbers())));
     let times = (!limit.windows().is_empty()).then(|| format!("{TIMES}{}", joined(limit.windows())));
-    let parts: Vec<String> = [allowance, days, times].into_iter().flatten().collect();
+    let categories = limit.merchant_categories().map(|categories| {
+        let (word, list) = match categories {
+            MerchantCategories::Only(list) => (ONLY, list),
+            MerchantCategories::Except(list) => (EXCEPT, list),
+        };
+        format!("{word}{}", joined(list.ranges()))
+    });
+    let parts: Vec<String> = [allowance, days, times, categories].into_iter().flatten().collect();
     // A limit with no part set is no limit.
     if parts.is_empty() { UNLIMITED.to_owned() } else { parts.join("; ") }
 }
@@ -40,6 +50,10 @@ fn read(stored: &str) -> Result<Limit, Invalid> {
             limit.on(Days::parse(&days)?)
         } else if let Some(windows) = part.strip_prefix(TIMES) {
             limit.within(windows.split(','))
+        } else if let Some(categories) = part.strip_prefix(ONLY) {
+            limit.only_at(categories.split(','))
+        } else if let Some(categories) = part.strip_prefix(EXCEPT) {
+            limit.except_at(categories.split(','))
         } else {
             let (amount, period) = part.split_once(' ').unwrap_or((part, ""));
             limit.per(period.parse()?, Kopecks::new(number(amount)?))
@@ -71,6 +85,9 @@ mod tests {
             "times 00:00-24:00",
             "500000 CMONTH; times 22:00-06:00,12:00-13:00",
             "500000 CWEEK; days 1,2,3,4,5; times 08:00-12:00,13:00-18:30",
+            "only 5812",
+            "except 5812,5812,5411-5499,5411-5411",
+            "500000 CWEEK; days 1; times 08:00-12:00; only 5812,5411-5499",
         ] {
             assert_eq!(text(&parse(stored, "t.c").unwrap()), stored);
         }
@@ -99,6 +116,11 @@ mod tests {
             "times 01:00-01:00",
             "times 00:00-02:00,01:00-03:00",
             "1 CDAY; ",
+            "only ",
+            "only 581",
+            "only 5499-5411",
+            "only 5812; except 5813",
+            "except 5812; 1 CDAY",
         ] {
             assert_eq!(parse(stored, "t.c"), Err(corrupt("t.c")), "{stored}");
         }

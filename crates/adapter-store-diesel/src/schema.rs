@@ -78,6 +78,7 @@ tables! {
         status -> Integer,
         body -> Binary,
         recorded_at -> UtcTimestamp,
+        employee_id -> Nullable<Id>,
     }
 
     sealed_nonces (partner_id, nonce) {
@@ -111,6 +112,7 @@ tables! {
         created_at -> UtcTimestamp,
         status_updated_at -> UtcTimestamp,
         search_text -> Text,
+        erased_at -> Nullable<UtcTimestamp>,
     }
 
     orders (partner_id, id) {
@@ -277,6 +279,7 @@ tables! {
         kind -> Text,
         data -> Text,
         created_at -> UtcTimestamp,
+        employee_id -> Nullable<Id>,
     }
 
     webhooks (partner_id, id) {

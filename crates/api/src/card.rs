@@ -170,6 +170,16 @@ body! {
 }
 
 body! {
+    /// A card and the employee it was linked to.
+    pub struct UnlinkedCard as "Unlinked" {
+        /// The employee.
+        id_employee: Uuid,
+        /// The card.
+        id_card: Uuid,
+    }
+}
+
+body! {
     /// A transaction in a list.
     pub struct Transaction as "Transaction" {
         /// Its number.
@@ -200,8 +210,8 @@ body! {
         allowed: bool,
         /// Why not, for people: the first reason that applies.
         reason: Option<String>,
-        /// Why not, for programs: `card_closed`, `card_blocked`, `card_expired`, `not_activated`, `day_not_allowed`,
-        /// `time_not_allowed`, `limit_exceeded`, `insufficient_funds`; there may be further ones.
+        /// Why not, for programs: `card_closed`, `card_blocked`, `card_expired`, `not_activated`, `merchant_category`,
+        /// `day_not_allowed`, `time_not_allowed`, `limit_exceeded`, `insufficient_funds`; there may be further ones.
         #[serde(default)]
         code: Option<String>,
         /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.

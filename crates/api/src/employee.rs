@@ -57,6 +57,14 @@ body! {
 }
 
 body! {
+    /// An employee whose personal data was erased.
+    pub struct EmployeeErased as "EmployeeErased" {
+        /// Our identifier.
+        id_employee: Uuid,
+    }
+}
+
+body! {
     /// An employee with the cards linked to them.
     pub struct EmployeeWithCards as "EmployeeWithCards" {
         /// The employee.

@@ -69,6 +69,8 @@ error_codes! {
     CardExpired = "card_expired", 409, "the card has expired";
     CardBlocked = "card_blocked", 409, "the card is blocked at the bank";
     CardClosed = "card_closed", 409, "the card is closed";
+    CardInUse = "card_in_use", 409, "the card is in use";
+    EmployeeHasCards = "employee_has_cards", 409, "the employee has a card that is neither closed nor expired";
     CardNotMain = "card_not_main", 409, "the card is not a main card; change its status and retry";
     CardInRequest = "card_in_request", 409, "the card is already in a request being processed; wait for it and retry";
     InsufficientBalance = "insufficient_balance", 402, "the partner's balance does not cover the order";

@@ -91,6 +91,7 @@ events! {
         "A request to take money from cards was created, or reached another state.";
     CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
     CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
+    CardUnlinked(CardLinkEvent) = "card.unlinked", "A card was unlinked from its employee.";
     CardStatus(CardLinkEvent) = "card.status", "The status of a linked card was switched.";
     CardBankStatus(BankCardEvent) = "card.bank_status", "A card was blocked, unblocked or closed at the bank.";
     CardActivated(BankCardEvent) = "card.activated", "A virtual card was activated.";
@@ -105,6 +106,7 @@ events! {
     BalanceLow(BalanceLowEvent) = "balance.low", "What you can spend fell below your threshold.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
+    EmployeeErased(EmployeeErasedEvent) = "employee.erased", "An employee's personal data was erased.";
     WebhookDisabled(WebhookDisabledEvent) = "webhook.disabled", "The service disabled a webhook.";
     Ping(PingEvent) = "ping", "A test event, which you asked for.";
 }
@@ -265,7 +267,7 @@ body! {
         id_card: Uuid,
         /// The employee.
         id_employee: Uuid,
-        /// What the card is to the employee now.
+        /// What the card is to the employee; what it was, if it was unlinked.
         status_card: CardStatus,
         /// Whether it can pay now.
         bank_status: BankStatus,
@@ -371,8 +373,16 @@ body! {
     pub struct EmployeeEvent as "EmployeeEvent" {
         /// Our identifier.
         id_employee: Uuid,
-        /// Your identifier, as it is now.
-        custom_id: String,
+        /// Your identifier, as it was then; `null` once the employee was erased.
+        custom_id: Option<String>,
+    }
+}
+
+body! {
+    /// An employee whose personal data was erased.
+    pub struct EmployeeErasedEvent as "EmployeeErasedEvent" {
+        /// Our identifier.
+        id_employee: Uuid,
     }
 }
 

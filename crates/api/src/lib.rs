@@ -28,19 +28,21 @@ pub use balance::{
 };
 pub use card::{
     AccountBalance, AvailableCard, BankStatus, Card, CardBalance, CardStatus, CardType, LinkedCard,
-    PartnerTransaction, PaymentAnswer, Transaction, TransactionFeed, TransactionType,
+    PartnerTransaction, PaymentAnswer, Transaction, TransactionFeed, TransactionType, UnlinkedCard,
 };
 pub use category::{Category, CategoryWithCount};
 pub use closing::{Closing, ClosingCreated, ClosingReason, ClosingResult};
-pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
+pub use employee::{Employee, EmployeeCard, EmployeeErased, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
-    ClosingEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription,
-    EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent, TransferEvent,
-    WebhookDisabledEvent, WithdrawalEvent,
+    ClosingEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeErasedEvent, EmployeeEvent, Event, EventData,
+    EventDescription, EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent,
+    TransferEvent, WebhookDisabledEvent, WithdrawalEvent,
 };
-pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
+pub use limit::{
+    CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, MerchantCategories, TimeWindow,
+};
 pub use operation::{Method, Operation, operations, placeholders};
 pub use order::{Order, OrderCreated, OrderKind};
 pub use page::{Data, Page, PageMeta, Paging};

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
-use crate::shape::body;
+use crate::shape::{OrAbsent, body};
 use crate::wire;
 
 open_enum! {
@@ -43,20 +43,24 @@ body! {
         /// Windows in which it pays; empty: any time.
         #[serde(default, deserialize_with = "wire::null_as_default")]
         times: Vec<TimeWindow>,
+        /// The merchants at which it pays; absent: any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        merchant_categories: Option<MerchantCategories> as OrAbsent<MerchantCategories>,
     }
 }
 
-/// A limit to set is either none at all, or any of an amount per period, weekdays and times of day. Each of several has
-/// to allow a payment.
+/// A limit to set is either none at all, or any of an amount per period, weekdays, times of day and merchant categories.
+/// Each of several has to allow a payment.
 ///
 /// ```
 /// use kopeck_api::{CardLimit, LimitPeriod, TimeWindow};
 /// use time::Weekday;
 ///
-/// // 500.00 a day, on weekends, from ten in the evening to six in the morning.
+/// // 500.00 a day, on weekends, from ten in the evening to six in the morning, in restaurants.
 /// let limit = CardLimit::per(LimitPeriod::Day, 50_000)
 ///     .on_days([Weekday::Saturday, Weekday::Sunday])
-///     .within([TimeWindow::new("22:00", "06:00")]);
+///     .within([TimeWindow::new("22:00", "06:00")])
+///     .only_at(["5812"]);
 /// assert_eq!((limit.unlimited, limit.amount), (false, Some(50_000)));
 /// ```
 impl CardLimit {
@@ -82,6 +86,46 @@ impl CardLimit {
     #[must_use]
     pub fn within(self, times: impl IntoIterator<Item = TimeWindow>) -> Self {
         Self { times: times.into_iter().collect(), ..self }
+    }
+
+    /// Only at merchants of these categories: codes of four digits, `5812`, or ranges of them, `5411-5499`.
+    #[must_use]
+    pub fn only_at(self, categories: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { merchant_categories: Some(MerchantCategories::only(categories)), ..self }
+    }
+
+    /// At all merchants but those of these categories.
+    #[must_use]
+    pub fn except_at(self, categories: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { merchant_categories: Some(MerchantCategories::except(categories)), ..self }
+    }
+}
+
+body! {
+    /// Merchants by their category codes (ISO 18245): either `only` those of a list, or all `except` those. A merchant
+    /// without a code of four digits is in no list.
+    #[derive(Default)]
+    pub struct MerchantCategories as "MerchantCategories" {
+        /// The card pays only at these: codes of four digits, `5812`, or ranges of them, `5411-5499`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Vec<String>> as OrAbsent<Vec<String>>,
+        /// The card pays at all but these.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        except: Option<Vec<String>> as OrAbsent<Vec<String>>,
+    }
+}
+
+impl MerchantCategories {
+    /// Only these.
+    #[must_use]
+    pub fn only(categories: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { only: Some(categories.into_iter().map(Into::into).collect()), except: None }
+    }
+
+    /// All but these.
+    #[must_use]
+    pub fn except(categories: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { only: None, except: Some(categories.into_iter().map(Into::into).collect()) }
     }
 }
 
@@ -181,6 +225,10 @@ mod tests {
             r#"{"unlimited":false,"amount":500000,"period":"CMONTH","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}"#
         );
         assert_eq!(serde_json::from_str::<CardLimit>(&json(&limit)).unwrap(), limit);
+        let limit = limit.only_at(["5812"]);
+        assert!(json(&limit).ends_with(r#","merchantCategories":{"only":["5812"]}}"#));
+        assert_eq!(serde_json::from_str::<CardLimit>(&json(&limit)).unwrap(), limit);
+        assert!(json(&limit.except_at(["5411-5499"])).ends_with(r#":{"except":["5411-5499"]}}"#));
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub mod operations {
         EMPLOYEE_ADD = "employee.add" changes Post "/v1/employee/add";
         EMPLOYEE_UPDATE = "employee.update" changes Put "/v1/employee/{idEmployee}";
         EMPLOYEE_GET = "employee.get" reads Get "/v1/employee/{idEmployee}";
+        EMPLOYEE_ERASE = "employee.erase" changes Delete "/v1/employee/{idEmployee}";
         EMPLOYEE_LIST = "employee.list" reads Get "/v1/employees";
         CATEGORY_CREATE = "category.create" changes Post "/v1/category";
         CATEGORY_RENAME = "category.rename" changes Put "/v1/category/{idCategory}";
@@ -91,9 +92,11 @@ pub mod operations {
         CARD_BALANCE = "card.balance" reads Get "/v1/card/{idCard}/balance";
         CARD_TRANSACTIONS = "card.transactions" reads Get "/v1/card/{idCard}/transactions";
         CARD_CAN_PAY = "card.can_pay" reads Post "/v1/card/{idCard}/can-pay";
+        CARD_LIST = "card.list" reads Get "/v1/cards";
         CARD_AVAILABLE = "card.available" reads Get "/v1/cards/available";
         CARD_LINK = "card.link" changes Post "/v1/employee/{idEmployee}/link_card";
         CARD_SWITCH = "card.switch" changes Post "/v1/employee/{idEmployee}/card/switch";
+        CARD_UNLINK = "card.unlink" changes Delete "/v1/employee/{idEmployee}/card/{idCard}";
         ORDER_PLASTIC = "order.plastic" changes Post "/v1/order/plasticcards";
         ORDER_VIRTUAL = "order.virtual" changes Post "/v1/order/virtualcards";
         ORDER_STATUS = "order.status" reads Get "/v1/order/status/{order_id}";

@@ -50,7 +50,7 @@ pub enum Shape {
     AnyOf(&'static [Shape]),
     /// `null`, or a value.
     OrNull(&'static Shape),
-    /// A field that is absent where it has no value.
+    /// A value, or the field itself is absent.
     OrAbsent(&'static Shape),
 }
 

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bank;
+mod employee;
 mod environment;
 mod examples;
 mod master_key;
@@ -33,6 +34,7 @@ use crate::logging::LogFormat;
 
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
+pub use employee::{EmployeeCommand, EmployeeEraseArgs};
 pub use environment::{UnknownVariable, command, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
@@ -75,6 +77,9 @@ pub enum Command {
     /// Requests that no worker can finish: list them, settle them with the bank's outcome.
     #[command(subcommand)]
     Requests(RequestsCommand),
+    /// Employees of partners: erase one.
+    #[command(subcommand)]
+    Employee(EmployeeCommand),
     /// Webhooks of partners: list them, disable one.
     #[command(subcommand)]
     Webhooks(WebhooksCommand),

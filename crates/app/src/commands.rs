@@ -4,6 +4,7 @@ mod audit;
 pub(crate) mod audited;
 mod bank_simulator;
 mod check;
+mod employee;
 mod first_start;
 mod master_key;
 mod migrate;
@@ -50,6 +51,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
+        Command::Employee(command) => employee::run(command).map(|()| ExitCode::SUCCESS),
         Command::Webhooks(command) => webhooks::run(command).map(|()| ExitCode::SUCCESS),
         Command::MasterKey(command) => master_key::run(command).map(|()| ExitCode::SUCCESS),
         Command::Audit(command) => audit::run(&command),

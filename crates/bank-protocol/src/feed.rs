@@ -73,8 +73,8 @@ pub struct DeclinedDto {
     pub at: OffsetDateTime,
     /// Kopecks, above zero.
     pub amount: Kopecks,
-    /// Why: `card_closed`, `card_blocked`, `card_expired`, `not_activated`, `day_not_allowed`, `time_not_allowed`,
-    /// `limit_exceeded`, `insufficient_funds`, or any other word.
+    /// Why: `card_closed`, `card_blocked`, `card_expired`, `not_activated`, `merchant_category`, `day_not_allowed`,
+    /// `time_not_allowed`, `limit_exceeded`, `insufficient_funds`, or any other word.
     pub reason: String,
     /// Name of the merchant's outlet.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -85,6 +85,8 @@ pub enum PaymentRefusalDto {
     Expired,
     /// Not activated yet.
     NotActivated,
+    /// Its limit allows no payment at merchants of this category.
+    MerchantCategory,
     /// Its limit allows no payment on this day.
     DayNotAllowed,
     /// Its limit allows no payment at this time.
@@ -101,6 +103,7 @@ same_values! {
     Blocked = (PaymentRefusal::Blocked),
     Expired = (PaymentRefusal::Expired),
     NotActivated = (PaymentRefusal::NotActivated),
+    MerchantCategory = (PaymentRefusal::Limit(limit::Refusal::MerchantCategory)),
     DayNotAllowed = (PaymentRefusal::Limit(limit::Refusal::DayNotAllowed)),
     TimeNotAllowed = (PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed)),
     OverAmount = (PaymentRefusal::Limit(limit::Refusal::OverAmount)),

@@ -46,7 +46,7 @@ pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
-pub use model::card::TransactionFilter;
+pub use model::card::{CardFilter, PaymentQuestion, TransactionFilter};
 pub use model::closing::CardClosing;
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
@@ -71,15 +71,16 @@ pub use kopeck_api::{
     AccountBalance, AvailableCard, Balance, BalanceEntries, BalanceEntry, BalanceLowEvent, BankCardEvent,
     BankStatus, Card, CardBalance, CardDeclinedEvent, CardIssuedEvent, CardLimit, CardLinkEvent, CardStatus,
     CardTransactionEvent, CardType, Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent,
-    ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
-    EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode, Event, EventData,
-    EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard,
-    Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging, PartnerTransaction, PaymentAnswer,
-    Phone, PingEvent, PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated,
-    ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent, Statement, StatementDay,
-    StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent, Webhook,
-    WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret,
-    WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
+    ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
+    EmployeeErasedEvent, EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind,
+    EntryType, ErrorCode, Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod,
+    LimitResult, LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
+    Page, PageMeta, Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery,
+    RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState,
+    ReturnEvent, Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed,
+    TransactionType, TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery,
+    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated,
+    WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

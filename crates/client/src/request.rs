@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kopeck_api::Operation;
+use kopeck_api::{Operation, placeholders};
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,10 +17,10 @@ use crate::idempotency::IdempotencyKey;
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
+    /// The path with its placeholders, such as `/v1/card/{idCard}/balance`.
     pub(crate) template: &'static str,
-    /// The value of the placeholder.
-    pub(crate) id: Option<String>,
+    /// The values of the placeholders, in their order.
+    pub(crate) values: Vec<String>,
     /// The media type of a file to ask for in place of JSON. Files are never sealed.
     pub(crate) file: Option<&'static str>,
     pub(crate) query: Map<String, Value>,
@@ -42,7 +42,7 @@ impl Request {
                 kopeck_api::Method::Delete => Method::DELETE,
             },
             template: operation.path,
-            id: None,
+            values: Vec::new(),
             file: None,
             query: Map::new(),
             body: None,
@@ -51,15 +51,16 @@ impl Request {
         }
     }
 
+    /// The value of the next placeholder.
     pub(crate) fn id(mut self, id: Uuid) -> Self {
-        self.id = Some(id.to_string());
+        self.values.push(id.to_string());
         self
     }
 
     /// The month in the path. The service says what is wrong with one.
     pub(crate) fn month(mut self, month: &str) -> Self {
         // Nothing that could be another path.
-        self.id = Some(month.chars().filter(|letter| letter.is_ascii_digit() || *letter == '-').collect());
+        self.values.push(month.chars().filter(|letter| letter.is_ascii_digit() || *letter == '-').collect());
         self
     }
 
@@ -101,22 +102,13 @@ impl Request {
         self
     }
 
-    /// The path with `value` in place of the placeholder.
-    pub(crate) fn path_with(&self, value: &str) -> String {
-        match self.placeholder() {
-            Some((before, _, after)) => [before, value, after].concat(),
-            None => self.template.to_owned(),
+    /// The path. In place of each placeholder stands what `shown` makes of its name and its value.
+    pub(crate) fn path_with(&self, shown: impl Fn(&'static str, &str) -> String) -> String {
+        let mut path = self.template.to_owned();
+        for (name, value) in placeholders(self.template).zip(&self.values) {
+            path = path.replace(&format!("{{{name}}}"), &shown(name, value));
         }
-    }
-
-    pub(crate) fn placeholder_name(&self) -> Option<&'static str> {
-        self.placeholder().map(|(_, name, _)| name)
-    }
-
-    fn placeholder(&self) -> Option<(&'static str, &'static str, &'static str)> {
-        let (before, rest) = self.template.split_once('{')?;
-        let (name, after) = rest.split_once('}')?;
-        Some((before, name, after))
+        path
     }
 }
 
@@ -127,13 +119,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_placeholder_is_replaced() {
-        let call = Request::of(&operations::CARD_BALANCE);
-        assert_eq!(call.path_with("*"), "/v1/card/*/balance");
-        assert_eq!(call.placeholder_name(), Some("idCard"));
+    fn placeholders_are_replaced() {
+        let shown = |name: &str, value: &str| format!("{name}={}", value.trim_start_matches(['0', '-']));
+        let [one, two] = [1, 2].map(Uuid::from_u128);
+        let call = Request::of(&operations::CARD_BALANCE).id(one);
+        assert_eq!(call.path_with(shown), "/v1/card/idCard=1/balance");
+        let call = Request::of(&operations::CARD_UNLINK).id(one).id(two);
+        assert_eq!(call.path_with(shown), "/v1/employee/idEmployee=1/card/idCard=2");
         let call = Request::of(&operations::ORDER_LIST);
-        assert_eq!(call.path_with("*"), "/v1/orders");
-        assert_eq!(call.placeholder_name(), None);
+        assert_eq!(call.path_with(shown), "/v1/orders");
     }
 
     #[test]

@@ -47,13 +47,13 @@ impl Request {
     /// The plaintext request.
     pub(crate) fn render_clear(&self) -> RenderedRequest {
         RenderedRequest {
-            path: self.path_with(&self.id_text()),
+            path: self.path_with(|_, value| value.to_owned()),
             query: self.query.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
             body: self.body.clone().map(|body| (JSON, body)),
         }
     }
 
-    /// The request with its body sealed, and as an option its identifier and query.
+    /// The request with its body sealed, and as an option its identifiers and query.
     pub(crate) fn render_sealed(&self, sealing: &Sealing, nonce: &str, now_unix: u64) -> RenderedRequest {
         let bound = self.bound_path(sealing.parameters);
         let seal = |slot, plaintext: &str| {
@@ -67,9 +67,10 @@ impl Request {
             seal_request(&sealing.key, &ctx, now_unix, system::random(), plaintext.as_bytes())
         };
         let clear = self.render_clear();
-        let path = match self.placeholder_name() {
-            Some(name) if sealing.parameters => self.path_with(&seal(Slot::Path(name), &self.id_text())),
-            _ => clear.path,
+        let path = if sealing.parameters {
+            self.path_with(|name, value| seal(Slot::Path(name), value))
+        } else {
+            clear.path
         };
         let query = if sealing.parameters && !self.query.is_empty() {
             vec![("sealed".to_owned(), seal(Slot::Query, &json(&self.query)))]
@@ -85,12 +86,8 @@ impl Request {
 
     /// The path that sealed values are bound to.
     fn bound_path(&self, parameters_sealed: bool) -> String {
-        let path = if parameters_sealed { self.path_with("*") } else { self.path_with(&self.id_text()) };
+        let path = self.path_with(|_, value| if parameters_sealed { "*" } else { value }.to_owned());
         bound_path(&path).into_owned()
-    }
-
-    fn id_text(&self) -> String {
-        self.id.clone().unwrap_or_default()
     }
 }
 

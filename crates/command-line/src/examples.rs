@@ -35,6 +35,7 @@ Examples:
 pub(crate) const LIMITS_SET: &str = "\
 Examples:
   kopeck call limits set 8747859702 --amount 500.00 --period day --days 1-5 --times 08:00-20:00
+  kopeck call limits set 8747859702 --only-at 5811-5814,5411
   kopeck call limits set 8747859702 --unlimited";
 pub(crate) const STATEMENT: &str = "\
 Examples:

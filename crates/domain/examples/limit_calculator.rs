@@ -10,7 +10,7 @@ use std::error::Error;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::limit::{Days, Limit, decide};
+use kopeck_domain::limit::{Days, Limit, PaymentAttempt, decide};
 use time::OffsetDateTime;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -45,7 +45,7 @@ pub(crate) fn report(limit: &Limit, zone: Zone, csv: &str) -> Result<String, Box
             }
             None => Kopecks::ZERO,
         };
-        let decision = decide(limit, zone, moment, amount, spent);
+        let decision = decide(limit, zone, &PaymentAttempt::new(moment, amount), spent);
         let verdict = decision.refusal.map_or("approved", |refusal| refusal.as_str());
         let left = decision.remaining.map_or_else(|| "any".to_owned(), |left| left.to_string());
         lines.push_str(&format!("{at} {amount:>10} {verdict:<16} left before: {left}\n"));

@@ -228,6 +228,16 @@ pub enum SwitchRefusal {
     HasMainCard,
 }
 
+/// Why a card cannot be unlinked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnlinkRefusal {
+    /// Neither closed nor expired, and activated or with money on it.
+    #[error(
+        "the card is in use: only a closed or expired card, or one that was never activated and holds no money, is unlinked"
+    )]
+    InUse,
+}
+
 /// The outcome of linking or switching.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkOutcome {
@@ -378,6 +388,26 @@ impl Card {
             return Err(LinkRefusal::HasMainCard);
         }
         Ok(LinkOutcome::Changed(self.with_link(CardLink { employee, status })))
+    }
+
+    /// Unlinks the card from its employee. One that was never used is free again, without a block.
+    ///
+    /// # Errors
+    /// [`UnlinkRefusal`] unless the card is closed, expired, or was never activated and holds no money.
+    pub fn unlink(self, bank: &BankView, today: Date) -> Result<Self, UnlinkRefusal> {
+        if self.is_over(bank.standing, today) {
+            return Ok(Self(StoredCard { link: None, ..self.0 }));
+        }
+        if bank.activated_at.is_some() || bank.balance != Kopecks::ZERO {
+            return Err(UnlinkRefusal::InUse);
+        }
+        Ok(Self(StoredCard { link: None, block: self.block.lifted(), ..self.0 }))
+    }
+
+    /// Whether the card will never pay again: it is closed or expired.
+    #[must_use]
+    pub fn is_over(&self, standing: Standing, today: Date) -> bool {
+        standing == Standing::Closed || self.is_expired(today)
     }
 
     /// Switches the status of a card that is linked to the employee.

@@ -76,6 +76,8 @@ events! {
     CardIssued(CardIssued) = "card.issued",
     /// A card was linked to an employee.
     CardLinked(CardHolder) = "card.linked",
+    /// A card was unlinked from its employee, whose it was with this status.
+    CardUnlinked(CardHolder) = "card.unlinked",
     /// The status of a linked card was switched.
     CardStatus(CardHolder) = "card.status",
     /// A card was blocked, unblocked or closed at the bank: by the bank, or by the partner, whose block the bank confirmed.
@@ -104,10 +106,39 @@ events! {
     EmployeeCreated(EmployeeChange) = "employee.created",
     /// An employee's fields were changed.
     EmployeeUpdated(EmployeeChange) = "employee.updated",
+    /// An employee's personal data was erased.
+    EmployeeErased(EmployeeErased) = "employee.erased",
     /// A webhook was disabled by the service.
     WebhookDisabled(WebhookDisabled) = "webhook.disabled",
     /// A test event, which the partner asked for. It goes to one webhook alone.
     Ping(Ping) = "ping",
+}
+
+impl EventData {
+    /// The employee whose [`CustomId`] it holds.
+    #[must_use]
+    pub const fn names(&self) -> Option<EmployeeId> {
+        match self {
+            Self::EmployeeCreated(change) | Self::EmployeeUpdated(change) if change.custom_id.is_some() => {
+                Some(change.employee)
+            }
+            _ => None,
+        }
+    }
+
+    /// The event without a [`CustomId`].
+    #[must_use]
+    pub fn without_name(self) -> Self {
+        match self {
+            Self::EmployeeCreated(change) => {
+                Self::EmployeeCreated(EmployeeChange { custom_id: None, ..change })
+            }
+            Self::EmployeeUpdated(change) => {
+                Self::EmployeeUpdated(EmployeeChange { custom_id: None, ..change })
+            }
+            other => other,
+        }
+    }
 }
 
 /// Where a request stands now.
@@ -267,8 +298,16 @@ pub struct BalanceLow {
 pub struct EmployeeChange {
     /// The employee.
     pub employee: EmployeeId,
-    /// The partner's own identifier of them, as it is now.
-    pub custom_id: CustomId,
+    /// The partner's own identifier of them, as it was then; `None` once they were erased.
+    pub custom_id: Option<CustomId>,
+}
+
+/// An employee whose personal data was erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EmployeeErased {
+    /// The employee.
+    pub employee: EmployeeId,
 }
 
 /// A webhook that the service disabled.

@@ -1,15 +1,18 @@
-//! Spending limits of a card: how much it may spend in a period, on which weekdays and at which times.
+//! Spending limits of a card: how much it may spend in a period, on which weekdays, at which times and
+//! at which merchants.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | `builder` | makes a limit from values |
 //! | `days`, `window` | weekdays and times of the day |
+//! | `merchant_categories` | the merchants, by their category codes |
 //! | `period` | the calendar arithmetic of days, weeks, months and quarters |
 //! | `decision` | the rule: may this card pay this amount now, and what is left |
 
 mod builder;
 mod days;
 mod decision;
+mod merchant_categories;
 mod period;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -26,19 +29,22 @@ use crate::calendar::Zone;
 
 pub use builder::LimitBuilder;
 pub use days::Days;
-pub use decision::{Decision, Refusal, decide};
+pub use decision::{Decision, PaymentAttempt, Refusal, decide};
+pub use merchant_categories::{
+    CategoryList, CategoryRange, MAX_CATEGORIES, MerchantCategories, MerchantCategory,
+};
 pub use period::Period;
 pub use window::{TimeOfDay, Window};
 
 /// The greatest number of windows in one limit.
 pub const MAX_WINDOWS: usize = 10;
 
-/// What a card may spend, and when. Made from values by a [`LimitBuilder`], so that every limit keeps the rules.
+/// What a card may spend, when and where. Made from values by a [`LimitBuilder`], so that every limit keeps the rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(into = "serde_form::LimitForm", try_from = "serde_form::LimitForm"))]
 pub enum Limit {
-    /// Any time, bounded only by the balance of the card. What a new card has.
+    /// Any time and anywhere, bounded only by the balance of the card. What a new card has.
     #[default]
     Unlimited,
     /// Within these bounds.
@@ -51,6 +57,7 @@ pub struct Restrictions {
     allowance: Option<Allowance>,
     days: Days,
     windows: Vec<Window>,
+    categories: Option<MerchantCategories>,
 }
 
 /// How much may be spent in each period.
@@ -94,6 +101,15 @@ impl Limit {
         match self {
             Self::Unlimited => &[],
             Self::Limited(restrictions) => &restrictions.windows,
+        }
+    }
+
+    /// The merchants at which the card may pay; `None` means any.
+    #[must_use]
+    pub const fn merchant_categories(&self) -> Option<&MerchantCategories> {
+        match self {
+            Self::Unlimited => None,
+            Self::Limited(restrictions) => restrictions.categories.as_ref(),
         }
     }
 

@@ -43,11 +43,12 @@ pub enum PaymentRefusal {
 }
 
 /// Every refusal with its code.
-const CODES: [(PaymentRefusal, &str); 8] = [
+const CODES: [(PaymentRefusal, &str); 9] = [
     (PaymentRefusal::Closed, "card_closed"),
     (PaymentRefusal::Blocked, "card_blocked"),
     (PaymentRefusal::Expired, "card_expired"),
     (PaymentRefusal::NotActivated, "not_activated"),
+    (PaymentRefusal::Limit(limit::Refusal::MerchantCategory), "merchant_category"),
     (PaymentRefusal::Limit(limit::Refusal::DayNotAllowed), "day_not_allowed"),
     (PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed), "time_not_allowed"),
     (PaymentRefusal::Limit(limit::Refusal::OverAmount), "limit_exceeded"),

@@ -108,6 +108,8 @@ macro_rules! contract_tests {
             the_search_knows_no_letter_case
             the_search_takes_wildcards_literally
             filtered_lists_are_paged_too
+            an_erased_employee_leaves_the_identifier_alone
+            pages_close_the_gaps_of_erased_employees
         }
         $crate::contract_tests! { @aggregate $make, webhooks:
             a_webhook_is_stored
@@ -160,6 +162,8 @@ macro_rules! contract_tests {
             accounts_are_due_by_their_last_refresh
             free_cards_are_open_valid_and_linked_to_no_one
             free_cards_come_in_pages
+            cards_are_listed_by_each_filter
+            cards_come_in_pages
             one_limit_is_set_for_many_cards
             a_number_is_issued_once
             a_block_is_stored_and_found_until_it_is_confirmed

@@ -2,7 +2,7 @@
 
 use crate::session::TokenPair;
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardType};
+use kopeck_domain::card::{AccountBalance, BankStatus, BankView, Card, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
@@ -67,8 +67,10 @@ pub struct RecordedResponse {
     pub fingerprint: [u8; 32],
     /// HTTP status.
     pub status: u16,
-    /// The answer's body, byte for byte.
-    pub body: Vec<u8>,
+    /// The answer's body, byte for byte; `None` once it was erased with the personal data in it.
+    pub body: Option<Vec<u8>>,
+    /// The employee whose personal data it holds, if any.
+    pub employee: Option<EmployeeId>,
     /// When it was recorded.
     pub recorded_at: OffsetDateTime,
 }
@@ -249,6 +251,25 @@ pub struct PartnerTransaction {
     pub holder: Option<(EmployeeId, Option<CustomId>)>,
     /// The transaction.
     pub transaction: Transaction,
+}
+
+/// Which cards a list shows; everything that is set has to fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CardFilter {
+    /// Linked to an employee, or to none.
+    pub linked: Option<bool>,
+    /// With this status; an unassigned card has none.
+    pub status: Option<CardStatus>,
+    /// With this status at the bank.
+    pub bank_status: Option<BankStatus>,
+    /// Of this product.
+    pub kind: Option<CardType>,
+    /// Issued for this order.
+    pub order: Option<OrderId>,
+    /// Linked to this employee.
+    pub employee: Option<EmployeeId>,
+    /// With a last day before this one.
+    pub expires_before: Option<Date>,
 }
 
 /// Which unassigned cards a list shows.

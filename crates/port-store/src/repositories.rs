@@ -25,9 +25,9 @@ use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, NewCard, OrderFacts,
-    OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse, ReferenceSums, StoreError,
-    TransactionFilter, TransactionQuery,
+    AccountDue, AvailableFilter, BalanceSheet, CardFilter, CardRecord, CategoryUse, EmployeeFilter, NewCard,
+    OrderFacts, OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse, ReferenceSums,
+    StoreError, TransactionFilter, TransactionQuery,
 };
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
@@ -82,6 +82,10 @@ pub trait EmployeeRepository {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError>;
     /// Stores a changed employee. `Rule::EmployeeCustomId`, `Rule::Reference` (category).
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError>;
+    /// Overwrites the personal data of an employee for good, here and wherever else it is stored: in responses recorded for
+    /// retries, whose keys stay spent, and in events. The employee is in no look-up and no list any more; what refers to the
+    /// identifier stays.
+    fn erase(&mut self, partner: PartnerId, id: EmployeeId, at: OffsetDateTime) -> Result<(), StoreError>;
     /// The employee with this identifier. Within a writing unit of work it stays as read until the end.
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError>;
     /// The employee with this identifier, and their cards as [`CardRepository::of_employee`] lists them.
@@ -201,6 +205,13 @@ pub trait CardRepository {
     /// Removes activation codes that were valid up to a day before this one: `limit` at most, of any partners. Returns how
     /// many those were.
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError>;
+    /// A page, in the order of their issue.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        filter: &CardFilter,
+        page: Page,
+    ) -> Result<Listed<CardRecord>, StoreError>;
     /// A page of the unassigned cards: linked to no one, valid on the filter's day, open at the bank; in the order of
     /// their issue.
     fn available(

@@ -1,15 +1,18 @@
-//! Cards: get, refresh from the bank, link, switch status, list unassigned ones.
+//! Cards: get, refresh from the bank, link, switch status, unlink, list all or the unassigned ones.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{
     BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, Standing, SwitchRefusal,
+    UnlinkRefusal,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_bank::{BankCard, BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact};
+use kopeck_port_store::{
+    Access, AvailableFilter, CardFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact,
+};
 
 use time::{Date, Duration, OffsetDateTime};
 
@@ -76,6 +79,23 @@ pub enum SwitchCardError {
     /// The store failed.
     #[error(transparent)]
     Store(StoreError),
+}
+
+/// Why a card was not unlinked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnlinkCardError {
+    /// The partner has no such employee.
+    #[error("no such employee")]
+    EmployeeNotFound,
+    /// The employee has no such card.
+    #[error("no such card")]
+    CardNotFound,
+    /// The card is in use.
+    #[error(transparent)]
+    Refused(#[from] UnlinkRefusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// The constraint stands for the same refusal as the check before it.
@@ -304,6 +324,41 @@ pub fn switch(
             Ok(card)
         }
     }
+}
+
+/// Unlinks a card from its employee.
+///
+/// # Errors
+/// [`UnlinkCardError`].
+pub fn unlink(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    employee: EmployeeId,
+    card: CardId,
+) -> Result<Card, UnlinkCardError> {
+    unit.employees().get(partner, employee)?.ok_or(UnlinkCardError::EmployeeNotFound)?;
+    let CardRecord { card, bank, .. } =
+        unit.cards().get(partner, card)?.ok_or(UnlinkCardError::CardNotFound)?;
+    let link = card.link.filter(|link| link.employee == employee).ok_or(UnlinkCardError::CardNotFound)?;
+    let card = card.unlink(&bank, env.today())?;
+    unit.cards().set_link(partner, &card)?;
+    let holder = card.holder(link, bank.standing);
+    events::append(unit, env, partner, [EventData::CardUnlinked(holder)])?;
+    Ok(card)
+}
+
+/// A page of the partner's cards, from the service's own copy of the bank's data.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn list(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    filter: &CardFilter,
+    page: Page,
+) -> Result<Listed<CardRecord>, StoreError> {
+    unit.cards().list(partner, filter, page)
 }
 
 /// A page of the partner's unassigned cards.

@@ -1,9 +1,9 @@
-//! Employees: add, update, get, list.
+//! Employees: add, update, get, list, erase.
 
 use kopeck_domain::Faults;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::{Change, Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
-use kopeck_domain::event::{EmployeeChange, EventData};
+use kopeck_domain::event::{EmployeeChange, EmployeeErased, EventData};
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_port_store::page::{Listed, Page};
@@ -72,6 +72,20 @@ pub enum GetEmployeeError {
     /// The partner has no such employee.
     #[error("no such employee")]
     NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an employee was not erased.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EraseEmployeeError {
+    /// The partner has no such employee.
+    #[error("no such employee")]
+    NotFound,
+    /// A card of theirs is neither closed nor expired.
+    #[error("the employee has a card that is neither closed nor expired: unlink or close it first")]
+    HasCards,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -160,6 +174,28 @@ pub fn get(
     Ok(EmployeeWithCards { employee, cards })
 }
 
+/// Erases an employee's personal data for good. Money and requests stay under the identifier.
+///
+/// # Errors
+/// [`EraseEmployeeError`].
+pub fn erase(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: EmployeeId,
+) -> Result<EmployeeId, EraseEmployeeError> {
+    let (_, cards) = unit.employees().with_cards(partner, id)?.ok_or(EraseEmployeeError::NotFound)?;
+    for (card, _) in cards {
+        let record = unit.cards().get(partner, card)?;
+        if record.is_some_and(|record| !record.card.is_over(record.bank.standing, env.today())) {
+            return Err(EraseEmployeeError::HasCards);
+        }
+    }
+    unit.employees().erase(partner, id, env.now())?;
+    events::append(unit, env, partner, [EventData::EmployeeErased(EmployeeErased { employee: id })])?;
+    Ok(id)
+}
+
 /// A page of the partner's employees in order of creation.
 ///
 /// # Errors
@@ -174,7 +210,7 @@ pub fn list(
 }
 
 fn change_of(employee: &Employee) -> EmployeeChange {
-    EmployeeChange { employee: employee.id, custom_id: employee.custom_id.clone() }
+    EmployeeChange { employee: employee.id, custom_id: Some(employee.custom_id.clone()) }
 }
 
 /// Adds the faults that need the store. `own` is the employee that may keep its custom identifier.

@@ -3,7 +3,7 @@
 //!
 //! Retention uses [`Env::settled`]: a clock that is ahead by mistake must not expire records.
 
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_port_store::{RecordedResponse, SpentNonce, StoreError, UnitOfWork};
 use time::{Duration, OffsetDateTime};
 
@@ -41,6 +41,8 @@ pub struct PlaintextResponse {
     pub status: u16,
     /// The body, byte for byte.
     pub body: Vec<u8>,
+    /// The employee whose personal data the body holds, if any.
+    pub employee: Option<EmployeeId>,
 }
 
 /// Bodies hold personal data.
@@ -77,6 +79,9 @@ pub enum ReplayError {
     /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
     #[error("the nonce was spent with another key")]
     NonceSpent,
+    /// The request had its effect; its response was erased with the employee whose personal data it held.
+    #[error("the recorded response was erased")]
+    Erased,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -89,6 +94,8 @@ pub enum ExecuteError<E> {
     KeyReused,
     /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
     NonceSpent,
+    /// The request had its effect; its response was erased with the employee whose personal data it held.
+    Erased,
     /// The store failed.
     Store(StoreError),
     /// The use case refused. Nothing is recorded, so the key may be used again.
@@ -106,6 +113,7 @@ impl<E> From<ReplayError> for ExecuteError<E> {
         match error {
             ReplayError::KeyReused => Self::KeyReused,
             ReplayError::NonceSpent => Self::NonceSpent,
+            ReplayError::Erased => Self::Erased,
             ReplayError::Store(error) => Self::Store(error),
         }
     }
@@ -143,8 +151,13 @@ fn history(
     if recorded.as_ref().is_some_and(|recorded| recorded.fingerprint != request.fingerprint) {
         return Err(ReplayError::KeyReused);
     }
-    let response =
-        recorded.map(|recorded| PlaintextResponse { status: recorded.status, body: recorded.body });
+    let response = match recorded {
+        Some(RecordedResponse { status, body: Some(body), employee, .. }) => {
+            Some(PlaintextResponse { status, body, employee })
+        }
+        Some(RecordedResponse { body: None, .. }) => return Err(ReplayError::Erased),
+        None => None,
+    };
     Ok(History { response, is_nonce_spent: spent.is_some() || request.sealed.is_none() })
 }
 
@@ -165,7 +178,7 @@ fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, request: &IdempotentRequest
 ///
 /// # Errors
 /// [`ReplayError::KeyReused`] if the key belongs to another request, [`ReplayError::NonceSpent`] if the nonce belongs to
-/// another key.
+/// another key, [`ReplayError::Erased`] if the response was erased.
 pub fn find(
     unit: &mut dyn UnitOfWork,
     env: &Env,
@@ -227,7 +240,8 @@ pub fn execute<E>(
             let recorded = RecordedResponse {
                 fingerprint: request.fingerprint,
                 status: response.status,
-                body: response.body.clone(),
+                body: Some(response.body.clone()),
+                employee: response.employee,
                 recorded_at: now,
             };
             unit.idempotency().record(request.partner, &request.key, &recorded, stale_before(env, now))?;

@@ -2,7 +2,7 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::limit;
+use kopeck_domain::limit::{self, PaymentAttempt};
 use kopeck_domain::payment::{Payer, PaymentRefusal};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, UnitOfWork, transact};
@@ -44,7 +44,18 @@ pub fn prepare(
     if spending_matters { transactions::sync(store, bank, env, partner, id) } else { Ok(()) }
 }
 
-/// Forecasts a payment of `amount`, at `at` or now, from the stored copies.
+/// The payment to forecast.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// How much.
+    pub amount: Kopecks,
+    /// When; now, if `None`.
+    pub at: Option<OffsetDateTime>,
+    /// The merchant's category code, as a bank names it.
+    pub mcc: Option<String>,
+}
+
+/// Forecasts a payment from the stored copies.
 ///
 /// # Errors
 /// [`CardError`].
@@ -53,23 +64,23 @@ pub fn can_pay(
     env: &Env,
     partner: PartnerId,
     id: CardId,
-    amount: Kopecks,
-    at: Option<OffsetDateTime>,
+    question: &Question,
 ) -> Result<Forecast, CardError> {
-    let (at, zone) = (at.unwrap_or_else(|| env.now()), env.settings.zone);
+    let (at, zone) = (question.at.unwrap_or_else(|| env.now()), env.settings.zone);
     let CardSnapshot { record, .. } = cards::get(unit, env, partner, id)?;
     let spent = match record.limit.period_around(zone, at) {
         Some(period) => unit.transactions().spent(partner, id, period.start, period.end)?,
         None => Kopecks::ZERO,
     };
-    let decision = limit::decide(&record.limit, zone, at, amount, spent);
+    let attempt = PaymentAttempt::new(at, question.amount).at_merchant(question.mcc.as_deref());
+    let decision = limit::decide(&record.limit, zone, &attempt, spent);
     let payer = Payer {
         bank_status: record.card.bank_status(record.bank.standing),
         valid_until: record.card.valid_until,
         is_activated: record.bank.activated_at.is_some(),
         balance: record.bank.balance,
     };
-    let refusal = payer.pays(amount, zone.day(at), &decision).err();
+    let refusal = payer.pays(question.amount, zone.day(at), &decision).err();
     Ok(Forecast { refusal, remaining: decision.remaining, resets_at: decision.resets_at })
 }
 

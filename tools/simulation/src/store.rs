@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_audit::{Mark, Record};
 use kopeck_domain::closing::Closings;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::request::RequestReference;
@@ -121,6 +121,8 @@ struct State {
     sealed_nonces: Table<sealed_nonces::SealedNonceRow>,
     categories: Table<categories::CategoryRow>,
     employees: Table<employees::EmployeeRow>,
+    /// What stays of those that were erased: others may refer to them.
+    erased_employees: Table<(PartnerId, EmployeeId)>,
     cards: Table<cards::CardRow>,
     transactions: Table<transactions::TransactionRow>,
     orders: Table<orders::OrderRow>,

@@ -26,7 +26,7 @@ class Core:
         self,
         operation: Operation,
         *,
-        id: Id | None = None,
+        id: Id | tuple[Id, ...] = (),
         query: Mapping[str, object] | None = None,
         body: object = None,
         key: str | None = None,
@@ -36,9 +36,10 @@ class Core:
         """Brings one logical call through and answers its JSON, or the bytes of the file that it accepts.
 
         Every try is the same call under the same key, with a nonce of its own. Parameters that are `None` are left
-        out.
+        out. `id` is the identifier in the path, or several in their order.
         """
-        call = call_of(operation, id, query, body, key, month=month, accept=accept)
+        ids = id if isinstance(id, tuple) else (id,)
+        call = call_of(operation, ids, query, body, key, month=month, accept=accept)
         failed: KopeckError
         try:
             return await retrying(self._retry, lambda: self._attempt(call), lambda error: error.is_transient)

@@ -24,8 +24,16 @@ class TimeWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class MerchantCategories:
+    """Merchants by their category codes, four digits (`5812`) or a range (`5411-5499`): `only` these, or all `except` these."""
+
+    only: tuple[str, ...] | None = None
+    except_: tuple[str, ...] | None = named("except", default=None)
+
+
+@dataclass(frozen=True, slots=True)
 class CardLimit:
-    """What a card may spend: either unlimited, or any of an amount per period, weekdays and times of day."""
+    """What a card may spend: unlimited, or any of an amount per period, weekdays, times of day and merchant categories."""
 
     unlimited: bool = False
     """No limit but the card's balance. Nothing else may be set beside it."""
@@ -36,6 +44,8 @@ class CardLimit:
     """The weekdays on which it pays, 1 (Monday) to 7 as in `date.isoweekday`. Empty: on any day."""
     times: tuple[TimeWindow, ...] = ()
     """The times of day at which it pays. Empty: at any time."""
+    merchant_categories: MerchantCategories | None = None
+    """The merchants at which it pays. `None`: at any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +112,14 @@ class LinkedCard:
     id_employee: UUID
     id_card: UUID
     status_card: CardStatus
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkedCard:
+    """A card and the employee it was linked to."""
+
+    id_employee: UUID
+    id_card: UUID
 
 
 @dataclass(frozen=True, slots=True)

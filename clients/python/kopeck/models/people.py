@@ -69,6 +69,13 @@ class EmployeeCard:
 
 
 @dataclass(frozen=True, slots=True)
+class EmployeeErased:
+    """An employee whose personal data was erased."""
+
+    id_employee: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class EmployeeWithCards(Employee):
     """An employee with the cards linked to them."""
 

@@ -8,11 +8,12 @@ import type {
   Day,
   Id,
   LinkedCard,
-  Moment,
   PaymentAnswer,
+  PaymentDetails,
   Transaction,
+  UnlinkedCard,
 } from "../models/values.js";
-import type { CardStatus, CardType, TransactionType } from "../models/words.js";
+import type { BankStatus, CardStatus, CardType, TransactionType } from "../models/words.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, cardBalance, underData } from "../read.js";
@@ -24,6 +25,19 @@ export interface TransactionFilter {
   /** Those of this day and earlier. */
   readonly to?: Day | undefined;
   readonly type?: TransactionType | undefined;
+}
+
+/** Which cards to list. By default all. */
+export interface CardFilter {
+  /** Those of employees, or of none. */
+  readonly linked?: boolean | undefined;
+  readonly statusCard?: CardStatus | undefined;
+  readonly bankStatus?: BankStatus | undefined;
+  readonly typeCard?: CardType | undefined;
+  readonly orderId?: Id | undefined;
+  readonly idEmployee?: Id | undefined;
+  /** Those whose last day is before this one. */
+  readonly expiresBefore?: Day | undefined;
 }
 
 /** Which unassigned cards to list. By default all. */
@@ -70,8 +84,25 @@ export class Cards {
   }
 
   /** Asks whether a card would pay `amount` kopecks, now or at another time. Nothing is paid or reserved. */
-  async canPay(idCard: Id, amount: number, at?: Moment, options?: CallOptions): Promise<PaymentAnswer> {
-    return as(await this.#core.call(operations.CAN_PAY, { ...options, id: idCard, body: { amount, at } }));
+  async canPay(
+    idCard: Id,
+    amount: number,
+    { at, mcc }: PaymentDetails = {},
+    options?: CallOptions,
+  ): Promise<PaymentAnswer> {
+    return as(await this.#core.call(operations.CAN_PAY, { ...options, id: idCard, body: { amount, at, mcc } }));
+  }
+
+  /** Lists cards, the first issued first, with the service's own copy of the bank's data. */
+  async list(filter: CardFilter & Paging = {}, options?: CallOptions): Promise<Page<Card>> {
+    const answer = await this.#core.call(operations.LIST_CARDS, { ...options, query: listQuery(filter) });
+    return pageOf(answer, (item) => cardBalance<Card>(item));
+  }
+
+  /** All cards, read page by page as they are asked for; each once, whatever changes meanwhile. */
+  all(filter: CardFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Card, void, undefined> {
+    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ idCard }) => idCard, filter.perPage);
   }
 
   /** Lists the cards that are free to be linked. */
@@ -104,5 +135,13 @@ export class Cards {
   async switch(idEmployee: Id, idCard: Id, statusCard: CardStatus, options?: ChangeOptions): Promise<LinkedCard> {
     const parts = { ...options, id: idEmployee, body: { idCard, statusCard } };
     return as(await this.#core.call(operations.SWITCH_CARD, parts));
+  }
+
+  /**
+   * Unlinks a card from its employee: one that is closed or has expired, or that was never activated and holds no money,
+   * which is free again.
+   */
+  async unlink(idEmployee: Id, idCard: Id, options?: ChangeOptions): Promise<UnlinkedCard> {
+    return as(await this.#core.call(operations.UNLINK_CARD, { ...options, id: [idEmployee, idCard] }));
   }
 }

@@ -5,6 +5,7 @@ import type {
   Category,
   CategoryWithCount,
   Employee,
+  EmployeeErased,
   EmployeeUpdate,
   EmployeeWithCards,
   Id,
@@ -40,6 +41,11 @@ export class Employees {
   /** Changes an employee. What is absent stays as it is, `null` empties a field. */
   async update(idEmployee: Id, update: EmployeeUpdate, options?: ChangeOptions): Promise<Employee> {
     return employee(await this.#core.call(operations.UPDATE_EMPLOYEE, { ...options, id: idEmployee, body: update }));
+  }
+
+  /** Erases an employee's personal data for good. They must have no card that is neither closed nor expired. */
+  async erase(idEmployee: Id, options?: ChangeOptions): Promise<EmployeeErased> {
+    return as(await this.#core.call(operations.ERASE_EMPLOYEE, { ...options, id: idEmployee }));
   }
 
   /** Reads an employee with their cards. */

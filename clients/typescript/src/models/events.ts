@@ -19,6 +19,7 @@ export interface EventData {
     readonly bankStatus: BankStatus;
   };
   readonly "card.linked": CardLinkEvent;
+  readonly "card.unlinked": CardLinkEvent;
   readonly "card.status": CardLinkEvent;
   readonly "card.bank_status": BankCardEvent;
   readonly "card.activated": BankCardEvent;
@@ -55,6 +56,7 @@ export interface EventData {
   readonly "balance.low": { readonly available: number; readonly threshold: number };
   readonly "employee.created": EmployeeEvent;
   readonly "employee.updated": EmployeeEvent;
+  readonly "employee.erased": { readonly idEmployee: Id };
   readonly "webhook.disabled": { readonly idWebhook: Id; readonly reason: "gone" | "failing" | "operator" | (string & {}) };
   readonly ping: Readonly<Record<string, never>>;
 }
@@ -77,7 +79,8 @@ export interface BankCardEvent {
 /** An employee who was added or changed. */
 export interface EmployeeEvent {
   readonly idEmployee: Id;
-  readonly customId: string;
+  /** `null` once the employee was erased. */
+  readonly customId: string | null;
 }
 
 /** An event of a type. */
@@ -106,6 +109,7 @@ const KNOWN = new Set<string>([
   "withdrawal.status",
   "card.issued",
   "card.linked",
+  "card.unlinked",
   "card.status",
   "card.bank_status",
   "card.activated",
@@ -120,6 +124,7 @@ const KNOWN = new Set<string>([
   "balance.low",
   "employee.created",
   "employee.updated",
+  "employee.erased",
   "webhook.disabled",
   "ping",
 ] satisfies (keyof EventData)[]);

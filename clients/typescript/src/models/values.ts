@@ -73,6 +73,11 @@ export interface EmployeeWithCards extends Employee {
   readonly cards: readonly { readonly idCard: Id; readonly statusCard: CardStatus }[];
 }
 
+/** An employee whose personal data was erased. */
+export interface EmployeeErased {
+  readonly idEmployee: Id;
+}
+
 export interface NewEmployee {
   /** Up to 64 letters, digits, `-` and `_`. */
   readonly customId: string;
@@ -99,7 +104,15 @@ export interface EmployeeUpdate {
   readonly status?: EmployeeStatus | undefined;
 }
 
-/** What a card may spend: either unlimited, or any of an amount per period, weekdays and times of day. */
+/**
+ * Merchants by their category codes, four digits (`5812`) or a range (`5411-5499`): `only` these, or all `except` these.
+ */
+export interface MerchantCategories {
+  readonly only?: readonly string[];
+  readonly except?: readonly string[];
+}
+
+/** What a card may spend: unlimited, or any of an amount per period, weekdays, times of day and merchant categories. */
 export interface CardLimit {
   /** No limit but the card's balance. Nothing else may be set beside it. */
   readonly unlimited?: boolean;
@@ -113,6 +126,16 @@ export interface CardLimit {
    * it ends runs over midnight, and counts for the day on which it starts.
    */
   readonly times?: readonly { readonly from: string; readonly to: string }[];
+  /** The merchants at which it pays. Absent: at any. */
+  readonly merchantCategories?: MerchantCategories;
+}
+
+/** What else there is to say of a payment to ask about. */
+export interface PaymentDetails {
+  /** When it would be made; now if absent. */
+  readonly at?: Moment | undefined;
+  /** The merchant's category code, for limits by merchant. */
+  readonly mcc?: string | undefined;
 }
 
 export interface CardBalance {
@@ -159,6 +182,12 @@ export interface LinkedCard {
   readonly idEmployee: Id;
   readonly idCard: Id;
   readonly statusCard: CardStatus;
+}
+
+/** A card and the employee it was linked to. */
+export interface UnlinkedCard {
+  readonly idEmployee: Id;
+  readonly idCard: Id;
 }
 
 /** A movement of money on a card. */

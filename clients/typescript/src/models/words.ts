@@ -87,6 +87,8 @@ export type ErrorCode =
   | "card_not_available"
   | "card_expired"
   | "card_blocked"
+  | "card_in_use"
+  | "employee_has_cards"
   | "card_closed"
   | "card_not_main"
   | "card_in_request"

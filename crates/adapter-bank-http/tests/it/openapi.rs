@@ -117,6 +117,7 @@ fn matches(pattern: &str, text: &str) -> bool {
         "^[!-~]{1,100}$" => kopeck_bank_protocol::check_key(text).is_ok(),
         "^[1-9]([0-9]{9}|[0-9]{12})$" => kopeck_domain::card_number::CardNumber::parse(text).is_ok(),
         "^[0-9]{10}$" => digits(text, 10),
+        "^[0-9]{4}(-[0-9]{4})?$" => kopeck_domain::limit::CategoryRange::parse(text).is_ok(),
         "^([01][0-9]|2[0-4]):[0-5][0-9]$" => {
             text.split_once(':').is_some_and(|(hour, minute)| digits(hour, 2) && digits(minute, 2))
         }

@@ -3,7 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::limit::{Days, Limit, Period, Refusal, decide};
+use kopeck_domain::limit::{Days, Limit, PaymentAttempt, Period, Refusal, decide};
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_port_bank::sandbox::{BankFaults, Purchase, PurchaseOutcome, Refund, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, DeclineReason, Verdict};
@@ -135,6 +135,32 @@ fn many_limits_in_one_batch() {
     }
 }
 
+#[test]
+fn the_category_of_the_merchant_decides() {
+    let bank = Bank::new();
+    let pay_at = |card, mcc: Option<&str>| {
+        let purchase = Purchase { mcc: mcc.map(str::to_owned), ..Purchase::new(Kopecks::new(1)) };
+        bank.bank.purchase(card, &purchase).unwrap()
+    };
+    let [only, except] = ["a", "b"].map(|key| bank.card_with(key, 1_000));
+    let limit = Limit::only_at(["5812", "5411-5499"]).build().unwrap();
+    assert_eq!(bank.submit_one(set_limit("1", only, &limit)), DONE);
+    let limit = Limit::except_at(["5812", "5411-5499"]).build().unwrap();
+    assert_eq!(bank.submit_one(set_limit("2", except, &limit)), DONE);
+    let refused = limited(Refusal::MerchantCategory);
+    for mcc in ["5812", "5411", "5450", "5499"] {
+        paid(pay_at(only, Some(mcc)));
+        assert_eq!(pay_at(except, Some(mcc)), refused, "{mcc}");
+    }
+    for mcc in [Some("5813"), Some("0000"), Some("food"), None] {
+        assert_eq!(pay_at(only, mcc), refused, "{mcc:?}");
+        paid(pay_at(except, mcc));
+    }
+    bank.submit_one(set_limit("3", only, &Limit::Unlimited)).unwrap();
+    paid(pay_at(only, None));
+    bank.assert_books_are_right();
+}
+
 /// `at` is what decides day, time and period.
 #[test]
 fn the_moment_of_the_purchase_decides() {
@@ -213,7 +239,8 @@ proptest! {
             let at = OffsetDateTime::from_unix_timestamp(START).unwrap() + Duration::hours(hours);
             let period = limit.period_around(zone, at).unwrap();
             let spent = payments.iter().filter(|(paid_at, _)| period.contains(paid_at)).map(|(_, paid)| paid).sum();
-            let decision = decide(&limit, zone, at, Kopecks::new(amount), Kopecks::new(spent));
+            let attempt = PaymentAttempt::new(at, Kopecks::new(amount));
+            let decision = decide(&limit, zone, &attempt, Kopecks::new(spent));
             let answer = pay(&bank, card, amount, Some(at));
             prop_assert_eq!(decision.refusal.map(limited), matches!(answer, PurchaseOutcome::Declined(_)).then_some(answer));
             if decision.is_allowed() {

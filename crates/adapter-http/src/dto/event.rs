@@ -85,6 +85,7 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
             bank_status: issued.bank_status.as_str().into(),
         }),
         EventData::CardLinked(holder) => api::EventData::CardLinked(link(holder)),
+        EventData::CardUnlinked(holder) => api::EventData::CardUnlinked(link(holder)),
         EventData::CardStatus(holder) => api::EventData::CardStatus(link(holder)),
         EventData::CardBankStatus(card) => api::EventData::CardBankStatus(at_bank(card)),
         EventData::CardActivated(card) => api::EventData::CardActivated(at_bank(card)),
@@ -121,6 +122,9 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
         }),
         EventData::EmployeeCreated(change) => api::EventData::EmployeeCreated(employee(change)),
         EventData::EmployeeUpdated(change) => api::EventData::EmployeeUpdated(employee(change)),
+        EventData::EmployeeErased(erased) => {
+            api::EventData::EmployeeErased(api::EmployeeErasedEvent { id_employee: erased.employee.uuid() })
+        }
         EventData::WebhookDisabled(disabled) => api::EventData::WebhookDisabled(api::WebhookDisabledEvent {
             id_webhook: disabled.webhook.uuid(),
             reason: disabled.reason.as_str().to_owned(),
@@ -178,6 +182,6 @@ fn declined(declined: &CardDeclined, zone: Zone) -> api::CardDeclinedEvent {
 fn employee(change: &EmployeeChange) -> api::EmployeeEvent {
     api::EmployeeEvent {
         id_employee: change.employee.uuid(),
-        custom_id: change.custom_id.as_str().to_owned(),
+        custom_id: change.custom_id.as_ref().map(|custom_id| custom_id.as_str().to_owned()),
     }
 }

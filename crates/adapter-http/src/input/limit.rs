@@ -4,10 +4,10 @@ mod draft;
 
 use kopeck_api::TimeWindow;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{MAX_WINDOWS, Period};
+use kopeck_domain::limit::{MAX_CATEGORIES, MAX_WINDOWS, Period};
 use serde_json::{Map, Value};
 
-use self::draft::{LimitDraft, Part, WindowDraft};
+use self::draft::{CategoriesDraft, LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
 use crate::json::{Json, object};
 use crate::patterns;
@@ -21,6 +21,7 @@ pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
         period: part(limit, "period", owned),
         days: part(limit, "days", |days| list(days)?.iter().map(number).collect()),
         times: part(limit, "times", |times| Ok(list(times)?.iter().map(window).collect())),
+        categories: part(limit, "merchantCategories", categories),
     }
 }
 
@@ -41,16 +42,18 @@ pub(crate) fn schema(components: &mut Components) -> Json {
     };
     let unlimited = object! {
         "type": ["boolean", "null"], "default": false,
-        "description": "`true`: any time, any day, as far as the card's balance goes, and no other setting beside it.",
+        "description": "`true`: any time, any day, any merchant, as far as the card's balance goes, and no other setting beside it.",
     };
     let period = or_null(Period::schema(components)).with("description", "Goes with `amount`.");
+    let categories = or_null(categories_schema(components));
     components.named("LimitRequest", |_| {
         object! {
             "type": "object",
             "properties": object! {
                 "unlimited": unlimited, "amount": amount, "period": period, "days": days, "times": times,
+                "merchantCategories": categories,
             },
-            "description": "Either `unlimited`, or at least one of `amount` with `period`, `days` and `times`.",
+            "description": "Either `unlimited`, or at least one of `amount` with `period`, `days`, `times` and `merchantCategories`.",
         }
     })
 }
@@ -63,6 +66,36 @@ fn window_schema(components: &mut Components) -> Json {
         "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
     };
     TimeWindow::schema(components).with("properties", properties)
+}
+
+/// The schema of merchant categories in a response, with what a request has to match.
+fn categories_schema(components: &mut Components) -> Json {
+    let list = |about: &str| {
+        object! {
+            "type": ["array", "null"], "minItems": 1, "maxItems": number_of(MAX_CATEGORIES),
+            "items": pattern(patterns::CATEGORY_RANGE, "NNNN or NNNN-NNNN"),
+            "description": about,
+        }
+    };
+    components.named("MerchantCategoriesRequest", |_| {
+        object! {
+            "type": "object",
+            "properties": object! {
+                "only": list("The card pays only at merchants of these category codes (ISO 18245) and ranges of codes."),
+                "except": list("The card pays at all merchants but these."),
+            },
+            "description": "Either `only` or `except`. A merchant without a code of four digits is in no list.",
+        }
+    })
+}
+
+fn categories(given: InputValue<'_>) -> Result<CategoriesDraft, Invalid> {
+    let InputValue::Json(Value::Object(categories)) = given else {
+        return Err(Invalid::new("must be an object"));
+    };
+    let texts =
+        |given: InputValue<'_>| Ok(list(given)?.iter().map(|text| owned(InputValue::Json(text))).collect());
+    Ok(CategoriesDraft { only: part(categories, "only", texts), except: part(categories, "except", texts) })
 }
 
 fn window(value: &Value) -> Result<WindowDraft, Invalid> {
@@ -97,7 +130,7 @@ fn list(given: InputValue<'_>) -> Result<&[Value], Invalid> {
 #[cfg(test)]
 mod tests {
     use kopeck_domain::Faults;
-    use kopeck_domain::limit::Limit;
+    use kopeck_domain::limit::{Limit, MerchantCategories};
     use kopeck_service::limits::LimitConflict;
     use serde_json::json;
 
@@ -127,6 +160,22 @@ mod tests {
         let nulls = json!({"unlimited": true, "amount": null, "period": null, "days": null, "times": null});
         assert_eq!(read(&nulls), Ok(Limit::Unlimited));
         assert_eq!(read(&json!({"unlimited": true, "days": [1]})), Err("conflict".to_owned()));
+        for (categories, text) in [
+            (json!({"only": ["5812", "5411-5499"]}), "only"),
+            (json!({"only": null, "except": ["0000"], "note": 1}), "except"),
+        ] {
+            let limit = read(&json!({"merchantCategories": categories})).unwrap();
+            assert_eq!(
+                limit.merchant_categories().is_some_and(|some| matches!(some, MerchantCategories::Only(_))),
+                text == "only"
+            );
+            let conflict = json!({"unlimited": true, "merchantCategories": categories});
+            assert_eq!(read(&conflict), Err("conflict".to_owned()));
+        }
+        for none in [json!(null), json!({}), json!({"only": null}), json!({"only": null, "except": null})] {
+            assert_eq!(read(&json!({"merchantCategories": none})), Err("limit".to_owned()));
+            assert_eq!(read(&json!({"unlimited": true, "merchantCategories": none})), Ok(Limit::Unlimited));
+        }
     }
 
     #[test]
@@ -142,6 +191,9 @@ mod tests {
             (json!({"days": [null]}), "limit.days"),
             (json!({"times": {"from": "08:00", "to": "12:00"}}), "limit.times"),
             (json!({"times": ["08:00-12:00"]}), "limit.times[0]"),
+            (json!({"merchantCategories": ["5812"]}), "limit.merchantCategories"),
+            (json!({"merchantCategories": {"only": "5812"}}), "limit.merchantCategories.only"),
+            (json!({"merchantCategories": {"except": ["5812", 5812]}}), "limit.merchantCategories.except[1]"),
             (json!({"times": [{"from": 8, "to": null}]}), "limit.times[0].from limit.times[0].to"),
         ] {
             assert_eq!(read(&limit), Err(fields.to_owned()), "{limit}");

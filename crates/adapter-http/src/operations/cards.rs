@@ -5,29 +5,39 @@ mod balance;
 mod can_pay;
 mod info;
 mod link;
+mod list;
 mod switch;
 mod transactions;
+mod unlink;
 
 use actix_web::http::StatusCode;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, CardStatus};
+use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
 use kopeck_service::cards::{self, CardError, CardSnapshot};
 use time::UtcOffset;
 
 use crate::dto::local;
+use crate::input::field_types::{FieldType, InputValue, text};
 use crate::operations::prelude::*;
+use crate::schema::chars;
 
-pub(super) static OPERATIONS: [&Operation; 7] = [
+pub(super) static OPERATIONS: [&Operation; 9] = [
     &info::OPERATION,
     &balance::OPERATION,
     &transactions::OPERATION,
     &can_pay::OPERATION,
+    &list::OPERATION,
     &available::OPERATION,
     &link::OPERATION,
     &switch::OPERATION,
+    &unlink::OPERATION,
 ];
+
+/// The most characters of a text about a merchant.
+const LONGEST_MERCHANT_TEXT: usize = 256;
 
 /// The format of a timestamp is the same in every zone.
 pub(super) const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
@@ -73,6 +83,20 @@ async fn read_card(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
 /// The card of the path.
 pub(super) fn read_id(r: &mut Reader<'_>) -> Option<CardId> {
     r.id("idCard")
+}
+
+/// A text about a merchant, as a bank would print it.
+pub(super) fn merchant_text(
+    about: &'static str,
+) -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
+    let read = |text: &str| {
+        if (1..=LONGEST_MERCHANT_TEXT).contains(&text.chars().count()) {
+            Ok(text.to_owned())
+        } else {
+            Err(Invalid::new(format!("must have 1 to {LONGEST_MERCHANT_TEXT} characters")))
+        }
+    };
+    text(read).looks_like(|_| chars(1, LONGEST_MERCHANT_TEXT)).about(about)
 }
 
 fn account(account: &AccountBalance, zone: Zone) -> api::AccountBalance {

@@ -1,6 +1,7 @@
 //! Employees.
 
 mod add;
+mod erase;
 mod get;
 mod list;
 mod update;
@@ -14,8 +15,8 @@ use kopeck_service::employees::EmployeeDraft;
 use crate::input::field_types::{id, string_enum, text};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATIONS: [&Operation; 4] =
-    [&add::OPERATION, &update::OPERATION, &get::OPERATION, &list::OPERATION];
+pub(super) static OPERATIONS: [&Operation; 5] =
+    [&add::OPERATION, &update::OPERATION, &get::OPERATION, &erase::OPERATION, &list::OPERATION];
 
 const NO_EMPLOYEE: &[Code] = &[Code::EmployeeNotFound];
 

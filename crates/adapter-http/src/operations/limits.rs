@@ -7,7 +7,7 @@ mod set;
 mod status;
 
 use kopeck_domain::ids::LimitChangeId;
-use kopeck_domain::limit::{Limit, Window};
+use kopeck_domain::limit::{CategoryList, Limit, MerchantCategories, Window};
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::request::{RequestReference, RequestState};
 use time::Weekday;
@@ -30,6 +30,15 @@ pub(super) fn body(limit: &Limit) -> api::CardLimit {
         period: allowance.map(|allowance| allowance.period().as_str().into()),
         days: limit.days().numbers().map(|number| Weekday::Monday.nth_next(number - 1)).collect(),
         times: limit.windows().iter().map(window).collect(),
+        merchant_categories: limit.merchant_categories().map(categories),
+    }
+}
+
+fn categories(categories: &MerchantCategories) -> api::MerchantCategories {
+    let texts = |list: &CategoryList| list.ranges().iter().map(ToString::to_string).collect::<Vec<_>>();
+    match categories {
+        MerchantCategories::Only(list) => api::MerchantCategories::only(texts(list)),
+        MerchantCategories::Except(list) => api::MerchantCategories::except(texts(list)),
     }
 }
 
@@ -65,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_has_all_five_fields() {
+    fn a_limit_has_five_fields_and_merchant_categories_where_they_are_set() {
         let shown = |limit: &Limit| serde_json::to_value(body(limit)).unwrap();
         assert_eq!(
             shown(&Limit::Unlimited),
@@ -81,5 +90,15 @@ mod tests {
             json!({"unlimited": false, "amount": 500_000, "period": "CQUARTET", "days": [1, 7],
                 "times": [{"from": "22:00", "to": "06:00"}]})
         );
+        let nothing_else =
+            json!({"unlimited": false, "amount": null, "period": null, "days": [], "times": []});
+        for (limit, categories) in [
+            (Limit::only_at(["5812", "5411-5499", "5812"]), json!({"only": ["5812", "5411-5499", "5812"]})),
+            (Limit::except_at(["5812-5812"]), json!({"except": ["5812-5812"]})),
+        ] {
+            let mut expected = nothing_else.clone();
+            expected["merchantCategories"] = categories;
+            assert_eq!(shown(&limit.build().unwrap()), expected);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use kopeck_api::{Code, HasShape as _};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CalendarMonth;
-use kopeck_domain::card::{CardStatus, CardType};
+use kopeck_domain::card::{BankStatus, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::CategoryName;
 use kopeck_domain::closing::ClosingReason;
@@ -93,10 +93,10 @@ macro_rules! of_the_api {
 
 of_the_api! {
     AvailableCard, Balance, BalanceEntries, Card, CardBalance, Category, CategoryWithCount, Closing,
-    ClosingCreated, ClosingResult, Employee, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated,
+    ClosingCreated, ClosingResult, Employee, EmployeeErased, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated,
     LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, Redelivery,
     RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentResult, Statement, TimeWindow,
-    Transaction, TransactionFeed, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged,
+    Transaction, TransactionFeed, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged,
     WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalResult,
 }
 
@@ -119,6 +119,7 @@ macro_rules! vocabularies {
 }
 
 vocabularies! {
+    BankStatus as BankStatus,
     CardStatus as CardStatus,
     DeliveryStatus as DeliveryStatus,
     CardType as CardType,

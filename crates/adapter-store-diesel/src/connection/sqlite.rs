@@ -20,12 +20,14 @@ const MIGRATING: &str = "PRAGMA busy_timeout = 60000; PRAGMA foreign_keys = OFF;
 /// remembers this, so only the first connection that it ever has changes anything.
 const LOG: &str = "PRAGMA journal_mode = WAL;";
 
-/// Settings of every connection, once it has the log. The file is not mapped into memory: a read past its end, or on a
+/// Settings of every connection, once it has the log. What is deleted or overwritten is overwritten in the file too; see
+/// [`scrub`]. The file is not mapped into memory: a read past its end, or on a
 /// disk that fails, would end the process by a signal instead of an error. Each connection has a page cache of 8 MiB of its
 /// own; larger ones save no time, since the system keeps the file's pages anyway.
 const ANY: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
+    PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA mmap_size = 0;
     PRAGMA cache_size = -8192;
@@ -105,6 +107,43 @@ pub(crate) fn fit_log(connection: &mut SqliteConnection, bytes: u64, shortens: b
     let shortened = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE);");
     connection.batch_execute(WAITING)?;
     shortened
+}
+
+/// Notes, within the transaction, that personal data was erased. The number means nothing else.
+pub(crate) fn note_erasure(connection: &mut SqliteConnection) -> QueryResult<()> {
+    connection.batch_execute("PRAGMA user_version = 1;")
+}
+
+/// Makes the file anew if something was erased since the last time. `secure_delete` overwrites rows where they are, and not the
+/// copies that were left in the free space of a page when rows were moved to another one. Returns whether it did.
+pub(crate) fn scrub(connection: &mut SqliteConnection) -> Result<bool, OpenError> {
+    let failed = |error: Error| OpenError::Scrub(error.to_string());
+    if !is_erasure_noted(connection).map_err(failed)? {
+        return Ok(false);
+    }
+    // The copy may be larger than the memory.
+    connection.batch_execute("PRAGMA temp_store = FILE; VACUUM;").map_err(failed)?;
+    // The log has earlier pages, also if connections that do nothing any more keep it.
+    let emptied = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result(connection);
+    let Checkpoint { busy } = emptied.map_err(failed)?;
+    if busy != 0 {
+        return Err(OpenError::Scrub("its log is in use".to_owned()));
+    }
+    connection.batch_execute("PRAGMA user_version = 0;").map_err(failed)?;
+    Ok(true)
+}
+
+fn is_erasure_noted(connection: &mut SqliteConnection) -> QueryResult<bool> {
+    let noted: i32 = sql::<Integer>("SELECT user_version FROM pragma_user_version").get_result(connection)?;
+    Ok(noted != 0)
+}
+
+/// What SQLite says of a checkpoint.
+#[derive(QueryableByName)]
+struct Checkpoint {
+    /// Whether something kept it from being complete.
+    #[diesel(sql_type = Integer)]
+    busy: i32,
 }
 
 /// Writes the file's first page as it is.

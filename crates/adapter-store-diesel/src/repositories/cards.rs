@@ -6,17 +6,21 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing, expiry_notice_due};
+use kopeck_domain::card::{
+    AccountBalance, BankStatus, BankView, Card, CardStatus, Standing, expiry_notice_due,
+};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError};
+use kopeck_port_store::{
+    AccountDue, AvailableFilter, CardFilter, CardRecord, CardRepository, NewCard, StoreError,
+};
 use time::{Date, OffsetDateTime};
 
 use super::card_row::{CardRow, PlainRow};
 use super::look_ups::CardsOf;
-use super::window;
+use super::{ascending, window};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, card_number, corrupt, natural, number};
 use crate::counters::List;
@@ -39,6 +43,41 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
         Some(kind) => query.filter(cards::kind.eq(kind.as_str())),
         None => query,
     }
+}
+
+/// The partner's cards that match `filter`.
+fn filtered(partner: PartnerId, filter: &CardFilter) -> cards::BoxedQuery<'static, MultiBackend> {
+    let CardFilter { linked, status, bank_status, kind, order, employee, expires_before } = *filter;
+    let mut query = cards::table.filter(cards::partner_id.eq(partner.key())).into_boxed();
+    if let Some(linked) = linked {
+        query = if linked {
+            query.filter(cards::employee_id.is_not_null())
+        } else {
+            query.filter(cards::employee_id.is_null())
+        };
+    }
+    if let Some(status) = status {
+        query = query.filter(cards::link_status.eq(status.as_str()));
+    }
+    if let Some((standing, block)) = bank_status.map(BankStatus::parts) {
+        query = query.filter(cards::standing.eq(standing.as_str()));
+        if let Some(block) = block {
+            query = query.filter(cards::block_state.eq(block.as_str()));
+        }
+    }
+    if let Some(kind) = kind {
+        query = query.filter(cards::kind.eq(kind.as_str()));
+    }
+    if let Some(order) = order {
+        query = query.filter(cards::order_id.eq(order.key()));
+    }
+    if let Some(employee) = employee {
+        query = query.filter(cards::employee_id.eq(employee.key()));
+    }
+    if let Some(day) = expires_before {
+        query = query.filter(cards::valid_until.lt(Day::of(day)));
+    }
+    query
 }
 
 /// Another last day means that its expiry is to be told anew. Replaces an older view, and one of a clock that was ahead and has been set back since.
@@ -278,6 +317,39 @@ impl CardRepository for DieselTransaction {
             "UPDATE cards SET account_value = ?, account_updated_at = ? WHERE partner_id = ? AND id = ?";
         let (value, updated_at) = (account.value.get(), UtcTimestamp::of(account.updated_at));
         self.change(partner, text, binds![value, updated_at, partner.key(), card.key()])
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        filter: &CardFilter,
+        page: Page,
+    ) -> Result<Listed<CardRecord>, StoreError> {
+        let (total, rows): (i64, Vec<CardRow>) = if *filter == CardFilter::default() {
+            let total = self.last_number(partner, List::Cards)?.unwrap_or(0);
+            let (after, up_to) = ascending(page);
+            let rows = cards::table
+                .filter(cards::partner_id.eq(partner.key()))
+                .filter(cards::seq.gt(after))
+                .filter(cards::seq.le(up_to))
+                .order(cards::seq)
+                .select(CardRow::as_select())
+                .load(self.of(partner)?)
+                .stored()?;
+            (total, rows)
+        } else {
+            let total = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
+            let (limit, offset) = window(page);
+            let some = filtered(partner, filter).limit(limit).offset(offset).select(CardRow::as_select());
+            // The cards of an order are numbered in their order, which its index has.
+            let rows = match filter.order {
+                Some(_) => some.order(cards::ordinal).load(self.of(partner)?).stored()?,
+                None => some.order(cards::seq).load(self.of(partner)?).stored()?,
+            };
+            (total, rows)
+        };
+        let items = rows.into_iter().map(CardRow::record).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: natural(total, "cards")? })
     }
 
     fn available(

@@ -1,15 +1,16 @@
 //! Employees.
 
 use diesel::prelude::*;
-use kopeck_domain::employee::{Employee, StoredEmployee};
+use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, PersonName};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     Access, ColumnCipher, EmployeeCards, EmployeeFilter, EmployeeRepository, StoreError,
 };
+use time::OffsetDateTime;
 
-use super::look_ups::{CardsOf, EmployeeById, EmployeeNamed, EmployeeWithCards};
+use super::look_ups::{CardsOf, EmployeeById, EmployeeNamed, EmployeeWithCards, ErasedNumbers};
 use super::{ascending, window};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, natural, word};
@@ -103,9 +104,12 @@ impl EmployeeRow {
     }
 }
 
-/// Every employee of the partner that fits `filter`.
+/// Every employee of the partner that fits `filter`; erased ones fit none.
 fn filtered(partner: PartnerId, filter: &EmployeeFilter) -> employees::BoxedQuery<'_, MultiBackend> {
-    let mut query = employees::table.filter(employees::partner_id.eq(partner.key())).into_boxed();
+    let mut query = employees::table
+        .filter(employees::partner_id.eq(partner.key()))
+        .filter(employees::erased_at.is_null())
+        .into_boxed();
     if let Some(status) = filter.status {
         query = query.filter(employees::status.eq(status.as_str()));
     }
@@ -119,6 +123,14 @@ fn filtered(partner: PartnerId, filter: &EmployeeFilter) -> employees::BoxedQuer
         query = query.filter(employees::search_text.like(containing(text)).escape('\\'));
     }
     query
+}
+
+/// The number of the employee at this place of the list, or of an erased one behind it; `erased` are the numbers to pass
+/// over, ascending. Place 0 is before the first.
+fn number_at(place: i64, erased: &[i64]) -> i64 {
+    // How many employees of the list stand before each erased one only grows.
+    let passed = (1..).zip(erased).take_while(|(nth, number)| **number - nth < place).count();
+    place + i64::try_from(passed).unwrap_or(0)
 }
 
 /// The LIKE pattern of every text that contains `text`, whose own wildcards mean nothing.
@@ -179,6 +191,20 @@ impl EmployeeRepository for DieselTransaction {
         self.try_change(partner, text, values)
     }
 
+    fn erase(&mut self, partner: PartnerId, id: EmployeeId, at: OffsetDateTime) -> Result<(), StoreError> {
+        let text = "UPDATE employees SET
+            custom_id = ?, surname = NULL, name = NULL, patronymic = NULL, phone = NULL, email = NULL,
+            category_id = NULL, status = ?, search_text = '', erased_at = ?
+            WHERE id = ? AND partner_id = ? AND erased_at IS NULL";
+        // No `customId` has a colon.
+        let (custom_id, status) = (format!("erased:{id}"), EmployeeStatus::DontWork.as_str());
+        let values = binds![&custom_id, status, UtcTimestamp::of(at), id.key(), partner.key()];
+        statements::execute(self.of(partner)?, text, values).stored()?;
+        self.erase_responses_about(partner, id)?;
+        self.erase_name_in_events(partner, id)?;
+        dialect::note_erasure(self.of(partner)?).stored()
+    }
+
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         let found = self.load(partner, EmployeeById(id))?;
         found.map(|row| row.employee(partner, &*self.cipher)).transpose()
@@ -216,12 +242,17 @@ impl EmployeeRepository for DieselTransaction {
     ) -> Result<Listed<Employee>, StoreError> {
         let (total, rows): (i64, Vec<EmployeeRow>) = if *filter == EmployeeFilter::default() {
             let key = partner.key();
-            let total = self.last_number(partner, List::Employees)?.unwrap_or(0);
+            let (last, erased) =
+                (self.last_number(partner, List::Employees), self.load(partner, ErasedNumbers));
+            // Both look-ups begin before either result is used: a store that batches look-ups sends them together.
+            let (last, erased) = (last?.unwrap_or(0), erased?);
+            let total = last - i64::try_from(erased.len()).unwrap_or(0);
             let (after, up_to) = ascending(page);
             let rows = employees::table
                 .filter(employees::partner_id.eq(&key))
-                .filter(employees::seq.gt(after))
-                .filter(employees::seq.le(up_to))
+                .filter(employees::seq.gt(number_at(after, &erased)))
+                .filter(employees::seq.le(number_at(up_to, &erased)))
+                .filter(employees::erased_at.is_null())
                 .order(employees::seq)
                 .select(EmployeeRow::as_select())
                 .load(self.of(partner)?)
@@ -247,12 +278,30 @@ impl EmployeeRepository for DieselTransaction {
 
 #[cfg(test)]
 mod tests {
-    use super::containing;
+    use super::*;
 
     #[test]
     fn wildcards_of_the_query_mean_themselves() {
         assert_eq!(containing("ив"), "%ив%");
         assert_eq!(containing(r"50%_a\b"), r"%50\%\_a\\b%");
         assert_eq!(containing(""), "%%");
+    }
+
+    /// Pages of every size hold the numbers that are left, in their order, each once, whichever of ten were erased.
+    #[test]
+    fn pages_pass_over_erased_numbers() {
+        for erasures in 0..1_u32 << 10 {
+            let (erased, left): (Vec<i64>, Vec<i64>) =
+                (1..=10).partition(|number| erasures & (1 << (number - 1)) != 0);
+            for size in 1..=4_usize {
+                let bound = |page: usize| number_at(i64::try_from(page * size).unwrap(), &erased);
+                for (page, expected) in left.chunks(size).chain([&[][..]]).enumerate() {
+                    let (after, up_to) = (bound(page), bound(page + 1));
+                    let shown: Vec<i64> =
+                        left.iter().copied().filter(|number| after < *number && *number <= up_to).collect();
+                    assert_eq!(shown, expected, "page {page} of {size}, without {erased:?}");
+                }
+            }
+        }
     }
 }

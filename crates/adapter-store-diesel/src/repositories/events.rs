@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::event::{Event, EventData, EventType};
-use kopeck_domain::ids::{EventId, PartnerId};
+use kopeck_domain::ids::{EmployeeId, EventId, PartnerId};
 use kopeck_port_store::{EventRepository, FeedEvent, StoreError};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -26,19 +26,26 @@ struct EventRow {
     kind: String,
     data: String,
     created_at: UtcTimestamp,
+    /// The employee whose `customId` is in the data.
+    employee_id: Option<Id>,
+}
+
+/// The JSON of an event's data.
+fn stored(data: &EventData) -> Result<String, StoreError> {
+    let form = serde_json::to_value(data).map_err(|error| StoreError::Failed(error.to_string()))?;
+    Ok(form.get("data").unwrap_or(&Value::Null).to_string())
 }
 
 impl EventRow {
     fn new(partner: PartnerId, seq: i64, event: &Event) -> Result<Self, StoreError> {
-        let form =
-            serde_json::to_value(&event.data).map_err(|error| StoreError::Failed(error.to_string()))?;
         Ok(Self {
             partner_id: partner.key(),
             seq,
             id: event.id.key(),
             kind: event.data.event_type().as_str().to_owned(),
-            data: form.get("data").unwrap_or(&Value::Null).to_string(),
+            data: stored(&event.data)?,
             created_at: UtcTimestamp::of(event.created_at),
+            employee_id: event.data.names().map(|employee| employee.key()),
         })
     }
 
@@ -51,7 +58,7 @@ impl EventRow {
     }
 }
 
-row!(EventRow, events: partner_id, seq, id, kind, data, created_at);
+row!(EventRow, events: partner_id, seq, id, kind, data, created_at, employee_id);
 
 impl DieselTransaction {
     /// The rows of one type, or of all.
@@ -153,6 +160,27 @@ impl EventRepository for DieselTransaction {
 }
 
 impl DieselTransaction {
+    /// Takes the `customId` of an employee out of the events that hold it.
+    pub(super) fn erase_name_in_events(
+        &mut self,
+        partner: PartnerId,
+        employee: EmployeeId,
+    ) -> Result<(), StoreError> {
+        let rows: Vec<EventRow> = events::table
+            .filter(events::partner_id.eq(partner.key()))
+            .filter(events::employee_id.eq(employee.key()))
+            .select(EventRow::as_select())
+            .load(self.of(partner)?)
+            .stored()?;
+        let text = "UPDATE events SET data = ?, employee_id = NULL WHERE partner_id = ? AND seq = ?";
+        for row in rows {
+            let seq = row.seq;
+            let data = stored(&row.event()?.event.data.without_name())?;
+            self.change(partner, text, binds![&data, partner.key(), seq])?;
+        }
+        Ok(())
+    }
+
     /// Deletes events of one feed behind number `last`, `limit` at most, up to the first that is not older than `moment`.
     fn forget_events_of(
         &mut self,

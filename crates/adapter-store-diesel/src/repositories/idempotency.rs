@@ -1,7 +1,7 @@
 //! Answers of calls that may be repeated.
 
 use diesel::prelude::*;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_port_store::{ColumnCipher, IdempotencyRepository, RecordedResponse, Rule, StoreError};
 use time::OffsetDateTime;
 
@@ -24,7 +24,11 @@ pub(crate) struct AnswerRow {
     status: i32,
     body: Vec<u8>,
     recorded_at: UtcTimestamp,
+    employee_id: Option<Id>,
 }
+
+/// The column of a body that was erased. An encrypted one is never empty.
+const ERASED: &[u8] = &[];
 
 /// Encrypts and decrypts columns of the response under this key.
 fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, key: &'a str) -> RowCipher<'a> {
@@ -43,8 +47,12 @@ impl AnswerRow {
             key: key.to_owned(),
             fingerprint: answer.fingerprint.to_vec(),
             status: i32::from(answer.status),
-            body: row_cipher(cipher, partner, key).encrypt("body", &answer.body)?,
+            body: match &answer.body {
+                Some(body) => row_cipher(cipher, partner, key).encrypt("body", body)?,
+                None => ERASED.to_vec(),
+            },
             recorded_at: UtcTimestamp::of(answer.recorded_at),
+            employee_id: answer.employee.map(|employee| employee.key()),
         })
     }
 
@@ -52,8 +60,12 @@ impl AnswerRow {
         Ok(RecordedResponse {
             fingerprint: fixed(self.fingerprint, "recorded_responses.fingerprint")?,
             status: u16::try_from(self.status).map_err(|_| corrupt("recorded_responses.status"))?,
-            body: row_cipher(cipher, partner, &self.key).decrypt("body", &self.body)?,
+            body: match &*self.body {
+                ERASED => None,
+                body => Some(row_cipher(cipher, partner, &self.key).decrypt("body", body)?),
+            },
             recorded_at: self.recorded_at.time("recorded_responses.recorded_at")?,
+            employee: self.employee_id.map(Id::to),
         })
     }
 }
@@ -67,7 +79,7 @@ impl BatchLoad for AnswerTo {
     type Row = AnswerRow;
 
     const SELECT: &'static str = "
-        SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_responses
+        SELECT partner_id, key, fingerprint, status, body, recorded_at, employee_id FROM recorded_responses
         WHERE partner_id = ? AND key = ?";
 
     fn values(&self, partner: Id) -> Vec<Bind<'_>> {
@@ -81,14 +93,27 @@ impl BatchLoad for AnswerTo {
 
 /// Overwrites an answer that is older.
 const RECORD: &str = "
-    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at, employee_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key, partner_id) DO UPDATE
     SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
-        recorded_at = excluded.recorded_at
+        recorded_at = excluded.recorded_at, employee_id = excluded.employee_id
     WHERE recorded_responses.recorded_at < ?";
 
-row!(AnswerRow, recorded_responses: partner_id, key, fingerprint, status, body, recorded_at);
+row!(AnswerRow, recorded_responses: partner_id, key, fingerprint, status, body, recorded_at, employee_id);
+
+impl DieselTransaction {
+    /// Erases the recorded responses that hold personal data of an employee. Their keys stay spent.
+    pub(super) fn erase_responses_about(
+        &mut self,
+        partner: PartnerId,
+        employee: EmployeeId,
+    ) -> Result<(), StoreError> {
+        let text = "UPDATE recorded_responses SET body = ? WHERE partner_id = ? AND employee_id = ?";
+        let values = binds![ERASED, partner.key(), employee.key()];
+        statements::execute(self.of(partner)?, text, values).stored().map(drop)
+    }
+}
 
 impl IdempotencyRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {

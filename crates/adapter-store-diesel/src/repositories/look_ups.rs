@@ -30,8 +30,11 @@ impl BatchLoad for EmployeeById {
     type Loaded = Option<EmployeeRow>;
     type Row = EmployeeRow;
 
-    const SELECT: &'static str =
-        concat!("SELECT ", employee_columns!(), " FROM employees e WHERE e.partner_id = ? AND e.id = ?");
+    const SELECT: &'static str = concat!(
+        "SELECT ",
+        employee_columns!(),
+        " FROM employees e WHERE e.partner_id = ? AND e.id = ? AND e.erased_at IS NULL"
+    );
 
     fn values(&self, partner: Id) -> Vec<Bind<'_>> {
         binds![partner, self.0.key()]
@@ -64,6 +67,32 @@ impl BatchLoad for EmployeeNamed {
 
     fn of_rows(rows: Vec<IdRow>) -> Result<Option<EmployeeId>, StoreError> {
         Ok(rows.first().map(|row| row.id.to()))
+    }
+}
+
+/// The numbers in the list that erased employees keep, ascending.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct ErasedNumbers;
+
+#[derive(QueryableByName)]
+#[diesel(table_name = employees)]
+pub(crate) struct SeqRow {
+    seq: i64,
+}
+
+impl BatchLoad for ErasedNumbers {
+    type Loaded = Vec<i64>;
+    type Row = SeqRow;
+
+    const SELECT: &'static str =
+        "SELECT seq FROM employees WHERE partner_id = ? AND erased_at IS NOT NULL ORDER BY seq";
+
+    fn values(&self, partner: Id) -> Vec<Bind<'_>> {
+        binds![partner]
+    }
+
+    fn of_rows(rows: Vec<SeqRow>) -> Result<Vec<i64>, StoreError> {
+        Ok(rows.into_iter().map(|row| row.seq).collect())
     }
 }
 
@@ -127,7 +156,7 @@ impl BatchLoad for EmployeeWithCards {
         employee_columns!(),
         ", c.id AS card_id, c.link_status, c.seq AS card_seq
         FROM employees e LEFT JOIN cards c ON c.partner_id = e.partner_id AND c.employee_id = e.id
-        WHERE e.partner_id = ? AND e.id = ?"
+        WHERE e.partner_id = ? AND e.id = ? AND e.erased_at IS NULL"
     );
 
     fn values(&self, partner: Id) -> Vec<Bind<'_>> {

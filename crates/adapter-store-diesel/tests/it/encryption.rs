@@ -21,8 +21,13 @@ fn under(url: &str, keys: &[u8]) -> BatchedStore {
 
 fn values_follow_the_key(kind: Kind) {
     let first = kind.store_with_partner();
-    let response =
-        RecordedResponse { fingerprint: [1; 32], status: 200, body: b"secret".to_vec(), recorded_at: NOW };
+    let response = RecordedResponse {
+        fingerprint: [1; 32],
+        status: 200,
+        body: Some(b"secret".to_vec()),
+        employee: None,
+        recorded_at: NOW,
+    };
     let recorded = response.clone();
     write(&first, move |unit| {
         unit.employees().insert(PARTNER, &employee(1))?;

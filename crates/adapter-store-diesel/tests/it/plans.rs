@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{Card, CardLink, CardStatus, StoredCard};
+use kopeck_domain::card::{BankStatus, Card, CardLink, CardStatus, StoredCard};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
@@ -23,8 +23,9 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, BankFeedState, EmployeeFilter, Horizon, RequestFilter, Reschedule,
-    SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery, UnitOfWork, WebhookRecord,
+    AuditFilter, AvailableFilter, BankFeedState, CardFilter, EmployeeFilter, Horizon, RequestFilter,
+    Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery, UnitOfWork,
+    WebhookRecord,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -224,6 +225,21 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.bank_feed().forget_declines(1)?;
     unit.limit_changes().targets(PARTNER, &[card.id])?;
     unit.cards().set_limit(PARTNER, &[card.id], &cards[0].record.limit)?;
+    let none = CardFilter::default();
+    for filter in [
+        none,
+        CardFilter { linked: Some(true), ..none },
+        CardFilter { linked: Some(false), ..none },
+        CardFilter { status: Some(CardStatus::Main), ..none },
+        CardFilter { bank_status: Some(BankStatus::Closed), ..none },
+        CardFilter { bank_status: Some(BankStatus::Blocking), ..none },
+        CardFilter { kind: Some(card.kind), ..none },
+        CardFilter { order: Some(card.order), ..none },
+        CardFilter { employee: Some(employee), ..none },
+        CardFilter { expires_before: Some(NOW.date()), ..none },
+    ] {
+        unit.cards().list(PARTNER, &filter, page())?;
+    }
     for kind in [None, Some(card.kind)] {
         unit.cards().available(PARTNER, AvailableFilter { kind, today: NOW.date() }, page())?;
     }

@@ -147,8 +147,13 @@ fn a_rolling_upgrade_may_add_columns() {
         let store = kind.store_with_partner();
         let (order, lines, cards) = order_with_cards(1, 2);
         let (order_id, card) = (order.id, cards[0].record.card.id);
-        let recorded =
-            RecordedResponse { fingerprint: [1; 32], status: 200, body: vec![2], recorded_at: NOW };
+        let recorded = RecordedResponse {
+            fingerprint: [1; 32],
+            status: 200,
+            body: Some(vec![2]),
+            employee: None,
+            recorded_at: NOW,
+        };
         let spent = SpentNonce { idempotency_key: None, spent_at: NOW };
         let (body, spend) = (recorded.clone(), spent.clone());
         write(&store, move |unit| {

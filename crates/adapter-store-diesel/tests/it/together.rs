@@ -152,7 +152,8 @@ fn answer(unit: &mut dyn UnitOfWork, partner: PartnerId, key: u64) -> Result<Str
     let answer = RecordedResponse {
         fingerprint: [7; 32],
         status: 201,
-        body: key.clone().into_bytes(),
+        body: Some(key.clone().into_bytes()),
+        employee: None,
         recorded_at: NOW,
     };
     unit.idempotency().record(partner, &key, &answer, NOW)?;

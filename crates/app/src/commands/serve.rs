@@ -134,6 +134,7 @@ struct Process {
     system_clock: Arc<SystemClock>,
     keys: Arc<KeyRing>,
     application: Application,
+    database_url: String,
     folder: DataFolder,
     bank: Bank,
     /// Audit entries of refusals.
@@ -210,6 +211,7 @@ impl Process {
             system_clock,
             keys,
             application,
+            database_url: args.store.database_url().to_owned(),
             folder,
             bank,
             audit,
@@ -339,6 +341,11 @@ impl Process {
         }
         self.audit.close();
         self.application.store.close();
+        match kopeck_adapter_store_diesel::scrub(&self.database_url) {
+            Ok(true) => log::info!("made the database file anew, since personal data was erased"),
+            Ok(false) => {}
+            Err(error) => log::warn!(error:% = error; "erased data may be left in free space of the file"),
+        }
         self.heads.send();
         drop(self.operations_server);
         log::info!("stopped");

@@ -1,7 +1,8 @@
 //! Whether a card would pay: a question that agrees with the purchase and leaves nothing behind.
 
 use kopeck_client::{
-    CardLimit, Client, LimitPeriod, PaymentAnswer, Purchase, TimeWindow, TopUp, Uuid, Weekday,
+    CardLimit, Client, EventData, EventQuery, LimitPeriod, PaymentAnswer, PaymentQuestion, Purchase,
+    TimeWindow, TopUp, Uuid, Weekday,
 };
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
@@ -43,7 +44,8 @@ async fn ask_and_buy(
     amount: i64,
     at: Option<PrimitiveDateTime>,
 ) -> PaymentAnswer {
-    let answer = client.cards().can_pay(card, amount, at).await.unwrap();
+    let answer =
+        client.cards().can_pay(card, &PaymentQuestion { at, ..PaymentQuestion::new(amount) }).await.unwrap();
     let bought = client.sandbox().purchase(card, &purchase(amount, at)).await.unwrap();
     assert_eq!((bought.approved, &bought.reason), (answer.allowed, &answer.reason), "{amount} at {at:?}");
     answer
@@ -97,6 +99,9 @@ async fn faulty_questions_are_refused() {
     for at in [json!(""), json!("02.03.2026"), json!("2026-03-02 12:00"), json!("31.02.2026 12:00"), json!(7)]
     {
         api.post(&path, &json!({"amount": 1, "at": at})).await.faulty(&["at"]);
+    }
+    for mcc in [json!(""), json!(5812), json!("5".repeat(257))] {
+        api.post(&path, &json!({"amount": 1, "mcc": mcc})).await.faulty(&["mcc"]);
     }
     api.post(&path, &json!({})).await.faulty(&["amount"]);
     api.post(&path, &Value::Null).await.faulty(&["body"]);
@@ -157,6 +162,41 @@ async fn days_and_times_decide_as_they_do_at_the_merchant() {
     assert_eq!(answer.resets_at, Some(datetime!(2026-03-09 00:00)));
     let answer = ask_and_buy(&client, card, 200, Some(datetime!(2026-03-09 23:30))).await;
     assert_eq!((answer.allowed, answer.remaining), (true, Some(200)));
+}
+
+#[tokio::test]
+async fn the_merchant_decides_and_the_decline_is_an_event() {
+    let (server, client) = start_client(100_000);
+    let card = filled_card(&server, &client, 10_000).await;
+    let only = CardLimit::default().only_at(["5812", "5411-5499"]);
+    set_limit(&server, &client, card, &only).await;
+    for (mcc, allowed) in [
+        (Some("5812"), true),
+        (Some("5411"), true),
+        (Some("5499"), true),
+        (Some("5500"), false),
+        (Some("581"), false),
+        (None, false),
+    ] {
+        let mcc = mcc.map(str::to_owned);
+        let question = PaymentQuestion { mcc: mcc.clone(), ..PaymentQuestion::new(100) };
+        let answer = client.cards().can_pay(card, &question).await.unwrap();
+        let bought = client.sandbox().purchase(card, &Purchase { mcc, ..Purchase::new(100) }).await.unwrap();
+        let code = (!allowed).then(|| "merchant_category".to_owned());
+        assert_eq!((answer.allowed, &answer.code), (allowed, &code), "{question:?}");
+        assert_eq!((bought.approved, bought.code, bought.reason), (allowed, code, answer.reason));
+    }
+    server.follow_feed();
+    let feed = client.events().list(&EventQuery::default()).await.unwrap();
+    let declined = feed.data.into_iter().filter_map(|event| match event.data {
+        EventData::CardDeclined(declined) => Some((declined.code, declined.mcc)),
+        _ => None,
+    });
+    let code = || Some("merchant_category".to_owned());
+    let expected = [Some("5500"), Some("581"), None].map(|mcc| (code(), mcc.map(str::to_owned)));
+    assert_eq!(declined.collect::<Vec<_>>(), expected);
+    set_limit(&server, &client, card, &CardLimit::default().except_at(["5812"])).await;
+    assert!(client.cards().can_pay(card, &PaymentQuestion::new(100)).await.unwrap().allowed);
 }
 
 #[tokio::test]

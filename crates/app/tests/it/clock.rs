@@ -1,7 +1,8 @@
 //! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
 
 use kopeck_client::{
-    CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PrimitiveDateTime, RequestState, TopUp,
+    CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PaymentQuestion, PrimitiveDateTime, RequestState,
+    TopUp,
 };
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::partner::SealingPolicy;
@@ -95,10 +96,10 @@ async fn periods_roll_over() {
     for _ in 0..3 {
         assert!(client.sandbox().purchase(card, &purchase(100, None)).await.unwrap().approved);
         assert!(!client.sandbox().purchase(card, &purchase(1, None)).await.unwrap().approved);
-        assert!(!client.cards().can_pay(card, 1, None).await.unwrap().allowed);
+        assert!(!client.cards().can_pay(card, &PaymentQuestion::new(1)).await.unwrap().allowed);
         // Noon of one day to noon of the next.
         advance(&client, DAY).await;
-        let answer = client.cards().can_pay(card, 100, None).await.unwrap();
+        let answer = client.cards().can_pay(card, &PaymentQuestion::new(100)).await.unwrap();
         assert_eq!((answer.allowed, answer.remaining), (true, Some(100)));
     }
 }
@@ -122,7 +123,7 @@ async fn every_period_rolls_over_in_a_jump() {
             if ahead.is_positive() {
                 advance(&client, ahead.whole_seconds().unsigned_abs()).await;
             }
-            let asked = client.cards().can_pay(card, 1, None).await.unwrap();
+            let asked = client.cards().can_pay(card, &PaymentQuestion::new(1)).await.unwrap();
             assert_eq!((asked.allowed, asked.remaining), (left > 0, Some(left)), "{period:?} at {noon}");
             let bought = client.sandbox().purchase(card, &purchase(1, None)).await.unwrap();
             assert_eq!(bought.approved, left > 0, "{period:?} at {noon}");
@@ -151,7 +152,7 @@ async fn cards_expire_everywhere_at_once() {
     assert_eq!(client.cards().info(free.id_card).await.unwrap().date_until, free.date_until);
     let declined = client.sandbox().purchase(card, &purchase(1, None)).await.unwrap();
     assert_eq!(declined.reason.as_deref(), Some("the card has expired"));
-    let asked = client.cards().can_pay(card, 1, None).await.unwrap();
+    let asked = client.cards().can_pay(card, &PaymentQuestion::new(1)).await.unwrap();
     assert_eq!(asked.reason, declined.reason);
     let employee =
         client.employees().add(&kopeck_client::NewEmployee::new("late")).await.unwrap().id_employee;

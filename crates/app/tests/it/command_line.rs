@@ -15,7 +15,7 @@ use crate::process::{Installation, PartnerSecrets, Running};
 use crate::webhooks::receiver::Receiver;
 
 /// A partner who has to seal, at a command line.
-struct Desk {
+pub struct Desk {
     installation: Installation,
     server: Option<Running>,
     partner: PartnerSecrets,
@@ -25,7 +25,7 @@ struct Desk {
 
 impl Desk {
     /// Logged in, with so many kopecks.
-    fn open(deposit: &str) -> Self {
+    pub fn open(deposit: &str) -> Self {
         let installation = Installation::new();
         let partner = installation.create_partner(&["--deposit", deposit]);
         let server = installation.serve(&["--processing-delay", "1s"]);
@@ -74,7 +74,7 @@ impl Desk {
     }
 
     /// The JSON of a request that ends with this code: of standard output, or of standard error if that is all there is.
-    fn json(&self, arguments: &[&str], code: i32) -> Value {
+    pub fn json(&self, arguments: &[&str], code: i32) -> Value {
         let output = self.call(&[arguments, &["--json"]].concat());
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         let said = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
@@ -334,6 +334,11 @@ fn what_was_typed_is_told_and_not_what_was_sent() {
     assert!(told.contains(&format!("\n  {card}=0.00: must be from 0.01 to ")), "{told}");
     let told = said(&["limits", "set", card, "--amount", "0.00", "--period", "day"], 3);
     assert!(told.contains("\n  --amount: must be 0.01 roubles or more\n"), "{told}");
+    let told = said(&["limits", "set", card, "--only-at", "5812,581"], 3);
+    assert!(
+        told.contains("\n  --only-at: must be a merchant category code NNNN or a range NNNN-NNNN\n"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -20,10 +20,12 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         // The partner's own words for an employee and a request, which another partner may have too.
         "customId" | "reference" | "month" => false,
         "surname" | "name" | "patronymic" | "phone" | "email" | "status" | "q" | "nameCategory"
-        | "statusCard" | "typeCard" | "page" | "per_page" | "perPage" | "from" | "to" | "type" | "amount"
-        | "at" | "limit" | "after" | "types" | "wait" | "place" | "mcc" | "merchantId" | "activationCode"
-        | "url" | "description" | "enabled" | "sealed" | "seconds" | "latencyMs" | "errorRate"
-        | "loseAnswerRate" | "duplicateRate" | "down" => false,
+        | "statusCard" | "bankStatus" | "linked" | "expiresBefore" | "typeCard" | "page" | "per_page"
+        | "perPage" | "from" | "to" | "type" | "amount" | "at" | "limit" | "after" | "types" | "wait"
+        | "place" | "mcc" | "merchantId" | "activationCode" | "url" | "description" | "enabled"
+        | "sealed" | "seconds" | "latencyMs" | "errorRate" | "loseAnswerRate" | "duplicateRate" | "down" => {
+            false
+        }
         _ => panic!("say whether {name} of {operation} names something of a partner's"),
     }
 }

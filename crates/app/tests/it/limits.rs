@@ -152,6 +152,18 @@ async fn every_shape_of_limit_shows_on_the_card() {
     cases.push((daily(8), shown_daily(8)));
     let beside = json!({"unlimited": true, "amount": null, "period": null, "days": [], "times": []});
     cases.push((beside, unlimited()));
+    for merchants in [json!({"only": ["5812", "5411-5499", "5812"]}), json!({"except": ["0000-9999"]})] {
+        let mut expected = shown(null(), null(), none(), none());
+        expected["merchantCategories"] = merchants.clone();
+        cases.push((json!({"merchantCategories": merchants}), expected));
+    }
+    let mut all = shown(json!(9), json!("CDAY"), json!([6]), windows);
+    all["merchantCategories"] = json!({"only": ["5812"]});
+    let mut asked = all.clone();
+    asked["merchantCategories"]["except"] = Value::Null;
+    cases.push((asked, all));
+    let absent = json!({"days": [1], "merchantCategories": {"only": null}});
+    cases.push((absent, shown(null(), null(), json!([1]), none())));
     for (asked, expected) in cases {
         let id = set(&api, &[&card], &asked).await;
         server.run_jobs();

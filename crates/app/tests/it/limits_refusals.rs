@@ -19,6 +19,10 @@ async fn each_setting_of_a_limit_has_its_rule() {
     let (amount, period) = ("limit.amount", "limit.period");
     let times = |from: Value, to: Value| json!({"times": [{"from": from, "to": to}]});
     let (from, to) = ("limit.times[0].from", "limit.times[0].to");
+    let merchants = |merchants: Value| json!({"days": [1], "merchantCategories": merchants});
+    let only = "limit.merchantCategories.only";
+    let only_items = [1, 2, 3].map(|index| format!("{only}[{index}]"));
+    let only_items = only_items.each_ref().map(String::as_str);
     let eleven: Vec<Value> =
         (0..11).map(|hour| json!({"from": format!("{hour:02}:00"), "to": format!("{hour:02}:30")})).collect();
     let overlap = |first: [&str; 2], second: [&str; 2]| {
@@ -34,6 +38,12 @@ async fn each_setting_of_a_limit_has_its_rule() {
         (json!({"days": []}), vec!["limit"]),
         (json!({"times": []}), vec!["limit"]),
         (json!({"unlimited": false, "days": [], "times": []}), vec!["limit"]),
+        (json!({"merchantCategories": {"only": null}}), vec!["limit"]),
+        (merchants(json!(["5812"])), vec!["limit.merchantCategories"]),
+        (merchants(json!({"only": ["1"], "except": ["2"]})), vec!["limit.merchantCategories"]),
+        (merchants(json!({"only": []})), vec![only]),
+        (merchants(json!({"only": vec!["5812"; 101]})), vec![only]),
+        (merchants(json!({"only": ["5812", "581", "5499-5411", 5812]})), only_items.to_vec()),
         (json!({"unlimited": 1}), vec!["limit.unlimited"]),
         (json!({"unlimited": "true"}), vec!["limit.unlimited"]),
         (json!({"amount": 5}), vec![period]),
@@ -111,6 +121,7 @@ async fn unlimited_beside_another_setting_is_a_conflict() {
         daily(5),
         json!({"days": [1]}),
         json!({"times": [{"from": "08:00", "to": "12:00"}]}),
+        json!({"merchantCategories": {"except": ["5812"]}}),
         json!({"amount": 5}),
         json!({"period": "CDAY"}),
     ] {

@@ -24,6 +24,7 @@ mod book;
 mod calls;
 mod can_pay;
 mod card_blocks;
+mod card_lists;
 mod cards;
 mod categories;
 // Certificates are made the same way for a bank.
@@ -41,6 +42,7 @@ mod database;
 mod deploy;
 mod docs_page;
 mod employees;
+mod erasure;
 mod events;
 mod faults;
 mod ground;

@@ -10,7 +10,7 @@ const PEOPLE: usize = 50;
 
 /// Those of `wanted` that are in `dump`, as text or as the hexadecimal digits of its bytes. One pass: a search for each would
 /// take minutes without optimisation.
-fn found_in<'a>(dump: &[u8], wanted: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn found_in<'a>(dump: &[u8], wanted: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut by_start: HashMap<[u8; 2], Vec<(Vec<u8>, &str)>> = HashMap::new();
     for text in wanted {
         let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();

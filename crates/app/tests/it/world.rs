@@ -28,7 +28,7 @@ pub struct Things(BTreeMap<&'static str, Value>);
 /// own.
 pub struct Sample {
     pub operation: OperationInfo,
-    /// What stands in the path.
+    /// What stands in the path; of several, with slashes between.
     at: &'static str,
     /// The fields of the body; of a `GET`, its query.
     fields: Value,
@@ -80,6 +80,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("employee.update", "<employee>", json!({"idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"status": "MEDICAL"})),
         ("employee.get", "<employee>", none()),
+        ("employee.erase", "<leaver>", none()),
         ("employee.list", "", json!({"idCategory": "<category>"})),
         ("category.create", "", json!({"nameCategory": "[new]"})),
         ("category.rename", "<category>", json!({"nameCategory": "[new]"})),
@@ -89,9 +90,12 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("card.balance", "<card>", none()),
         ("card.transactions", "<card>", none()),
         ("card.can_pay", "<card>", json!({"amount": 1})),
+        ("card.list", "", json!({"orderId": "<order>"})),
+        ("card.list", "", json!({"idEmployee": "<employee>", "linked": "true"})),
         ("card.available", "", json!({"typeCard": "MP4"})),
         ("card.link", "<employee>", json!({"customIdCard": "<number>", "statusCard": "ADDITIONAL"})),
         ("card.switch", "<employee>", json!({"idCard": "<card>", "statusCard": "ADDITIONAL"})),
+        ("card.unlink", "<employee>/<expired card>", none()),
         ("order.plastic", "", plastic_order(1, "Nevsky 1")),
         ("order.virtual", "", virtual_order(1, 5_000)),
         ("order.status", "<order>", none()),
@@ -149,6 +153,16 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("webhook.deliveries", "<webhook>", none()),
         ("webhook.redeliver", "<webhook>", json!({"eventId": "<event>"})),
         ("webhook.redeliver", "<webhook>", json!({"after": 0})),
+    ]
+    .into_iter()
+    .chain(of_the_sandbox())
+    .collect()
+}
+
+/// The same of the sandbox.
+fn of_the_sandbox() -> Vec<(&'static str, &'static str, Value)> {
+    let none = || Value::Null;
+    vec![
         ("sandbox.deposit", "", json!({"amount": 1})),
         ("sandbox.purchase", "<card>", json!({"amount": 1})),
         ("sandbox.refund", "<card>", json!({"transactionId": "<payment>", "amount": 1})),
@@ -179,8 +193,8 @@ impl Sample {
     pub fn call_as(&self, method: &str, own: &Things, parameters: &[&str], strange: &Things) -> Call {
         let whose = |parameter: &str| if parameters.contains(&parameter) { strange } else { own };
         let mut target = self.operation.path.to_owned();
-        for placeholder in self.operation.placeholders() {
-            let value = fill(&json!(self.at), whose(placeholder), own);
+        for (placeholder, at) in self.operation.placeholders().zip(self.at.split('/')) {
+            let value = fill(&json!(at), whose(placeholder), own);
             target = target.replace(&format!("{{{placeholder}}}"), value.as_str().unwrap());
         }
         let fields: Vec<(&String, Value)> = self
@@ -228,10 +242,12 @@ impl Things {
     pub fn nothing() -> Self {
         let ids = [
             "employee",
+            "leaver",
             "category",
             "empty category",
             "card",
             "other card",
+            "expired card",
             "sleeping card",
             "order",
             "new order",
@@ -289,13 +305,15 @@ impl Maker<'_> {
         let (full, empty) = (category(&format!("Office {tag}")), category(&format!("Empty {tag}")));
         let employee = self.employee("A", &full);
         let order = self.post("/v1/order/virtualcards", &virtual_order(1, 5_000), "orderId");
-        let plastic = self.post("/v1/order/plasticcards", &plastic_order(7, "Nevsky 1"), "orderId");
+        let plastic = self.post("/v1/order/plasticcards", &plastic_order(8, "Nevsky 1"), "orderId");
         self.server.run_jobs();
         let numbers = self.issued(&plastic);
         let card = self.link(&employee, &numbers[0]["customIdCard"]);
         let [other, busy] = [("B", 1), ("C", 2)].map(|(name, place): (&str, usize)| {
             self.link(&self.employee(name, &full), &numbers[place]["customIdCard"])
         });
+        let expired = self.link_as("ADDITIONAL", &employee, &numbers[4]["customIdCard"]);
+        self.send(Call::new("POST", &format!("/sandbox/v1/card/{expired}/expire"))).ok(200);
         let sleeping = self.issued(&order).remove(0);
 
         let top_up = self.top_up(&card);
@@ -310,10 +328,12 @@ impl Maker<'_> {
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
         let things = [
             ("employee", json!(employee)),
+            ("leaver", json!(self.employee("D", &full))),
             ("category", json!(full)),
             ("empty category", json!(empty)),
             ("card", json!(card)),
             ("other card", json!(other)),
+            ("expired card", json!(expired)),
             ("number", numbers[3]["customIdCard"].clone()),
             ("sleeping card", self.free_card(&sleeping["customIdCard"])),
             ("code", sleeping["activationCode"].clone()),
@@ -351,7 +371,11 @@ impl Maker<'_> {
     }
 
     fn link(&self, employee: &str, number: &Value) -> String {
-        let body = json!({"customIdCard": number, "statusCard": "MAIN"});
+        self.link_as("MAIN", employee, number)
+    }
+
+    fn link_as(&self, status: &str, employee: &str, number: &Value) -> String {
+        let body = json!({"customIdCard": number, "statusCard": status});
         self.post(&format!("/v1/employee/{employee}/link_card"), &body, "idCard")
     }
 

@@ -40,6 +40,8 @@ fn every_instruction_survives_the_wire() {
     for limit in [
         r#"{"unlimited":false,"amount":1,"period":"CQUARTET"}"#,
         r#"{"unlimited":false,"days":[1,7],"times":[{"from":"22:00","to":"06:00"},{"from":"09:00","to":"12:00"}]}"#,
+        r#"{"unlimited":false,"merchantCategories":{"only":["5812","5411-5499"]}}"#,
+        r#"{"unlimited":false,"days":[1],"merchantCategories":{"except":["5812","5812"]}}"#,
         r#"{"unlimited":false,"amount":5,"period":"CDAY","days":[3],"times":[{"from":"00:00","to":"24:00"}]}"#,
     ] {
         let dto: LimitDto = serde_json::from_str(limit).unwrap();

@@ -2,15 +2,14 @@
 
 use kopeck_api::{
     AvailableCard, Card, CardBalance, CardStatus, CardType, Data, LinkedCard, Page, Paging, PaymentAnswer,
-    Transaction, operations, wire,
+    Transaction, UnlinkedCard, operations,
 };
 use serde::Serialize;
-use time::PrimitiveDateTime;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::card::TransactionFilter;
+use crate::model::card::{CardFilter, PaymentQuestion, TransactionFilter};
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -66,30 +65,29 @@ impl<'a> Cards<'a> {
         Records::new(self.client, request, |one| u128::from(one.id.cast_unsigned()))
     }
 
-    /// Checks whether a card would pay `amount` kopecks, now or at another time, to the minute, in the service's time
-    /// zone. Nothing is paid or reserved.
+    /// Checks whether a card would make a payment. Nothing is paid or reserved.
     ///
     /// # Errors
     ///
     /// 404 if there is no such card, 503 if the check needs the card's payments, the bank is unreachable, and the
     /// service has no earlier data; see [`Error`].
-    pub async fn can_pay(
-        &self,
-        id_card: Uuid,
-        amount: i64,
-        at: Option<PrimitiveDateTime>,
-    ) -> Result<PaymentAnswer, Error> {
-        #[derive(Serialize)]
-        struct Body {
-            amount: i64,
-            #[serde(
-                serialize_with = "wire::text_or_null::serialize",
-                skip_serializing_if = "Option::is_none"
-            )]
-            at: Option<PrimitiveDateTime>,
-        }
-        let request = Request::of(&operations::CARD_CAN_PAY).id(id_card);
-        self.client.read(request.body(&Body { amount, at })).await
+    pub async fn can_pay(&self, id_card: Uuid, payment: &PaymentQuestion) -> Result<PaymentAnswer, Error> {
+        self.client.read(Request::of(&operations::CARD_CAN_PAY).id(id_card).body(payment)).await
+    }
+
+    /// Lists cards, the first issued first, with the service's own copy of the bank's data.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn list(&self, filter: &CardFilter, paging: Paging) -> Result<Page<Card>, Error> {
+        self.all(filter).page(paging).await
+    }
+
+    /// All cards that fit the filter, the first issued first, page by page on demand.
+    pub fn all(&self, filter: &CardFilter) -> Records<Card> {
+        let request = filter.add_to(Request::of(&operations::CARD_LIST));
+        Records::new(self.client, request, |one| one.id_card.as_u128())
     }
 
     /// Lists the cards that are not linked yet, of one kind or of all.
@@ -135,5 +133,11 @@ impl<'a> Cards<'a> {
         }
         let request = Request::of(&operations::CARD_SWITCH).id(id_employee);
         self.client.write(request.body(&Body { id_card, status_card: status }))
+    }
+
+    /// Unlinks a card from its employee: one that is closed or has expired, or that was never activated and holds no
+    /// money, which is free again.
+    pub fn unlink(&self, id_employee: Uuid, id_card: Uuid) -> Write<UnlinkedCard> {
+        self.client.write(Request::of(&operations::CARD_UNLINK).id(id_employee).id(id_card))
     }
 }

@@ -1,6 +1,6 @@
 //! Employees.
 
-use kopeck_api::{Data, Employee, EmployeeWithCards, Page, Paging, operations};
+use kopeck_api::{Data, Employee, EmployeeErased, EmployeeWithCards, Page, Paging, operations};
 use uuid::Uuid;
 
 use crate::client::Client;
@@ -29,6 +29,11 @@ impl<'a> Employees<'a> {
     /// Changes an employee.
     pub fn update(&self, id_employee: Uuid, update: &EmployeeUpdate) -> Write<Employee> {
         self.client.write(Request::of(&operations::EMPLOYEE_UPDATE).id(id_employee).body(update))
+    }
+
+    /// Erases an employee's personal data for good. They must have no card that is neither closed nor expired.
+    pub fn erase(&self, id_employee: Uuid) -> Write<EmployeeErased> {
+        self.client.write(Request::of(&operations::EMPLOYEE_ERASE).id(id_employee))
     }
 
     /// Reads an employee with their cards.

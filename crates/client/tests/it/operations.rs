@@ -1,10 +1,10 @@
 //! Every operation: what it sends, and that its response is read.
 
 use kopeck_client::{
-    BankBehaviour, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason, Date,
-    EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod, NewEmployee, Paging, Patch,
-    PlasticItem, PrimitiveDateTime, Purchase, RequestFilter, RequestState, Time, TopUp, TransactionFilter,
-    TransactionType, Uuid, VirtualItem, Wait,
+    BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardStatus, CardType, CardWithdrawal,
+    Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod,
+    NewEmployee, Paging, Patch, PaymentQuestion, PlasticItem, PrimitiveDateTime, Purchase, RequestFilter,
+    RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ fn special(path: &str) -> Option<String> {
         )
     };
     Some(match path {
-        "/v1/employees" | "/v1/categories" => page(format!("{OBJECT}}}")),
+        "/v1/employees" | "/v1/categories" | "/v1/cards" => page(format!("{OBJECT}}}")),
         "/v1/orders" => page(format!(r#"{{"orderId":"{ID}","kind":"VIRTUAL","typeCard":"MLZ",{REQUEST}}}"#)),
         "/v1/replenishments" => page(format!(r#"{{"replenishmentId":"{ID}",{REQUEST}}}"#)),
         "/v1/limits" => page(format!(r#"{{"setLimitsCardsId":"{ID}",{REQUEST}}}"#)),
@@ -154,6 +154,7 @@ async fn employees_and_categories() {
             q: Some("a b".to_owned()),
         };
         assert_eq!(employees.list(&filter, Paging::page(1).per_page(15)).await?.data.len(), 1);
+        assert_eq!(employees.erase(ID).await?.id_employee, ID);
         let categories = client.categories();
         categories.create("N").await?;
         categories.rename(ID, "N").await?;
@@ -169,6 +170,7 @@ async fn employees_and_categories() {
             r#"PUT /v1/employee/ID {"email":null}"#,
             "GET /v1/employee/ID",
             "GET /v1/employees?customId=T-1&idCategory=ID&page=1&per_page=15&q=a+b&status=WORK",
+            "DELETE /v1/employee/ID",
             r#"POST /v1/category {"nameCategory":"N"}"#,
             r#"PUT /v1/category/ID {"nameCategory":"N"}"#,
             "DELETE /v1/category/ID",
@@ -189,11 +191,23 @@ async fn cards_and_balance() {
             transaction_type: Some(TransactionType::Payment),
         };
         assert_eq!(cards.transactions(ID, &filter, Paging::default()).await?.data.len(), 1);
-        assert_eq!(cards.can_pay(ID, 500, Some(noon())).await?.remaining, Some(7));
-        assert!(!cards.can_pay(ID, 500, None).await?.allowed);
+        let lunch = PaymentQuestion { amount: 500, at: Some(noon()), mcc: Some("5812".to_owned()) };
+        assert_eq!(cards.can_pay(ID, &lunch).await?.remaining, Some(7));
+        assert!(!cards.can_pay(ID, &PaymentQuestion::new(500)).await?.allowed);
         assert_eq!(cards.available(Some(&CardType::Mlz), Paging::default()).await?.data.len(), 1);
         assert_eq!(cards.link(ID, "4006381333931", &CardStatus::Main).await?.id_card, ID);
         assert_eq!(cards.switch(ID, ID, &CardStatus::Additional).await?.status_card, CardStatus::Main);
+        assert_eq!(cards.unlink(ID, ID).await?.id_card, ID);
+        let filter = CardFilter {
+            linked: Some(false),
+            status_card: Some(CardStatus::Main),
+            bank_status: Some(BankStatus::Closed),
+            type_card: Some(CardType::Mlz),
+            order_id: Some(ID),
+            id_employee: Some(ID),
+            expires_before: Some(noon().date()),
+        };
+        assert_eq!(cards.list(&filter, Paging::default()).await?.data[0].id_card, ID);
         assert_eq!(client.balance().await?.hold, 1);
         Ok(())
     })
@@ -204,11 +218,13 @@ async fn cards_and_balance() {
             "GET /v1/card/ID",
             "GET /v1/card/ID/balance",
             "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
-            r#"POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00"}"#,
+            r#"POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00","mcc":"5812"}"#,
             r#"POST /v1/card/ID/can-pay {"amount":500}"#,
             "GET /v1/cards/available?typeCard=MLZ",
             r#"POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}"#,
             r#"POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}"#,
+            "DELETE /v1/employee/ID/card/ID",
+            "GET /v1/cards?bankStatus=CLOSED&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
             "GET /v1/balance",
         ]
     );

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use kopeck_client::{
     CardLimit, CardStatus, Client, ClientBuilder, Employee, EmployeeFilter, Error, ErrorCode,
-    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, Purchase, RequestFilter,
-    RequestState, SealingKey, TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
+    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, PaymentQuestion, Purchase,
+    RequestFilter, RequestState, SealingKey, TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
 };
 use serde_json::{Value, json};
 
@@ -167,8 +167,8 @@ async fn limits(client: &Client, card: Uuid) {
     assert_eq!(limits.wait(change, Wait::up_to(WAIT), |_| {}).await.unwrap(), RequestState::Success);
     assert!(limits.result(change).await.unwrap()[0].result_limit);
     assert_eq!(cards.info(card).await.unwrap().limit, limit);
-    assert!(cards.can_pay(card, 5_000, None).await.unwrap().allowed);
-    assert!(!cards.can_pay(card, 5_001, None).await.unwrap().allowed);
+    assert!(cards.can_pay(card, &PaymentQuestion::new(5_000)).await.unwrap().allowed);
+    assert!(!cards.can_pay(card, &PaymentQuestion::new(5_001)).await.unwrap().allowed);
     let lunch = Purchase { place: Some("Столовая".to_owned()), ..Purchase::new(5_000) };
     assert!(client.sandbox().purchase(card, &lunch).await.unwrap().approved);
     let newest =

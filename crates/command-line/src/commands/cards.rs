@@ -1,9 +1,9 @@
 //! `kopeck call cards …`.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use kopeck_client::{
-    CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PrimitiveDateTime, TransactionFilter,
-    TransactionType,
+    BankStatus, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PaymentQuestion,
+    PrimitiveDateTime, TransactionFilter, TransactionType, Uuid,
 };
 
 use super::shown;
@@ -71,6 +71,17 @@ pub(crate) enum CardsCommand {
         #[command(flatten)]
         repeat: IdempotencyArgs,
     },
+    /// Unlink a card from an employee: one that is closed or has expired, or that was never activated and holds no money.
+    Unlink {
+        /// The employee.
+        employee: EmployeeName,
+        /// The card.
+        card: CardName,
+        #[command(flatten)]
+        repeat: IdempotencyArgs,
+    },
+    /// List cards, the first issued first.
+    List(ListArgs),
     /// List the cards that are not linked yet.
     Available {
         /// Only those of this type, such as `MLZ`.
@@ -89,7 +100,38 @@ pub(crate) enum CardsCommand {
         /// When, `DD.MM.YYYY HH:MM` in the service's zone; now if absent.
         #[arg(long, value_parser = times::moment)]
         at: Option<PrimitiveDateTime>,
+        /// The merchant's category code, such as `5812`.
+        #[arg(long)]
+        mcc: Option<String>,
     },
+}
+
+/// Which cards.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ListArgs {
+    /// Only those that are linked to an employee, or with `false` those of none.
+    #[arg(long, num_args = 0..=1, default_missing_value = "true")]
+    linked: Option<bool>,
+    /// Only those with this status, such as `MAIN`.
+    #[arg(long)]
+    status: Option<CardStatus>,
+    /// Only those with this status at the bank, such as `CLOSED`.
+    #[arg(long)]
+    bank_status: Option<BankStatus>,
+    /// Only those of this type, such as `MLZ`.
+    #[arg(long = "type")]
+    type_card: Option<CardType>,
+    /// Only those of this order.
+    #[arg(long, value_parser = names::uuid)]
+    order: Option<Uuid>,
+    /// Only those of this employee.
+    #[arg(long)]
+    employee: Option<EmployeeName>,
+    /// Only those whose last day is before this one, `DD.MM.YYYY`.
+    #[arg(long, value_parser = times::date)]
+    expires_before: Option<Date>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 const CARD: [Column; 10] = [
@@ -127,6 +169,17 @@ const FREE: [Column; 4] = [
     text("type", "/typeCard"),
     text("valid until", "/dateUntil"),
 ];
+const LISTED: [Column; 8] = [
+    text("idCard", "/idCard"),
+    text("customIdCard", "/customCardId"),
+    text("type", "/type"),
+    text("idEmployee", "/idEmployee"),
+    text("status", "/statusCard"),
+    text("at the bank", "/bankStatus"),
+    text("valid until", "/dateUntil"),
+    table::money("balance", "/balance"),
+];
+const UNLINKED: [Column; 2] = [text("idEmployee", "/idEmployee"), text("idCard", "/idCard")];
 const LINKED: [Column; 3] =
     [text("idEmployee", "/idEmployee"), text("idCard", "/idCard"), text("status", "/statusCard")];
 const PAYMENT: [Column; 4] = [
@@ -156,15 +209,38 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output
             let (employee, card) = (employee.resolve(client).await?, names::card(client, &card).await?);
             linked(&repeat.send(cards.switch(employee, card, &status)).await?)
         }
+        CardsCommand::Unlink { employee, card, repeat } => {
+            let (employee, card) = (employee.resolve(client).await?, names::card(client, &card).await?);
+            shown(&repeat.send(cards.unlink(employee, card)).await?, &UNLINKED)
+        }
+        CardsCommand::List(args) => list(client, args).await,
         CardsCommand::Available { type_card, page } => {
             page.answer(&FREE, cards.all_available(type_card.as_ref())).await
         }
-        CardsCommand::CanPay { card, amount, at } => {
-            let payment = cards.can_pay(names::card(client, &card).await?, amount, at).await?;
+        CardsCommand::CanPay { card, amount, at, mcc } => {
+            let question = PaymentQuestion { amount, at, mcc };
+            let payment = cards.can_pay(names::card(client, &card).await?, &question).await?;
             let exit = if payment.allowed { Exit::Done } else { Exit::OtherwiseThanAsked };
             Ok(shown(&payment, &PAYMENT)?.ending(exit))
         }
     }
+}
+
+async fn list(client: &Client, args: ListArgs) -> Result<Output, Failure> {
+    let id_employee = match &args.employee {
+        Some(employee) => Some(employee.resolve(client).await?),
+        None => None,
+    };
+    let filter = CardFilter {
+        linked: args.linked,
+        status_card: args.status,
+        bank_status: args.bank_status,
+        type_card: args.type_card,
+        order_id: args.order,
+        id_employee,
+        expires_before: args.expires_before,
+    };
+    args.page.answer(&LISTED, client.cards().all(&filter)).await
 }
 
 async fn info(client: &Client, card: &CardName) -> Result<Output, Failure> {
@@ -199,6 +275,11 @@ fn limit(limit: &CardLimit) -> String {
             limit.times.iter().map(|window| format!("{}-{}", window.from, window.to)).collect();
         words.push(format!("at {}", times.join(", ")));
     }
+    if let Some(merchants) = &limit.merchant_categories {
+        let lists = [("only merchants", &merchants.only), ("all merchants but", &merchants.except)];
+        let lists = lists.into_iter().filter_map(|(words, list)| Some((words, list.as_ref()?)));
+        words.extend(lists.map(|(words, list)| format!("{words} {}", list.join(", "))));
+    }
     words.join("; ")
 }
 
@@ -215,5 +296,9 @@ mod tests {
             .on_days([Weekday::Monday, Weekday::Friday])
             .within([TimeWindow::new("08:00", "20:00")]);
         assert_eq!(limit(&all), "500.00 per CDAY; on Monday, Friday; at 08:00-20:00");
+        assert!(
+            limit(&all.clone().only_at(["5812", "5411-5499"])).ends_with("; only merchants 5812, 5411-5499")
+        );
+        assert!(limit(&all.except_at(["5812"])).ends_with("; all merchants but 5812"));
     }
 }

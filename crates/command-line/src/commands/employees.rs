@@ -36,6 +36,13 @@ pub(crate) enum EmployeesCommand {
     },
     /// Change an employee. What is not named stays as it is.
     Update(UpdateArgs),
+    /// Erase an employee's personal data for good. They must have no card that is neither closed nor expired.
+    Erase {
+        /// The employee.
+        employee: EmployeeName,
+        #[command(flatten)]
+        repeat: IdempotencyArgs,
+    },
     /// Bring the employees of a file into the service: those that it lacks are added, those that differ are changed. A
     /// second run of the same file changes nothing.
     #[command(after_help = examples::EMPLOYEES_IMPORT)]
@@ -152,6 +159,10 @@ pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<Ou
             let update = args.update(client).await?;
             let id = args.employee.resolve(client).await?;
             one(&args.repeat.send(client.employees().update(id, &update)).await?)
+        }
+        EmployeesCommand::Erase { employee, repeat } => {
+            let id = employee.resolve(client).await?;
+            shown(&repeat.send(client.employees().erase(id)).await?, &EMPLOYEE[..1])
         }
         EmployeesCommand::Import(args) => import::run(client, &args).await,
     }

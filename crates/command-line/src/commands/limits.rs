@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use kopeck_client::{CardLimit, Client, LimitPeriod, TimeWindow, Uuid, Weekday};
+use kopeck_client::{CardLimit, Client, LimitPeriod, MerchantCategories, TimeWindow, Uuid, Weekday};
 
 use crate::context::IdempotencyArgs;
 use crate::examples;
@@ -54,13 +54,13 @@ pub(crate) enum LimitsCommand {
 
 /// Which cards, and which limit.
 #[derive(Debug, Clone, Args)]
-#[command(group = ArgGroup::new("limit").required(true).multiple(true).args(["unlimited", "amount", "days", "times"]))]
+#[command(group = ArgGroup::new("limit").required(true).multiple(true).args(["unlimited", "amount", "days", "times", "only_at", "except_at"]))]
 pub(crate) struct SetArgs {
     /// The cards.
     #[arg(required = true)]
     cards: Vec<CardName>,
     /// No limit but the card's balance.
-    #[arg(long, conflicts_with_all = ["amount", "days", "times"])]
+    #[arg(long, conflicts_with_all = ["amount", "days", "times", "only_at", "except_at"])]
     unlimited: bool,
     /// What may be spent in a period, such as `500.00`.
     #[arg(long, value_parser = money::parse, requires = "period")]
@@ -74,6 +74,12 @@ pub(crate) struct SetArgs {
     /// The times of day at which the card pays: `08:00-20:00`, several with commas between.
     #[arg(long, value_delimiter = ',')]
     times: Vec<Window>,
+    /// The merchants at which alone the card pays, by category code: `5812,5411-5499`.
+    #[arg(long, value_delimiter = ',', value_name = "CODES", conflicts_with = "except_at")]
+    only_at: Vec<String>,
+    /// The merchants at which the card does not pay, by category code: `5812,5411-5499`.
+    #[arg(long, value_delimiter = ',', value_name = "CODES")]
+    except_at: Vec<String>,
     #[command(flatten)]
     reference: ReferenceArgs,
     #[command(flatten)]
@@ -166,6 +172,9 @@ pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Outpu
 
 /// The argument that a field of a limit came from, such as `limit.times[0].from`.
 fn argument(field: &str) -> Option<String> {
+    if let Some(list) = field.strip_prefix("limit.merchantCategories.") {
+        return Some(if list.starts_with("only") { "--only-at" } else { "--except-at" }.to_owned());
+    }
     let name = field.strip_prefix("limit.")?.split(['.', '[']).next()?;
     ["amount", "period", "days", "times"].contains(&name).then(|| format!("--{name}"))
 }
@@ -178,6 +187,17 @@ impl SetArgs {
             period: self.period.map(Period::of_the_interface),
             days: self.days.as_ref().map(|Days(days)| days.clone()).unwrap_or_default(),
             times: self.times.iter().map(|Window(window)| window.clone()).collect(),
+            merchant_categories: self.merchant_categories(),
+        }
+    }
+
+    fn merchant_categories(&self) -> Option<MerchantCategories> {
+        if !self.only_at.is_empty() {
+            Some(MerchantCategories::only(&self.only_at))
+        } else if !self.except_at.is_empty() {
+            Some(MerchantCategories::except(&self.except_at))
+        } else {
+            None
         }
     }
 }
@@ -196,6 +216,19 @@ impl Period {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_of_a_limit_name_the_argument() {
+        for (field, name) in [
+            ("limit.times[0].from", Some("--times")),
+            ("limit.merchantCategories.only[3]", Some("--only-at")),
+            ("limit.merchantCategories.except", Some("--except-at")),
+            ("limit", None),
+            ("data[0].idCard", None),
+        ] {
+            assert_eq!(argument(field).as_deref(), name, "{field}");
+        }
+    }
 
     #[test]
     fn weekdays_are_numbers_and_spans() {

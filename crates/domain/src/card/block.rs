@@ -44,6 +44,11 @@ impl PartnerBlock {
         Self { state, change: self.change.saturating_add(1) }
     }
 
+    /// The block of a card without a holder: none.
+    pub(super) fn lifted(self) -> Self {
+        self.follow(CardStatus::Additional)
+    }
+
     /// The block that the bank has to know of: whether to block; `None` if it knows.
     #[must_use]
     pub const fn unconfirmed(self) -> Option<bool> {
@@ -96,6 +101,19 @@ impl BankStatus {
             (Standing::Open, BlockState::Unblocking) => Self::Unblocking,
         }
     }
+
+    /// How a card of this status stands at the bank, and its block, which matters only while it stands open there.
+    #[must_use]
+    pub const fn parts(self) -> (Standing, Option<BlockState>) {
+        match self {
+            Self::Closed => (Standing::Closed, None),
+            Self::BlockedByBank => (Standing::Blocked, None),
+            Self::Open => (Standing::Open, Some(BlockState::Open)),
+            Self::Blocking => (Standing::Open, Some(BlockState::Blocking)),
+            Self::Blocked => (Standing::Open, Some(BlockState::Blocked)),
+            Self::Unblocking => (Standing::Open, Some(BlockState::Unblocking)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -135,6 +153,17 @@ mod tests {
             assert_eq!(BankStatus::of(Standing::Closed, block), BankStatus::Closed);
             assert_eq!(BankStatus::of(Standing::Blocked, block), BankStatus::BlockedByBank);
             assert_eq!(BankStatus::of(Standing::Open, block).as_str(), block.as_str());
+        }
+    }
+
+    #[test]
+    fn a_status_is_its_parts() {
+        for &standing in Standing::ALL {
+            for &block in BlockState::ALL {
+                let (of_standing, of_block) = BankStatus::of(standing, block).parts();
+                assert_eq!((of_standing, of_block.unwrap_or(block)), (standing, block));
+                assert_eq!(of_block.is_some(), standing == Standing::Open);
+            }
         }
     }
 }

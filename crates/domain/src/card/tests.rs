@@ -169,6 +169,39 @@ fn linking_and_switching_to_blocked_blocks_the_card() {
     assert_eq!(freed.block, PartnerBlock { state: BlockState::Unblocking, change: 2 });
 }
 
+/// Every standing, with and without activation and money, on the last day and after it.
+#[test]
+fn the_whole_table_of_unlinking() {
+    let linked = card(Some((1, CardStatus::TemporarilyBlocked)));
+    let block = PartnerBlock { state: BlockState::Blocked, change: 3 };
+    let linked = Card::from_stored(StoredCard { block, ..linked.into_stored() });
+    for &standing in Standing::ALL {
+        for (today, is_expired) in [(LAST_DAY, false), (DAY_AFTER, true)] {
+            for activated_at in [None, Some(OffsetDateTime::UNIX_EPOCH)] {
+                for balance in [-1, 0, 1] {
+                    let bank = BankView {
+                        balance: Kopecks::new(balance),
+                        remaining_top_up: Kopecks::ZERO,
+                        activated_at,
+                        standing,
+                        seen_at: OffsetDateTime::UNIX_EPOCH,
+                    };
+                    let is_over = standing == Standing::Closed || is_expired;
+                    assert_eq!(linked.is_over(standing, today), is_over);
+                    let unused = activated_at.is_none() && balance == 0;
+                    let unlinked = linked.clone().unlink(&bank, today);
+                    assert_eq!(unlinked.is_ok(), is_over || unused, "{bank:?}");
+                    let Ok(unlinked) = unlinked else { continue };
+                    assert_eq!(unlinked.link, None);
+                    // The block of a card that is free again is lifted.
+                    let free = PartnerBlock { state: BlockState::Unblocking, change: 4 };
+                    assert_eq!(unlinked.block, if is_over { block } else { free });
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_closed_card_never_changes() {
     let (expired, main) = (date!(2100 - 01 - 01), CardStatus::Main);

@@ -1,11 +1,14 @@
 //! Limits made from values.
 
-use super::{Allowance, Days, Limit, MAX_WINDOWS, Period, Restrictions, Window};
+use super::{
+    Allowance, CategoryList, CategoryRange, Days, Limit, MAX_WINDOWS, MerchantCategories, Period,
+    Restrictions, Window,
+};
 use crate::Kopecks;
 use crate::draft::Invalid;
 
 impl Limit {
-    /// Any time, bounded only by the balance of the card.
+    /// Any time and anywhere, bounded only by the balance of the card.
     #[must_use]
     pub const fn unlimited() -> Self {
         Self::Unlimited
@@ -27,6 +30,20 @@ impl Limit {
     ) -> LimitBuilder {
         LimitBuilder::default().within(windows)
     }
+
+    /// Only at merchants of these categories, `"5812"`, `"5411-5499"` or a [`CategoryRange`] each.
+    pub fn only_at<R: TryInto<CategoryRange, Error: Into<Invalid>>>(
+        categories: impl IntoIterator<Item = R>,
+    ) -> LimitBuilder {
+        LimitBuilder::default().only_at(categories)
+    }
+
+    /// At all merchants but those of these categories, `"5812"`, `"5411-5499"` or a [`CategoryRange`] each.
+    pub fn except_at<R: TryInto<CategoryRange, Error: Into<Invalid>>>(
+        categories: impl IntoIterator<Item = R>,
+    ) -> LimitBuilder {
+        LimitBuilder::default().except_at(categories)
+    }
 }
 
 /// The settings of a limit, each of which replaces an earlier one of its kind.
@@ -36,6 +53,7 @@ pub struct LimitBuilder {
     allowance: Option<Allowance>,
     days: Days,
     windows: Vec<Result<Window, Invalid>>,
+    categories: Option<Result<MerchantCategories, Invalid>>,
 }
 
 impl LimitBuilder {
@@ -58,13 +76,34 @@ impl LimitBuilder {
         Self { windows: windows.collect(), ..self }
     }
 
+    /// Only at merchants of these categories, `"5812"`, `"5411-5499"` or a [`CategoryRange`] each.
+    pub fn only_at<R: TryInto<CategoryRange, Error: Into<Invalid>>>(
+        self,
+        categories: impl IntoIterator<Item = R>,
+    ) -> Self {
+        Self { categories: Some(CategoryList::new(categories).map(MerchantCategories::Only)), ..self }
+    }
+
+    /// At all merchants but those of these categories, `"5812"`, `"5411-5499"` or a [`CategoryRange`] each.
+    pub fn except_at<R: TryInto<CategoryRange, Error: Into<Invalid>>>(
+        self,
+        categories: impl IntoIterator<Item = R>,
+    ) -> Self {
+        Self { categories: Some(CategoryList::new(categories).map(MerchantCategories::Except)), ..self }
+    }
+
+    /// At the merchants that `categories` allow.
+    pub fn at_merchants(self, categories: MerchantCategories) -> Self {
+        Self { categories: Some(Ok(categories)), ..self }
+    }
+
     /// The limit.
     ///
     /// # Errors
     /// [`Invalid`] if the amount is not above zero, a window is faulty or overlaps another, there are more than
-    /// [`MAX_WINDOWS`] of them, or nothing is set.
+    /// [`MAX_WINDOWS`] of them, the merchant categories are none or faulty, or nothing is set.
     pub fn build(self) -> Result<Limit, Invalid> {
-        let Self { allowance, days, windows } = self;
+        let Self { allowance, days, windows, categories } = self;
         if allowance.is_some_and(|allowance| !allowance.amount.is_positive()) {
             return Err(Invalid::new("the amount of a limit must be 1 kopeck or more"));
         }
@@ -79,10 +118,11 @@ impl LimitBuilder {
             }
             rest = others;
         }
-        if allowance.is_none() && days.is_any() && windows.is_empty() {
-            return Err(Invalid::new("a limit must have an amount, days or windows"));
+        let categories = categories.transpose()?;
+        if allowance.is_none() && days.is_any() && windows.is_empty() && categories.is_none() {
+            return Err(Invalid::new("a limit must have an amount, days, windows or merchant categories"));
         }
-        Ok(Limit::Limited(Restrictions { allowance, days, windows }))
+        Ok(Limit::Limited(Restrictions { allowance, days, windows, categories }))
     }
 }
 
@@ -93,6 +133,7 @@ impl From<&Limit> for LimitBuilder {
             allowance: limit.allowance(),
             days: limit.days(),
             windows: limit.windows().iter().copied().map(Ok).collect(),
+            categories: limit.merchant_categories().cloned().map(Ok),
         }
     }
 }
@@ -103,13 +144,14 @@ mod tests {
     use time::Weekday;
 
     use super::*;
-    use crate::limit::samples::limits;
+    use crate::limit::samples::any_limits;
 
     #[test]
     fn a_limit_is_made_from_values() {
         let limit = Limit::per(Period::Quarter, Kopecks::new(500_000))
             .on([Weekday::Friday, Weekday::Monday])
             .within(["22:00-06:00", "09:00-18:00"])
+            .only_at(["5812", "5411-5499"])
             .build()
             .unwrap();
         let allowance = limit.allowance().unwrap();
@@ -117,7 +159,10 @@ mod tests {
         assert_eq!(limit.days().weekdays().collect::<Vec<_>>(), [Weekday::Monday, Weekday::Friday]);
         let windows: Vec<String> = limit.windows().iter().map(Window::to_string).collect();
         assert_eq!(windows, ["22:00-06:00", "09:00-18:00"]);
+        let only = MerchantCategories::Only(CategoryList::new(["5812", "5411-5499"]).unwrap());
+        assert_eq!(limit.merchant_categories(), Some(&only));
         assert!(Limit::unlimited().is_unlimited() && !limit.is_unlimited());
+        assert_eq!(Limit::unlimited().merchant_categories(), None);
     }
 
     #[test]
@@ -126,6 +171,8 @@ mod tests {
         assert!(Limit::per(Period::Day, Kopecks::new(1)).build().is_ok());
         assert!(Limit::on([Weekday::Sunday]).build().is_ok());
         assert!(Limit::within(["00:00-24:00"]).build().is_ok());
+        assert!(Limit::only_at(["5812"]).build().is_ok());
+        assert!(Limit::except_at(["5812"]).build().is_ok());
         assert!(Limit::on([]).within(no_windows).build().is_err());
     }
 
@@ -146,11 +193,14 @@ mod tests {
             let error = Limit::per(Period::Day, Kopecks::new(amount)).build().unwrap_err();
             assert_eq!(error.detail(), "the amount of a limit must be 1 kopeck or more");
         }
+        let no_categories: [CategoryRange; 0] = [];
+        assert!(Limit::except_at(no_categories).build().is_err());
+        assert!(Limit::only_at(["5499-5411"]).build().is_err());
     }
 
     proptest! {
         #[test]
-        fn a_limit_survives_the_round_trip(limit in limits()) {
+        fn a_limit_survives_the_round_trip(limit in any_limits()) {
             if !limit.is_unlimited() {
                 prop_assert_eq!(LimitBuilder::from(&limit).build(), Ok(limit));
             }

@@ -1,8 +1,8 @@
-//! The rule of a limit: may this card pay this amount at this moment?
+//! The rule of a limit: may this card pay this amount, now and here?
 
 use time::OffsetDateTime;
 
-use super::{Limit, Restrictions, TimeOfDay};
+use super::{Limit, MerchantCategory, Restrictions, TimeOfDay};
 use crate::Kopecks;
 use crate::calendar::Zone;
 use crate::string_enum::serde_enum;
@@ -10,6 +10,8 @@ use crate::string_enum::serde_enum;
 serde_enum! {
     /// Why a limit forbids a payment.
     Refusal {
+        /// The card may not pay at merchants of this category.
+        MerchantCategory = "MERCHANT_CATEGORY",
         /// The card may not pay on this weekday.
         DayNotAllowed = "DAY_NOT_ALLOWED",
         /// The card may not pay at this time of the day.
@@ -24,10 +26,36 @@ impl Refusal {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
+            Self::MerchantCategory => "the limit of the card allows no payment at this kind of merchant",
             Self::DayNotAllowed => "the limit of the card allows no payment on this day",
             Self::TimeNotAllowed => "the limit of the card allows no payment at this time",
             Self::OverAmount => "over the amount that the limit of the card leaves in this period",
         }
+    }
+}
+
+/// A payment to decide on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaymentAttempt {
+    /// When it is made.
+    pub at: OffsetDateTime,
+    /// How much.
+    pub amount: Kopecks,
+    /// The category of the merchant; `None` if it has none, or one that is no code of four digits.
+    pub category: Option<MerchantCategory>,
+}
+
+impl PaymentAttempt {
+    /// A payment at a merchant without a category.
+    #[must_use]
+    pub const fn new(at: OffsetDateTime, amount: Kopecks) -> Self {
+        Self { at, amount, category: None }
+    }
+
+    /// The same at a merchant of the category `mcc`, as the bank names it.
+    #[must_use]
+    pub fn at_merchant(self, mcc: Option<&str>) -> Self {
+        Self { category: mcc.and_then(|mcc| MerchantCategory::parse(mcc).ok()), ..self }
     }
 }
 
@@ -50,21 +78,25 @@ impl Decision {
     }
 }
 
-/// Decides on a payment of `amount` at `at`. `spent` is what went already in the period around `at`: payments less
-/// refunds within [`Limit::period_around`]; it does not matter where no amount is set.
+/// Decides on a payment. `spent` is what went already in the period around it: payments less refunds within
+/// [`Limit::period_around`]; it does not matter where no amount is set.
 ///
-/// Of several refusals the first is answered, in the order: day, time, amount. A payment inside a window over
+/// Of several refusals the first is answered, in the order: merchant category, day, time, amount. A payment inside a window over
 /// midnight counts for the day on which the window started; outside of all windows, or where none are set, the
 /// calendar day of `zone` counts. The amount always counts for the calendar period.
 #[must_use]
-pub fn decide(limit: &Limit, zone: Zone, at: OffsetDateTime, amount: Kopecks, spent: Kopecks) -> Decision {
+pub fn decide(limit: &Limit, zone: Zone, attempt: &PaymentAttempt, spent: Kopecks) -> Decision {
+    let PaymentAttempt { at, amount, category } = *attempt;
     match limit {
         Limit::Unlimited => Decision { refusal: None, remaining: None, resets_at: None },
         Limit::Limited(restrictions) => {
             let remaining = restrictions.allowance.map(|allowance| allowance.remaining(spent));
             let is_over = remaining.is_some_and(|remaining| amount > remaining);
             Decision {
-                refusal: restrictions.untimely(zone, at).or(is_over.then_some(Refusal::OverAmount)),
+                refusal: restrictions
+                    .misplaced(category)
+                    .or_else(|| restrictions.untimely(zone, at))
+                    .or(is_over.then_some(Refusal::OverAmount)),
                 remaining,
                 resets_at: limit.period_around(zone, at).map(|period| period.end),
             }
@@ -73,6 +105,12 @@ pub fn decide(limit: &Limit, zone: Zone, at: OffsetDateTime, amount: Kopecks, sp
 }
 
 impl Restrictions {
+    /// Why no payment may be made at a merchant of this category.
+    fn misplaced(&self, category: Option<MerchantCategory>) -> Option<Refusal> {
+        let is_allowed = self.categories.as_ref().is_none_or(|categories| categories.allow(category));
+        (!is_allowed).then_some(Refusal::MerchantCategory)
+    }
+
     /// Why no payment may be made at `at`, whatever its amount.
     fn untimely(&self, zone: Zone, at: OffsetDateTime) -> Option<Refusal> {
         let today = zone.day(at).weekday();
@@ -93,8 +131,9 @@ impl Restrictions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::LimitBuilder;
     use crate::limit::Period;
-    use crate::limit::samples::{limit, limits, minute_table, moments, zones};
+    use crate::limit::samples::{categories, limit, limits, minute_table, moments, zones};
     use proptest::prelude::*;
     use time::Duration;
     use time::macros::datetime;
@@ -103,8 +142,12 @@ mod tests {
         Zone::parse("+03:00").unwrap()
     }
 
+    fn attempt(at: OffsetDateTime, amount: i64) -> PaymentAttempt {
+        PaymentAttempt::new(at, Kopecks::new(amount))
+    }
+
     fn refusal(limit: &Limit, at: OffsetDateTime) -> Option<Refusal> {
-        decide(limit, moscow(), at, Kopecks::new(1), Kopecks::ZERO).refusal
+        decide(limit, moscow(), &attempt(at, 1), Kopecks::ZERO).refusal
     }
 
     const DAY: Option<Refusal> = Some(Refusal::DayNotAllowed);
@@ -115,8 +158,7 @@ mod tests {
         let decision = decide(
             &Limit::default(),
             moscow(),
-            datetime!(2026-03-16 03:00 +3),
-            Kopecks::new(i64::MAX),
+            &attempt(datetime!(2026-03-16 03:00 +3), i64::MAX),
             Kopecks::new(i64::MAX),
         );
         assert_eq!(decision, Decision { refusal: None, remaining: None, resets_at: None });
@@ -140,7 +182,7 @@ mod tests {
             (-500, 10_001, false, 10_000),
             (i64::MIN, 10_000, true, 10_000),
         ] {
-            let decision = decide(&limit, moscow(), at, Kopecks::new(amount), Kopecks::new(spent));
+            let decision = decide(&limit, moscow(), &attempt(at, amount), Kopecks::new(spent));
             let refusal = (!allowed).then_some(Refusal::OverAmount);
             assert_eq!(decision.refusal, refusal, "{spent} spent, {amount} asked");
             assert_eq!(decision.remaining, Some(Kopecks::new(remaining)));
@@ -206,10 +248,33 @@ mod tests {
     #[test]
     fn of_several_refusals_the_first_is_answered() {
         let limit = limit(Some((100, "CDAY")), &[1], &["09:00-18:00"]);
-        let refusal = |at| decide(&limit, moscow(), at, Kopecks::new(101), Kopecks::ZERO).refusal;
+        let limit = LimitBuilder::from(&limit).only_at(["5812"]).build().unwrap();
+        let pays =
+            |at, mcc| decide(&limit, moscow(), &attempt(at, 101).at_merchant(mcc), Kopecks::ZERO).refusal;
+        assert_eq!(pays(datetime!(2026-03-17 08:00 +3), Some("5813")), Some(Refusal::MerchantCategory));
+        let refusal = |at| pays(at, Some("5812"));
         assert_eq!(refusal(datetime!(2026-03-17 08:00 +3)), DAY);
         assert_eq!(refusal(datetime!(2026-03-16 08:00 +3)), TIME);
         assert_eq!(refusal(datetime!(2026-03-16 09:00 +3)), Some(Refusal::OverAmount));
+    }
+
+    #[test]
+    fn a_code_that_is_none_is_outside_of_every_list() {
+        let [only, except] = [Limit::only_at(["0000-9999"]), Limit::except_at(["0000-9999"])];
+        let at = datetime!(2026-03-16 12:00 +3);
+        for (mcc, is_code) in [
+            (Some("5812"), true),
+            (None, false),
+            (Some("581"), false),
+            (Some("581x"), false),
+            (Some("05812"), false),
+        ] {
+            let pays = |limit: LimitBuilder| {
+                let limit = limit.build().unwrap();
+                decide(&limit, moscow(), &attempt(at, 1).at_merchant(mcc), Kopecks::ZERO).is_allowed()
+            };
+            assert_eq!((pays(only.clone()), pays(except.clone())), (is_code, !is_code), "{mcc:?}");
+        }
     }
 
     /// Which of the 10,080 minutes of a week, from Monday 00:00, are open: marked window by window on each day.
@@ -242,7 +307,8 @@ mod tests {
             let monday = time::macros::date!(2025 - 12 - 29);
             for (minute, open) in (0_i64..).zip(week_table(&limit)) {
                 let at = zone.start_of(monday) + Duration::minutes(minute) + Duration::seconds(second);
-                let decision = decide(&limit, zone, at.to_offset(time::UtcOffset::UTC), Kopecks::new(1), Kopecks::ZERO);
+                let at = at.to_offset(time::UtcOffset::UTC);
+                let decision = decide(&limit, zone, &attempt(at, 1), Kopecks::ZERO);
                 prop_assert_eq!(decision.is_allowed(), open, "minute {}", minute);
             }
         }
@@ -254,10 +320,25 @@ mod tests {
             limit in limits(), zone in zones(), at in moments(),
             one in 1_i64.., other in 1_i64.., spent in any::<i64>(),
         ) {
-            let ask = |amount: i64| decide(&limit, zone, at, Kopecks::new(amount), Kopecks::new(spent));
+            let ask = |amount: i64| decide(&limit, zone, &attempt(at, amount), Kopecks::new(spent));
             let (less, more) = (ask(one.min(other)), ask(one.max(other)));
             prop_assert!(less.is_allowed() || !more.is_allowed());
             prop_assert_eq!((less.remaining, less.resets_at), (more.remaining, more.resets_at));
+        }
+
+        /// Merchant categories forbid what they say, and nothing else of the limit changes by them.
+        #[test]
+        fn merchant_categories_only_add_refusals(
+            limit in limits(), merchants in categories(), zone in zones(), at in moments(),
+            amount in 1_i64..10_000, spent in 0_i64..10_000, code in prop::option::of("[0-9]{4}"),
+        ) {
+            let with = LimitBuilder::from(&limit).at_merchants(merchants.clone()).build().unwrap();
+            let attempt = attempt(at, amount).at_merchant(code.as_deref());
+            let ask = |limit| decide(limit, zone, &attempt, Kopecks::new(spent));
+            let (before, after) = (ask(&limit), ask(&with));
+            let refusal =
+                if merchants.allow(attempt.category) { before.refusal } else { Some(Refusal::MerchantCategory) };
+            prop_assert_eq!(after, Decision { refusal, ..before });
         }
 
         #[test]
@@ -265,7 +346,7 @@ mod tests {
             amount in 1_i64..i64::MAX, spent in any::<i64>(), zone in zones(), at in moments(),
         ) {
             let limit = limit(Some((amount, "CWEEK")), &[], &[]);
-            let ask = |asked: Kopecks| decide(&limit, zone, at, asked, Kopecks::new(spent));
+            let ask = |asked: Kopecks| decide(&limit, zone, &PaymentAttempt::new(at, asked), Kopecks::new(spent));
             let remaining = ask(Kopecks::new(1)).remaining.unwrap();
             prop_assert!(!remaining.is_negative() && remaining.get() <= amount);
             prop_assert!(ask(remaining).is_allowed());
@@ -278,7 +359,7 @@ mod tests {
             let limit = limit(Some((amount, "CDAY")), &[], &[]);
             let at = datetime!(2026-03-16 12:00 +3);
             let spent = payments.into_iter().fold(0, |spent, payment| {
-                let decision = decide(&limit, moscow(), at, Kopecks::new(payment), Kopecks::new(spent));
+                let decision = decide(&limit, moscow(), &attempt(at, payment), Kopecks::new(spent));
                 assert_eq!(decision.remaining, Some(Kopecks::new(amount - spent)));
                 if decision.is_allowed() { spent + payment } else { spent }
             });
@@ -292,7 +373,7 @@ mod tests {
             let period = limit.period_around(zone, at).unwrap();
             let ask = |moment: OffsetDateTime| {
                 let spent = if period.contains(&moment) { 100 } else { 0 };
-                decide(&limit, zone, moment, Kopecks::new(1), Kopecks::new(spent))
+                decide(&limit, zone, &attempt(moment, 1), Kopecks::new(spent))
             };
             let resets_at = ask(at).resets_at.unwrap();
             prop_assert_eq!(ask(resets_at - Duration::NANOSECOND).refusal, Some(Refusal::OverAmount));

@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use time::{OffsetDateTime, UtcOffset};
 
-use super::{Days, Limit, Period, TimeOfDay, Window};
+use super::{
+    CategoryList, CategoryRange, Days, Limit, LimitBuilder, MerchantCategories, MerchantCategory, Period,
+    TimeOfDay, Window,
+};
 use crate::Kopecks;
 use crate::calendar::Zone;
 
@@ -52,6 +55,25 @@ pub(crate) fn minute_table(window: Window) -> Vec<bool> {
     table
 }
 
+/// Any code or range of codes.
+pub(crate) fn category_ranges() -> impl Strategy<Value = CategoryRange> {
+    let code = |code: u16| MerchantCategory::parse(&format!("{code:04}")).unwrap();
+    prop_oneof![
+        (0_u16..10_000).prop_map(move |one| code(one).into()),
+        (0_u16..10_000, 0_u16..10_000).prop_map(move |(one, other)| {
+            CategoryRange::new(code(one.min(other)), code(one.max(other))).unwrap()
+        }),
+    ]
+}
+
+/// Any setting of merchant categories.
+pub(crate) fn categories() -> impl Strategy<Value = MerchantCategories> {
+    (any::<bool>(), prop::collection::vec(category_ranges(), 1..5)).prop_map(|(only, ranges)| {
+        let list = CategoryList::try_from(ranges).unwrap();
+        if only { MerchantCategories::Only(list) } else { MerchantCategories::Except(list) }
+    })
+}
+
 /// The limit with these parts; a window is `HH:MM-HH:MM`.
 pub(crate) fn limit(allowance: Option<(i64, &str)>, days: &[i64], windows: &[&str]) -> Limit {
     let builder = Limit::on(Days::parse(days).unwrap()).within(windows.iter().copied());
@@ -63,6 +85,14 @@ pub(crate) fn limit(allowance: Option<(i64, &str)>, days: &[i64], windows: &[&st
 }
 
 /// Sound limits of every shape.
+pub(crate) fn any_limits() -> impl Strategy<Value = Limit> {
+    (limits(), prop::option::of(categories())).prop_map(|(limit, categories)| match categories {
+        Some(categories) => LimitBuilder::from(&limit).at_merchants(categories).build().unwrap(),
+        None => limit,
+    })
+}
+
+/// Sound limits of every shape, at any merchant.
 pub(crate) fn limits() -> impl Strategy<Value = Limit> {
     let allowance = prop::option::of((1_i64.., prop::sample::select(Period::ALL)));
     let days = prop::collection::btree_set(1_i64..=7, 0..=7);

@@ -6,8 +6,8 @@ use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
     BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase,
-    Deposited, EmployeeChange, EventData, EventType, Ping, RequestStatus, ReturnOrigin, Returned, Transfer,
-    WebhookDisabled,
+    Deposited, EmployeeChange, EmployeeErased, EventData, EventType, Ping, RequestStatus, ReturnOrigin,
+    Returned, Transfer, WebhookDisabled,
 };
 use kopeck_domain::ids::{
     CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
@@ -29,7 +29,7 @@ const ID: Uuid = Uuid::nil();
 fn samples() -> Vec<(EventData, Value)> {
     let mut samples = partners_samples();
     // Behind the cards' own, as they are declared.
-    samples.splice(8..8, bank_samples());
+    samples.splice(9..9, bank_samples());
     samples
 }
 
@@ -88,7 +88,7 @@ fn partners_samples() -> Vec<(EventData, Value)> {
     };
     let held = || json!({"card": ID, "employee": ID, "status": "MAIN", "bank_status": "BLOCKING"});
     let employee =
-        || EmployeeChange { employee: EmployeeId::new(ID), custom_id: CustomId::parse("E-1").unwrap() };
+        || EmployeeChange { employee: EmployeeId::new(ID), custom_id: Some(CustomId::parse("E-1").unwrap()) };
     let changed = || json!({"employee": ID, "custom_id": "E-1"});
     let issued = CardIssued {
         card: CardId::new(ID),
@@ -143,6 +143,7 @@ fn partners_samples() -> Vec<(EventData, Value)> {
                 "valid_until": "2029-01-31", "bank_status": "OPEN"}),
         ),
         (EventData::CardLinked(holder()), held()),
+        (EventData::CardUnlinked(holder()), held()),
         (EventData::CardStatus(holder()), held()),
         (EventData::BalanceDeposited(deposited), json!({"amount": 5_000, "reference": "R-1"})),
         (
@@ -164,6 +165,10 @@ fn partners_samples() -> Vec<(EventData, Value)> {
         (EventData::EmployeeCreated(employee()), changed()),
         (EventData::EmployeeUpdated(employee()), changed()),
         (
+            EventData::EmployeeErased(EmployeeErased { employee: EmployeeId::new(ID) }),
+            json!({"employee": ID}),
+        ),
+        (
             EventData::WebhookDisabled(WebhookDisabled {
                 webhook: WebhookId::new(ID),
                 reason: DisableReason::Gone,
@@ -183,4 +188,16 @@ fn events_of_every_type_are_read_as_they_were_stored() {
     }
     let types: Vec<EventType> = samples().iter().map(|(event, _)| event.event_type()).collect();
     assert_eq!(types, EventType::ALL);
+}
+
+#[test]
+fn the_name_of_an_employee_can_be_taken_out_of_every_event_that_holds_it() {
+    for (event, data) in samples() {
+        let holds = data.to_string().contains("E-1");
+        assert_eq!(event.names().is_some(), holds, "{event:?}");
+        let erased = event.clone().without_name();
+        assert_eq!(erased.names(), None);
+        assert!(!serde_json::to_string(&erased).unwrap().contains("E-1"), "{erased:?}");
+        assert_eq!(erased == event, !holds, "nothing else of it changes");
+    }
 }

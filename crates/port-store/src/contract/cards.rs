@@ -5,7 +5,8 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{
-    AccountBalance, BankView, BlockState, Card, CardLink, CardStatus, CardType, PartnerBlock, Standing,
+    AccountBalance, BankStatus, BankView, BlockState, Card, CardLink, CardStatus, CardType, PartnerBlock,
+    Standing,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -16,7 +17,7 @@ use super::support::{
     at, get_card, id, insert_cards, last_day, link, new_card, new_virtual_card, page, partner, read,
     sample_limits, some_cards, some_employee, some_order, virtual_order, write,
 };
-use crate::{Activation, AvailableFilter, CardRecord, NewCard, Rule, Store, StoreError};
+use crate::{Activation, AvailableFilter, CardFilter, CardRecord, NewCard, Rule, Store, StoreError};
 
 fn main_card(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> Option<CardId> {
     read(store, move |unit| unit.cards().main_card(partner, employee))
@@ -309,6 +310,88 @@ pub fn free_cards_come_in_pages(store: &dyn Store) {
     for (number, range) in [(1, 0..2), (2, 2..4), (3, 4..5), (4, 5..5), (Page::MAX_NUMBER, 5..5)] {
         let listed = available(store, partner, None, last_day(), page(number, 2));
         assert_eq!(listed, Listed { items: cards[range].to_vec(), total: 5 }, "page {number}");
+    }
+}
+
+fn listed(store: &dyn Store, partner: PartnerId, filter: CardFilter, page: Page) -> Listed<CardRecord> {
+    read(store, move |unit| unit.cards().list(partner, &filter, page))
+}
+
+/// Each filter by itself, two at once, and none; as the cards are shown one by one.
+pub fn cards_are_listed_by_each_filter(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    some_cards(store, other, 1);
+    let (holder, second) = (some_employee(store, partner), some_employee(store, partner));
+    let order = some_order(store, partner);
+    let mut new: Vec<NewCard> = (0..8).map(|ordinal| new_card(order, ordinal)).collect();
+    new[1] = new_virtual_card(order, 1);
+    new[2].record.card = new[2].record.card.clone().with_valid_until(last_day() - Duration::DAY);
+    new[3].record.bank.standing = Standing::Blocked;
+    new[4].record.bank.standing = Standing::Closed;
+    insert_cards(store, partner, &new).unwrap();
+    let cards: Vec<Card> = new.into_iter().map(|new| new.record.card).collect();
+    let links = [
+        (3, holder, CardStatus::TemporarilyBlocked, BlockState::Blocking),
+        (4, holder, CardStatus::Additional, BlockState::Blocked),
+        (5, holder, CardStatus::TemporarilyBlocked, BlockState::Blocking),
+        (6, second, CardStatus::TemporarilyBlocked, BlockState::Blocked),
+        (7, second, CardStatus::Main, BlockState::Unblocking),
+    ];
+    for (place, employee, status, state) in links {
+        let link = Some(CardLink { employee, status });
+        let block = PartnerBlock { state, change: 1 };
+        let card = Card::from_stored(StoredCard { link, block, ..cards[place].clone().into_stored() });
+        write(store, move |unit| unit.cards().set_link(partner, &card)).unwrap();
+    }
+    let later = some_cards(store, partner, 1);
+    let records: Vec<CardRecord> =
+        cards.iter().chain(&later).map(|card| get_card(store, partner, card.id).unwrap()).collect();
+    let none = CardFilter::default();
+    let of_status = |status| CardFilter { bank_status: Some(status), ..none };
+    for (filter, expected) in [
+        (none, &[0, 1, 2, 3, 4, 5, 6, 7, 8][..]),
+        (CardFilter { linked: Some(true), ..none }, &[3, 4, 5, 6, 7]),
+        (CardFilter { linked: Some(false), ..none }, &[0, 1, 2, 8]),
+        (CardFilter { status: Some(CardStatus::TemporarilyBlocked), ..none }, &[3, 5, 6]),
+        (CardFilter { status: Some(CardStatus::Main), ..none }, &[7]),
+        (of_status(BankStatus::Open), &[0, 1, 2, 8]),
+        (of_status(BankStatus::Blocking), &[5]),
+        (of_status(BankStatus::Blocked), &[6]),
+        (of_status(BankStatus::Unblocking), &[7]),
+        (of_status(BankStatus::BlockedByBank), &[3]),
+        (of_status(BankStatus::Closed), &[4]),
+        (CardFilter { kind: Some(CardType::Mlz), ..none }, &[1]),
+        (CardFilter { kind: Some(CardType::Kkl), ..none }, &[]),
+        (CardFilter { order: Some(order), ..none }, &[0, 1, 2, 3, 4, 5, 6, 7]),
+        (CardFilter { order: Some(later[0].order), ..none }, &[8]),
+        (CardFilter { employee: Some(holder), ..none }, &[3, 4, 5]),
+        (CardFilter { employee: Some(id()), ..none }, &[]),
+        (CardFilter { expires_before: Some(last_day()), ..none }, &[2]),
+        (CardFilter { expires_before: Some(last_day() - Duration::DAY), ..none }, &[]),
+        (CardFilter { order: Some(order), employee: Some(second), linked: Some(true), ..none }, &[6, 7]),
+        (CardFilter { linked: Some(false), employee: Some(second), ..none }, &[]),
+    ] {
+        let expected: Vec<CardRecord> = expected.iter().map(|place| records[*place].clone()).collect();
+        let total = expected.len() as u64;
+        assert_eq!(
+            listed(store, partner, filter, page(1, 20)),
+            Listed { items: expected, total },
+            "{filter:?}"
+        );
+    }
+}
+
+/// In the order of their issue, with and without a filter.
+pub fn cards_come_in_pages(store: &dyn Store) {
+    let partner = partner(store);
+    let cards = [some_cards(store, partner, 3), some_cards(store, partner, 2)].concat();
+    let records: Vec<CardRecord> =
+        cards.iter().map(|card| get_card(store, partner, card.id).unwrap()).collect();
+    for filter in [CardFilter::default(), CardFilter { linked: Some(false), ..CardFilter::default() }] {
+        for (number, range) in [(1, 0..2), (2, 2..4), (3, 4..5), (4, 5..5), (Page::MAX_NUMBER, 5..5)] {
+            let listed = listed(store, partner, filter, page(number, 2));
+            assert_eq!(listed, Listed { items: records[range].to_vec(), total: 5 }, "page {number}");
+        }
     }
 }
 

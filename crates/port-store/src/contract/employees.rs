@@ -1,14 +1,17 @@
 //! Employees.
 
 use crate::page::{Listed, Page};
+use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::event::{EmployeeChange, Event, EventData};
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 
 use super::support::{
-    at, category, employee, id, insert_category, insert_employee, page, partner, read, write,
+    at, category, employee, get_card, id, insert_category, insert_employee, link, page, partner, read,
+    some_cards, write,
 };
-use crate::{EmployeeFilter, Rule, Store, StoreError};
+use crate::{EmployeeFilter, RecordedResponse, Rule, Store, StoreError};
 
 fn name(text: &str) -> Option<PersonName> {
     Some(PersonName::parse(text).unwrap())
@@ -289,5 +292,101 @@ pub fn filtered_lists_are_paged_too(store: &dyn Store) {
         let listed = list(store, partner, &working, page(number, 3));
         let custom_ids: Vec<&str> = listed.items.iter().map(|one| one.custom_id.as_str()).collect();
         assert_eq!((custom_ids, listed.total), (expected, 4), "page {number}");
+    }
+}
+
+fn erase(store: &dyn Store, partner: PartnerId, employee: EmployeeId) {
+    write(store, move |unit| unit.employees().erase(partner, employee, at(99))).unwrap();
+}
+
+/// An event and a recorded response of each employee, as adding them leaves them.
+fn traces(store: &dyn Store, partner: PartnerId, employees: &[Employee]) {
+    for one in employees {
+        let change = EmployeeChange { employee: one.id, custom_id: Some(one.custom_id.clone()) };
+        let event = Event { id: id(), created_at: at(1), data: EventData::EmployeeCreated(change) };
+        let body = Some(one.custom_id.as_str().as_bytes().to_vec());
+        let (fingerprint, employee) = ([1; 32], Some(one.id));
+        let answer = RecordedResponse { fingerprint, status: 200, body, employee, recorded_at: at(1) };
+        let key = one.custom_id.as_str().to_owned();
+        write(store, move |unit| {
+            unit.events().append(partner, std::slice::from_ref(&event))?;
+            unit.idempotency().record(partner, &key, &answer, at(0))
+        })
+        .unwrap();
+    }
+}
+
+/// What refers to the identifier stays; no other data change.
+pub fn an_erased_employee_leaves_the_identifier_alone(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let cooks = category("Повара");
+    insert_category(store, partner, &cooks).unwrap();
+    let leaver = Employee::from_stored(StoredEmployee {
+        surname: name("Ёжиков"),
+        phone: Some(Phone::parse("9031234567").unwrap()),
+        category: Some(cooks.id),
+        ..employee("E-1").into_stored()
+    });
+    let neighbour = employee("E-2");
+    for one in [&leaver, &neighbour] {
+        insert_employee(store, partner, one).unwrap();
+    }
+    traces(store, partner, &[leaver.clone(), neighbour.clone()]);
+    let card = some_cards(store, partner, 1).remove(0);
+    link(store, partner, &card, Some((leaver.id, CardStatus::Main))).unwrap();
+    erase(store, other, leaver.id);
+    erase(store, partner, id());
+    assert_eq!(get(store, partner, &leaver), Some(leaver.clone()), "another partner, another employee");
+
+    erase(store, partner, leaver.id);
+    assert_eq!(get(store, partner, &leaver), None);
+    let erased = leaver.id;
+    assert_eq!(read(store, move |unit| unit.employees().with_cards(partner, erased)), None);
+    let custom_id = leaver.custom_id.clone();
+    assert_eq!(read(store, move |unit| unit.employees().id_by_custom_id(partner, &custom_id)), None);
+    assert_eq!(fitting(store, partner, &EmployeeFilter::default()), ["E-2"]);
+    assert_eq!(fitting(store, partner, &query("ёжиков")), [""; 0]);
+    let archived = EmployeeFilter { status: Some(EmployeeStatus::DontWork), ..EmployeeFilter::default() };
+    assert_eq!(fitting(store, partner, &archived), [""; 0]);
+    assert_eq!(read(store, move |unit| unit.categories().employees_in(partner, cooks.id)), 0);
+
+    let answer = |key: &'static str| read(store, move |unit| unit.idempotency().find(partner, key)).unwrap();
+    let (gone, kept) = (answer("E-1"), answer("E-2"));
+    assert_eq!((gone.body, gone.fingerprint), (None, [1; 32]), "the key stays spent");
+    assert_eq!(kept.body.as_deref(), Some(&b"E-2"[..]));
+    let events = read(store, move |unit| unit.events().after(partner, 0, &[], 10));
+    let told = |custom_id| EventData::EmployeeCreated(EmployeeChange { employee: erased, custom_id });
+    assert_eq!(events[0].event.data, told(None));
+    assert_eq!(events[1].event.data.names(), Some(neighbour.id));
+
+    let linked = get_card(store, partner, card.id).unwrap().card.link.unwrap();
+    assert_eq!(linked.employee, leaver.id, "what refers to the identifier stays");
+    link(store, partner, &card, Some((leaver.id, CardStatus::Additional))).unwrap();
+    let again = employee("E-1");
+    insert_employee(store, partner, &again).unwrap();
+    assert_eq!(fitting(store, partner, &EmployeeFilter::default()), ["E-2", "E-1"]);
+    erase(store, partner, again.id);
+    assert_eq!(get(store, partner, &neighbour), Some(neighbour));
+}
+
+/// Those at both ends and in the middle, one after another; pages stay full, and the total is exact.
+pub fn pages_close_the_gaps_of_erased_employees(store: &dyn Store) {
+    let partner = partner(store);
+    let mut left: Vec<Employee> = (1..=9).map(|number| employee(&format!("E-{number}"))).collect();
+    for one in &left {
+        insert_employee(store, partner, one).unwrap();
+    }
+    for place in [8, 0, 3, 3, 1] {
+        erase(store, partner, left.remove(place).id);
+        for filter in [EmployeeFilter::default(), query("e-")] {
+            for (number, shown) in (1..).zip(left.chunks(2).chain([&[][..]])) {
+                let listed = list(store, partner, &filter, page(number, 2));
+                assert_eq!(
+                    listed,
+                    Listed { items: shown.to_vec(), total: left.len() as u64 },
+                    "page {number}"
+                );
+            }
+        }
     }
 }

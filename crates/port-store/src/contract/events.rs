@@ -19,7 +19,7 @@ fn deposited(amount: i64) -> Event {
 fn created(seconds: i64) -> Event {
     let data = EventData::EmployeeCreated(EmployeeChange {
         employee: id(),
-        custom_id: CustomId::parse("Ё-1_Ж").unwrap(),
+        custom_id: Some(CustomId::parse("Ё-1_Ж").unwrap()),
     });
     Event { id: id(), created_at: at(seconds), data }
 }

@@ -1,13 +1,14 @@
 //! Answers of calls that may be repeated.
 
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 
 use super::support::{at, id, partner, read, write};
 use crate::{RecordedResponse, Rule, Store, StoreError};
 
 fn answer(number: u8, seconds: i64) -> RecordedResponse {
-    let body = vec![b'{', 0, 0xff, number, b'}'];
-    RecordedResponse { fingerprint: [number; 32], status: 201, body, recorded_at: at(seconds) }
+    let body = Some(vec![b'{', 0, 0xff, number, b'}']);
+    let employee = (number % 2 == 0).then(|| EmployeeId::new(uuid::Uuid::from_u128(number.into())));
+    RecordedResponse { fingerprint: [number; 32], status: 201, body, employee, recorded_at: at(seconds) }
 }
 
 fn record(

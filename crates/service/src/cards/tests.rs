@@ -370,3 +370,47 @@ fn a_card_that_the_bank_closed_keeps_its_place_alone() {
         assert_eq!(types, told);
     }
 }
+
+fn unlink_one(unit: &mut MockUnit, bench: &Bench) -> Result<Card, UnlinkCardError> {
+    unlink(unit, bench, PARTNER, employee_id(1), card_id(1))
+}
+
+#[test]
+fn a_closed_card_is_unlinked() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    employee_with_main(&mut unit, None);
+    let mut record = linked(1, employee_id(1), CardStatus::Main);
+    record.bank.standing = Standing::Closed;
+    stored_card(&mut unit, Some(record.clone()));
+    unit.cards
+        .expect_set_link()
+        .withf(|partner, card| *partner == PARTNER && card.id == card_id(1) && card.link.is_none())
+        .times(1)
+        .returning(|_, _| Ok(()));
+    assert_eq!(unlink_one(&mut unit, &bench).map(|card| card.link), Ok(None));
+    let link = CardLink { employee: employee_id(1), status: CardStatus::Main };
+    let holder = record.card.holder(link, Standing::Closed);
+    assert_eq!(unit.events.data(), [&EventData::CardUnlinked(holder)]);
+}
+
+#[test]
+fn unlinking_goes_by_the_bank_the_day_and_the_holder() {
+    let own = linked(1, employee_id(1), CardStatus::Additional);
+    assert_ne!(own.bank.balance, kopecks(0), "it holds money");
+    let foreign = linked(1, employee_id(2), CardStatus::Main);
+    for (record, refusal) in [
+        (Some(own), UnlinkCardError::Refused(UnlinkRefusal::InUse)),
+        (Some(foreign), UnlinkCardError::CardNotFound),
+        (Some(card_record(1)), UnlinkCardError::CardNotFound),
+        (None, UnlinkCardError::CardNotFound),
+    ] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        employee_with_main(&mut unit, None);
+        stored_card(&mut unit, record);
+        assert_eq!(unlink_one(&mut unit, &bench), Err(refusal));
+        assert!(unit.events.data().is_empty());
+    }
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_get().returning(|_, _| Ok(None));
+    assert_eq!(unlink_one(&mut unit, &bench), Err(UnlinkCardError::EmployeeNotFound));
+}

@@ -1,7 +1,9 @@
 use super::*;
 use crate::testing::*;
+use kopeck_domain::card::Standing;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_port_store::mock::MockUnit;
+use time::{Duration, OffsetDateTime};
 
 fn fields(faults: &Faults) -> Vec<&str> {
     faults.as_slice().iter().map(|fault| fault.field.as_str()).collect()
@@ -225,4 +227,50 @@ fn a_broken_store_is_no_fault_of_the_caller() {
         add(&mut unit, &bench, PARTNER, draft(), Faults::new()),
         Err(AddEmployeeError::Store(broken()))
     );
+}
+
+/// Employee 1 has a card that stands so at the bank.
+fn with_card(unit: &mut MockUnit, standing: Standing) {
+    unit.employees
+        .expect_with_cards()
+        .withf(|partner, id| *partner == PARTNER && *id == employee_id(1))
+        .returning(|_, _| Ok(Some((employee(1), vec![(card_id(1), CardStatus::Main)]))));
+    let mut record = linked(1, employee_id(1), CardStatus::Main);
+    record.bank.standing = standing;
+    unit.cards.expect_get().returning(move |_, _| Ok(Some(record.clone())));
+}
+
+fn expect_erasure(unit: &mut MockUnit, at: OffsetDateTime) {
+    unit.employees
+        .expect_erase()
+        .withf(move |partner, id, moment| (*partner, *id, *moment) == (PARTNER, employee_id(1), at))
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+}
+
+#[test]
+fn an_employee_whose_cards_are_closed_or_expired_is_erased() {
+    for (standing, days) in [(Standing::Closed, 0), (Standing::Open, 400)] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        bench.clock.advance(Duration::days(days));
+        with_card(&mut unit, standing);
+        expect_erasure(&mut unit, START + Duration::days(days));
+        assert_eq!(erase(&mut unit, &bench, PARTNER, employee_id(1)), Ok(employee_id(1)));
+        let erased = EmployeeErased { employee: employee_id(1) };
+        assert_eq!(unit.events.data(), [&EventData::EmployeeErased(erased)]);
+    }
+}
+
+#[test]
+fn an_employee_with_a_card_that_may_pay_is_not_erased() {
+    for standing in [Standing::Open, Standing::Blocked] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        with_card(&mut unit, standing);
+        let refused = erase(&mut unit, &bench, PARTNER, employee_id(1));
+        assert_eq!(refused, Err(EraseEmployeeError::HasCards));
+        assert!(unit.events.data().is_empty());
+    }
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_with_cards().returning(|_, _| Ok(None));
+    assert_eq!(erase(&mut unit, &bench, PARTNER, employee_id(1)), Err(EraseEmployeeError::NotFound));
 }

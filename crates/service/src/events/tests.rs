@@ -7,11 +7,11 @@ use super::*;
 use crate::testing::*;
 
 fn created(n: u128) -> EventData {
-    EventData::EmployeeCreated(EmployeeChange { employee: employee_id(n), custom_id: custom_id(n) })
+    EventData::EmployeeCreated(EmployeeChange { employee: employee_id(n), custom_id: Some(custom_id(n)) })
 }
 
 fn updated(n: u128) -> EventData {
-    EventData::EmployeeUpdated(EmployeeChange { employee: employee_id(n), custom_id: custom_id(n) })
+    EventData::EmployeeUpdated(EmployeeChange { employee: employee_id(n), custom_id: Some(custom_id(n)) })
 }
 
 fn custom_id(n: u128) -> CustomId {

@@ -14,12 +14,12 @@ fn request() -> IdempotentRequest {
 }
 
 fn response() -> PlaintextResponse {
-    PlaintextResponse { status: 202, body: b"{\"a\": 1}".to_vec() }
+    PlaintextResponse { status: 202, body: b"{\"a\": 1}".to_vec(), employee: None }
 }
 
 fn recorded(fingerprint: u8, recorded_at: OffsetDateTime) -> RecordedResponse {
-    let PlaintextResponse { status, body } = response();
-    RecordedResponse { fingerprint: [fingerprint; 32], status, body, recorded_at }
+    let PlaintextResponse { status, body, employee } = response();
+    RecordedResponse { fingerprint: [fingerprint; 32], status, body: Some(body), employee, recorded_at }
 }
 
 fn found(unit: &mut MockUnit, recorded: Option<RecordedResponse>) {
@@ -299,4 +299,18 @@ fn who_spends_second_learns_of_it() {
     unit.idempotency.expect_record().returning(|_, _, _, _| Ok(()));
     unit.sealed_nonces.expect_spend().returning(move |_, _, _, _| Err(error.clone()));
     assert_eq!(execute(&mut unit, &bench, &sealed(None), works), Err(ExecuteError::Store(raced)));
+}
+
+/// The key stays spent: nothing runs, and nothing is recorded.
+#[test]
+fn an_erased_response_cannot_be_replayed() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let erased = RecordedResponse { body: None, ..recorded(1, START) };
+    unit.idempotency.expect_find().returning(move |_, _| Ok(Some(erased.clone())));
+    assert_eq!(find(&mut unit, &bench, &request()), Err(ReplayError::Erased));
+    assert_eq!(replay(&mut unit, &bench, &request()), Err(ReplayError::Erased));
+    let other = IdempotentRequest { fingerprint: [2; 32], ..request() };
+    let ran = execute(&mut unit, &bench, &request(), |_| -> Result<_, ()> { panic!("it runs again") });
+    assert_eq!(ran, Err(ExecuteError::Erased));
+    assert_eq!(find(&mut unit, &bench, &other), Err(ReplayError::KeyReused), "another request");
 }

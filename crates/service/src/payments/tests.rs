@@ -26,8 +26,12 @@ fn unit(record: CardRecord) -> MockUnit {
     unit
 }
 
+fn question(amount: i64) -> Question {
+    Question { amount: kopecks(amount), at: None, mcc: None }
+}
+
 fn ask(unit: &mut MockUnit, amount: i64, at: Option<OffsetDateTime>) -> Forecast {
-    can_pay(unit, &Bench::new(), PARTNER, card_id(1), kopecks(amount), at).unwrap()
+    can_pay(unit, &Bench::new(), PARTNER, card_id(1), &Question { at, ..question(amount) }).unwrap()
 }
 
 #[test]
@@ -58,6 +62,23 @@ fn the_limit_counts_what_was_spent_in_the_period_of_the_question() {
 }
 
 #[test]
+fn the_category_of_the_merchant_counts() {
+    let limit = Limit::only_at(["5812"]).build().unwrap();
+    let refusal = |mcc: Option<&str>| {
+        let question = Question { mcc: mcc.map(str::to_owned), ..question(1) };
+        can_pay(&mut unit(record(limit.clone())), &Bench::new(), PARTNER, card_id(1), &question)
+            .unwrap()
+            .refusal
+    };
+    let misplaced = Some(PaymentRefusal::Limit(Refusal::MerchantCategory));
+    assert_eq!(refusal(Some("5812")), None);
+    assert_eq!(
+        (refusal(Some("5813")), refusal(Some("food")), refusal(None)),
+        (misplaced, misplaced, misplaced)
+    );
+}
+
+#[test]
 fn the_card_itself_may_stand_in_the_way() {
     let sound = || record(Limit::Unlimited);
     let blocked = CardRecord { bank: BankView { standing: Standing::Blocked, ..sound().bank }, ..sound() };
@@ -74,7 +95,7 @@ fn the_card_itself_may_stand_in_the_way() {
 fn an_unknown_card_is_not_found() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.cards.expect_get().returning(|_, _| Ok(None));
-    let answer = can_pay(&mut unit, &bench, PARTNER, card_id(1), kopecks(1), None);
+    let answer = can_pay(&mut unit, &bench, PARTNER, card_id(1), &question(1));
     assert_eq!(answer, Err(CardError::NotFound));
     let prepared = prepare(&InPlaceStore::new(unit), &MockBankGateway::new(), &bench, PARTNER, card_id(1));
     assert_eq!(prepared, Err(TransactionsError::NotFound));

@@ -44,7 +44,7 @@ fn unit_with(record: WebhookRecord) -> MockUnit {
 
 fn employee(n: u128) -> EventData {
     let custom_id = CustomId::parse(&format!("E-{n}")).unwrap();
-    EventData::EmployeeCreated(EmployeeChange { employee: employee_id(n), custom_id })
+    EventData::EmployeeCreated(EmployeeChange { employee: employee_id(n), custom_id: Some(custom_id) })
 }
 
 /// Expects one update that leaves the webhook like this.

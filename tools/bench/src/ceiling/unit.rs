@@ -23,9 +23,9 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{
     Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, BankFeedRepository,
-    CardBatchRepository, CardRecord, CardRepository, CategoryRepository, Credentials, Done, EmployeeCards,
-    EmployeeFilter, EmployeeRepository, EventRepository, FeedEvent, IdempotencyRepository, JobRepository,
-    LedgerRepository, MovementRepository, NewCard, OrderRepository, PartnerRepository,
+    CardBatchRepository, CardFilter, CardRecord, CardRepository, CategoryRepository, Credentials, Done,
+    EmployeeCards, EmployeeFilter, EmployeeRepository, EventRepository, FeedEvent, IdempotencyRepository,
+    JobRepository, LedgerRepository, MovementRepository, NewCard, OrderRepository, PartnerRepository,
     ReconciliationRepository, RecordedResponse, ReencryptionCursor, SealedNonceRepository, SealingKeyRecord,
     SessionRepository, SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
     UnitOfWork, WebhookRepository, Work,
@@ -161,6 +161,7 @@ impl EmployeeRepository for Unit {
     }
     absent! {
         update(PartnerId, &Employee) -> ();
+        erase(PartnerId, EmployeeId, OffsetDateTime) -> ();
         list(PartnerId, &EmployeeFilter, Page) -> Listed<Employee>;
     }
 }
@@ -257,6 +258,7 @@ impl CardRepository for Unit {
         expiries_due(Date, u32) -> Vec<(PartnerId, CardId)>;
         take_expiry(PartnerId, CardId, Date, Option<Date>) -> bool;
         set_account(PartnerId, CardId, &AccountBalance) -> ();
+        list(PartnerId, &CardFilter, Page) -> Listed<CardRecord>;
         available(PartnerId, AvailableFilter, Page) -> Listed<Card>;
     }
 }

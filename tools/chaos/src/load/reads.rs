@@ -1,6 +1,8 @@
 //! Calls that change nothing, and what every failed request has to obey.
 
-use kopeck_client::{Client, EmployeeFilter, Error, Paging, RequestFilter, TransactionFilter};
+use kopeck_client::{
+    Client, EmployeeFilter, Error, Paging, PaymentQuestion, RequestFilter, TransactionFilter,
+};
 use tokio::time::Instant;
 
 use super::partner::Partner;
@@ -57,7 +59,7 @@ async fn something(
             let read = client.cards().transactions(card.id, &filter, Paging::default()).await;
             ("card transactions", read.map(|_| None))
         }
-        4 => ("can pay", client.cards().can_pay(card.id, 100, None).await.map(|_| None)),
+        4 => ("can pay", client.cards().can_pay(card.id, &PaymentQuestion::new(100)).await.map(|_| None)),
         5 => (
             "list orders",
             client.orders().list(&RequestFilter::default(), Paging::default()).await.map(|_| None),

@@ -20,9 +20,9 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{StoreError, UnitOfWork};
 use kopeck_service::card_batches::{CancelBatchError, CreateBatchError};
-use kopeck_service::cards::{LinkCardError, SwitchCardError};
+use kopeck_service::cards::{LinkCardError, SwitchCardError, UnlinkCardError};
 use kopeck_service::closings::CardClosing;
-use kopeck_service::employees::{AddEmployeeError, EmployeeDraft};
+use kopeck_service::employees::{AddEmployeeError, EmployeeDraft, EraseEmployeeError};
 use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::limits::LimitConflict;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
@@ -48,6 +48,10 @@ pub(crate) enum Command {
     Link { employee: EmployeeId, number: CardNumber, status: CardStatus },
     /// Another status for a card.
     Switch { employee: EmployeeId, card: CardId, status: CardStatus },
+    /// A card leaves its employee.
+    Unlink { employee: EmployeeId, card: CardId },
+    /// An employee's personal data is no longer to be stored.
+    Erase(EmployeeId),
     /// Money onto cards.
     TopUp(Vec<TopUp>),
     /// A limit for cards.
@@ -137,8 +141,8 @@ macro_rules! refusals {
 }
 
 refusals! {
-    AddEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, CreateReplenishmentError, CloseCardsError,
-    SetLimitsError,
+    AddEmployeeError, EraseEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, UnlinkCardError,
+    CreateReplenishmentError, CloseCardsError, SetLimitsError,
     ChangeOrderError, CancelBatchError, PartnerError
 }
 
@@ -160,7 +164,7 @@ pub(super) fn carry_out(
         Command::Hire { custom_id } => {
             let draft = EmployeeDraft { custom_id: Some(custom_id.clone()), ..EmployeeDraft::default() };
             let employee = employees::add(unit, env, partner, draft, Faults::new())?;
-            Ok(answer(201, employee.id))
+            Ok(PlaintextResponse { employee: Some(employee.id), ..answer(201, employee.id) })
         }
         Command::Order { kind, lines } => {
             let order = orders::place(unit, env, partner, *kind, lines, None)?;
@@ -174,6 +178,11 @@ pub(super) fn carry_out(
             let card = cards::switch(unit, env, partner, *employee, *card, *status)?;
             Ok(answer(200, card.id))
         }
+        Command::Unlink { employee, card } => {
+            let card = cards::unlink(unit, env, partner, *employee, *card)?;
+            Ok(answer(200, card.id))
+        }
+        Command::Erase(employee) => Ok(answer(200, employees::erase(unit, env, partner, *employee)?)),
         Command::TopUp(top_ups) => {
             let request = replenishments::create(unit, env, partner, top_ups, None)?;
             Ok(answer(202, request.id))
@@ -202,5 +211,5 @@ pub(super) fn carry_out(
 }
 
 fn answer(status: u16, made: impl ToString) -> PlaintextResponse {
-    PlaintextResponse { status, body: made.to_string().into_bytes() }
+    PlaintextResponse { status, body: made.to_string().into_bytes(), employee: None }
 }

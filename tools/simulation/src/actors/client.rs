@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Access, Rule, Store, StoreError, transact};
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_port_store::{Access, RecordedResponse, Rule, Store, StoreError, transact};
 use kopeck_service::cards::{self, CardKey};
 use kopeck_service::idempotency::{
     self, ExecuteError, Execution, PlaintextResponse, ReplayError, SEALED_NONCE_LIFE, SealedNonce,
@@ -49,6 +49,8 @@ enum RequestOutcome {
     Refused(String),
     /// Its nonce was spent with another key.
     Spent,
+    /// It had its effect; its answer was erased.
+    Erased,
     /// No word of it.
     Lost,
 }
@@ -201,11 +203,10 @@ impl Client {
                 let partner = self.partner;
                 let recorded_under = key.clone().unwrap_or_else(|| sealed.nonce.clone());
                 let found = world.look(move |unit| unit.idempotency().find(partner, &recorded_under));
-                if let Ok(Some(recorded)) = found {
-                    call.known = ClientView::Answered(PlaintextResponse {
-                        status: recorded.status,
-                        body: recorded.body,
-                    });
+                if let Ok(Some(RecordedResponse { status, body, employee, .. })) = found {
+                    if let Some(body) = body {
+                        call.known = ClientView::Answered(PlaintextResponse { status, body, employee });
+                    }
                     call.effect_under = Some(key.clone());
                 }
             }
@@ -219,7 +220,9 @@ impl Client {
         let (partner, asked) = (self.partner, self.asked(call, &request));
         let prepared = survive(|| match call.command {
             Command::Link { number, .. } => prepare(world, partner, CardKey::Number(number)).map(|()| None),
-            Command::Switch { card, .. } => prepare(world, partner, CardKey::Id(card)).map(|()| None),
+            Command::Switch { card, .. } | Command::Unlink { card, .. } => {
+                prepare(world, partner, CardKey::Id(card)).map(|()| None)
+            }
             Command::Deposit { .. } => Ok(None),
             _ => {
                 let env = Arc::clone(&world.env);
@@ -231,6 +234,7 @@ impl Client {
             Ok(Err(ReplayError::Store(error))) => judge(&error),
             Ok(Err(ReplayError::KeyReused)) => Err(reused(call)),
             Ok(Err(ReplayError::NonceSpent)) => self.learn(world, &request, RequestOutcome::Spent),
+            Ok(Err(ReplayError::Erased)) => self.learn(world, &request, RequestOutcome::Erased),
             Ok(Ok(Some(recorded))) if recorded.is_nonce_spent => {
                 self.learn(world, &request, RequestOutcome::Replayed(recorded.response))
             }
@@ -272,6 +276,7 @@ impl Client {
             Ok(Ok(Execution::Replayed(answer))) => RequestOutcome::Replayed(answer),
             Ok(Err(ExecuteError::KeyReused)) => return Err(reused(call)),
             Ok(Err(ExecuteError::NonceSpent)) => RequestOutcome::Spent,
+            Ok(Err(ExecuteError::Erased)) => RequestOutcome::Erased,
             Ok(Err(ExecuteError::UseCase(CommandError::Refused(why)))) => RequestOutcome::Refused(why),
             // The same request has just been carried out by another request.
             Ok(Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
@@ -300,6 +305,15 @@ impl Client {
 
     /// Holds what came of a request against what came of its request before.
     fn learn(&mut self, world: &World, request: &Request, came: RequestOutcome) -> Result<(), Violation> {
+        let has_erased = |employee: &EmployeeId| {
+            let is_it = |call: &Call| matches!(&call.command, Command::Erase(of) if of == employee);
+            self.calls.iter().any(|call| is_it(call) && call.known != ClientView::Refused)
+        };
+        // What was lost may be about any of them.
+        let may_be_erased = self.calls.get(request.call).is_some_and(|call| match &call.known {
+            ClientView::Answered(answer) => answer.employee.as_ref().is_some_and(has_erased),
+            ClientView::Nothing | ClientView::Refused => matches!(call.command, Command::Hire { .. }),
+        });
         let Some(call) = self.calls.get_mut(request.call) else { return Ok(()) };
         let is_deposit = matches!(call.command, Command::Deposit { .. });
         let is_own = request.key.as_ref() == Some(&call.key);
@@ -335,6 +349,10 @@ impl Client {
             (ClientView::Answered(_), RequestOutcome::Spent) if !is_elsewhere => {
                 return Err(wrong("it had its effect under this key, and its nonce is another's"));
             }
+            (_, RequestOutcome::Erased) if !may_be_erased => {
+                return Err(wrong("its answer is gone, and nobody was erased"));
+            }
+            (known, RequestOutcome::Erased) => (known.clone(), "has an answer that was erased"),
             (_, RequestOutcome::First(answer)) => (ClientView::Answered(answer), "is answered"),
             (_, RequestOutcome::Replayed(answer)) => (ClientView::Answered(answer), "is answered as before"),
             (_, RequestOutcome::Refused(_)) => (ClientView::Refused, "is refused"),

@@ -49,6 +49,8 @@ enum Wish {
     Plastic,
     Link,
     Switch,
+    Unlink,
+    Erase,
     TopUp,
     SetLimits,
     Close,
@@ -61,13 +63,15 @@ enum Wish {
     Confirm,
 }
 
-const WISHES: [(u32, Wish); 16] = [
+const WISHES: [(u32, Wish); 18] = [
     (8, Wish::Deposit),
     (3, Wish::Hire),
     (10, Wish::Virtual),
     (4, Wish::Plastic),
     (14, Wish::Link),
     (4, Wish::Switch),
+    (2, Wish::Unlink),
+    (1, Wish::Erase),
     (22, Wish::TopUp),
     (8, Wish::SetLimits),
     (4, Wish::Close),
@@ -172,6 +176,11 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
             let (employee, card, _) = *dice.pick(&has.linked)?;
             Command::Switch { employee, card, status: *dice.pick(CardStatus::ALL)? }
         }
+        Wish::Unlink => {
+            let (employee, card, _) = *dice.pick(&has.linked)?;
+            Command::Unlink { employee, card }
+        }
+        Wish::Erase => Command::Erase(*dice.pick(&has.employees)?),
         Wish::TopUp => top_up(world, has)?,
         Wish::SetLimits => set_limits(world, has)?,
         Wish::Close => close(world, has)?,

@@ -109,6 +109,14 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
     let wrong =
         |what: String| Err(Violation { rule: "every accepted call is found as it was answered", what });
     let mut accepted = BTreeSet::new();
+    let erased: BTreeSet<String> = client
+        .calls
+        .iter()
+        .filter_map(|call| match (&call.command, &call.known) {
+            (Command::Erase(employee), ClientView::Answered(_)) => Some(employee.to_string()),
+            _ => None,
+        })
+        .collect();
     for call in &client.calls {
         let ClientView::Answered(answer) = &call.known else { continue };
         let made = String::from_utf8_lossy(&answer.body).into_owned();
@@ -118,14 +126,18 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
             | Command::SetLimits { .. }
             | Command::Close(_)
             | Command::Withdraw(_) => has.requests.contains_key(&made) && accepted.insert(made.clone()),
-            Command::Hire { .. } => has.employees.contains(&made),
+            Command::Hire { .. } => has.employees.contains(&made) != erased.contains(&made),
+            Command::Erase(_) => !has.employees.contains(&made),
             Command::CancelOrder(_)
             | Command::CancelTopUp(_)
             | Command::CancelLimits(_)
             | Command::CancelClosing(_)
             | Command::CancelWithdrawal(_) => has.requests.get(&made) == Some(&RequestState::Rejected),
             Command::Confirm(_) => has.requests.get(&made) == Some(&RequestState::Confirmed),
-            Command::Deposit { .. } | Command::Link { .. } | Command::Switch { .. } => true,
+            Command::Deposit { .. }
+            | Command::Link { .. }
+            | Command::Switch { .. }
+            | Command::Unlink { .. } => true,
         };
         if !holds {
             return wrong(format!("call {}: {made}", call.key));

@@ -12,7 +12,8 @@ use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
-    AccountDue, Activation, AvailableFilter, CardRecord, CardRepository, NewCard, Rule, StoreError,
+    AccountDue, Activation, AvailableFilter, CardFilter, CardRecord, CardRepository, NewCard, Rule,
+    StoreError,
 };
 use time::{Date, OffsetDateTime};
 
@@ -92,6 +93,17 @@ impl State {
     }
 }
 
+fn fits(record: &CardRecord, filter: &CardFilter) -> bool {
+    let card = &record.card;
+    filter.linked.is_none_or(|linked| card.link.is_some() == linked)
+        && filter.status.is_none_or(|status| card.link.is_some_and(|link| link.status == status))
+        && filter.bank_status.is_none_or(|status| card.bank_status(record.bank.standing) == status)
+        && filter.kind.is_none_or(|kind| card.kind == kind)
+        && filter.order.is_none_or(|order| card.order == order)
+        && filter.employee.is_none_or(|employee| card.link.is_some_and(|link| link.employee == employee))
+        && filter.expires_before.is_none_or(|day| card.valid_until < day)
+}
+
 impl CardRepository for Unit {
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
         let state = self.writing()?;
@@ -142,8 +154,9 @@ impl CardRepository for Unit {
             return Ok(());
         }
         if let Some(link) = card.link {
-            let mut employees = state.employees.iter();
-            if !employees.any(|row| row.partner == partner && row.employee.id == link.employee) {
+            let present = state.employees.iter().map(|row| (row.partner, row.employee.id));
+            let mut known = present.chain(state.erased_employees.iter().copied());
+            if !known.any(|employee| employee == (partner, link.employee)) {
                 return Err(StoreError::Conflict(Rule::Reference));
             }
             let main = state.employees_main_card(partner, link.employee);
@@ -260,6 +273,16 @@ impl CardRepository for Unit {
             |activation: &&mut Activation| activation.code.is_some() && activation.valid_until < before;
         Ok(activations.filter(is_over).take(amount(limit)).map(|activation| activation.code = None).count()
             as u64)
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        filter: &CardFilter,
+        page: Page,
+    ) -> Result<Listed<CardRecord>, StoreError> {
+        let own = self.state.cards_of(partner).map(|row| &row.record);
+        Ok(page_of(own.filter(|record| fits(record, filter)).cloned().collect(), page))
     }
 
     fn available(

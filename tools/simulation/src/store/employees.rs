@@ -8,6 +8,8 @@ use kopeck_port_store::{
     CardRepository as _, EmployeeCards, EmployeeFilter, EmployeeRepository, Rule, StoreError,
 };
 
+use time::OffsetDateTime;
+
 use super::{State, Unit, page_of};
 
 #[derive(Clone)]
@@ -71,6 +73,19 @@ impl EmployeeRepository for Unit {
         if let Some(row) = state.employees.get_mut(at) {
             row.employee = employee.clone();
         }
+        Ok(())
+    }
+
+    fn erase(&mut self, partner: PartnerId, id: EmployeeId, _: OffsetDateTime) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        let mut rows = state.employees.iter();
+        let Some(at) = rows.position(|row| row.partner == partner && row.employee.id == id) else {
+            return Ok(());
+        };
+        state.employees.remove(at);
+        state.erased_employees.push((partner, id));
+        state.erase_responses_about(partner, id);
+        state.erase_name_in_events(partner, id);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
 //! The partners' feeds of events.
 
 use kopeck_domain::event::{Event, EventType};
-use kopeck_domain::ids::{EventId, PartnerId};
+use kopeck_domain::ids::{EmployeeId, EventId, PartnerId};
 use kopeck_port_store::{EventRepository, FeedEvent, StoreError};
 use time::OffsetDateTime;
 
-use super::{Unit, amount};
+use super::{State, Unit, amount};
 
 #[derive(Clone)]
 pub(super) struct EventRow {
@@ -13,6 +13,18 @@ pub(super) struct EventRow {
     pub(super) event: FeedEvent,
     /// An expired one keeps its place, so that numbers go on behind it.
     pub(super) expired: bool,
+}
+
+impl State {
+    /// Takes the `customId` of an employee out of the events that hold it.
+    pub(super) fn erase_name_in_events(&mut self, partner: PartnerId, employee: EmployeeId) {
+        for row in self.events.iter_mut().filter(|row| row.partner == partner) {
+            let data = &mut row.event.event.data;
+            if data.names() == Some(employee) {
+                *data = data.clone().without_name();
+            }
+        }
+    }
 }
 
 impl EventRepository for Unit {

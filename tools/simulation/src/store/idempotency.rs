@@ -1,16 +1,26 @@
 //! Answers of requests that may be repeated.
 
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_port_store::{IdempotencyRepository, RecordedResponse, Rule, StoreError};
 use time::OffsetDateTime;
 
-use super::{Unit, amount};
+use super::{State, Unit, amount};
 
 #[derive(Clone)]
 pub(super) struct AnswerRow {
     partner: PartnerId,
     key: String,
     answer: RecordedResponse,
+}
+
+impl State {
+    /// Erases the recorded responses that hold personal data of an employee.
+    pub(super) fn erase_responses_about(&mut self, partner: PartnerId, employee: EmployeeId) {
+        let answers = self.answers.iter_mut().filter(|row| row.partner == partner);
+        for row in answers.filter(|row| row.answer.employee == Some(employee)) {
+            row.answer.body = None;
+        }
+    }
 }
 
 impl IdempotencyRepository for Unit {

@@ -9,7 +9,7 @@ from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page, decode_page
-from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeWithCards, Keep
+from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeErased, EmployeeWithCards, Keep
 from kopeck.wire import decode, encode, under_data
 from kopeck.words import EmployeeStatus
 
@@ -79,6 +79,14 @@ class Employees:
         body = {name: encode(value) for name, value in given.items() if value is not KEEP}
         answer = await self._core.call(operations.UPDATE_EMPLOYEE, id=id_employee, body=body, key=idempotency_key)
         return decode(Employee, answer)
+
+    async def erase(self, id_employee: Id, *, idempotency_key: str | None = None) -> EmployeeErased:
+        """Erases an employee's personal data for good.
+
+        They must have no card that is neither closed nor expired.
+        """
+        answer = await self._core.call(operations.ERASE_EMPLOYEE, id=id_employee, key=idempotency_key)
+        return decode(EmployeeErased, answer)
 
     async def get(self, id_employee: Id) -> EmployeeWithCards:
         """Reads an employee with their cards."""

@@ -10,10 +10,10 @@ from kopeck import operations
 from kopeck.sync.core import Core
 from kopeck.sync.pages import pages
 from kopeck.call import Id
-from kopeck.models.card import AvailableCard, Card, CardBalance, LinkedCard, PaymentAnswer, Transaction
+from kopeck.models.card import AvailableCard, Card, CardBalance, LinkedCard, PaymentAnswer, Transaction, UnlinkedCard
 from kopeck.models.page import Page, decode_page
 from kopeck.wire import decode, under_data
-from kopeck.words import CardStatus, CardType, TransactionType
+from kopeck.words import BankStatus, CardStatus, CardType, TransactionType
 
 
 class Cards:
@@ -70,13 +70,74 @@ class Cards:
             lambda transaction: transaction.id,
         )
 
-    def can_pay(self, id_card: Id, amount: int, *, at: datetime | None = None) -> PaymentAnswer:
+    def can_pay(
+        self, id_card: Id, amount: int, *, at: datetime | None = None, mcc: str | None = None
+    ) -> PaymentAnswer:
         """Asks whether a card would pay `amount` kopecks, now or at another time.
 
-        `at` is to the minute, in the service's time zone. Nothing is paid or reserved.
+        `at` is to the minute, in the service's time zone; `mcc` is the merchant's category code, for limits by merchant.
+        Nothing is paid or reserved.
         """
-        body = {"amount": amount} if at is None else {"amount": amount, "at": at}
+        body = {"amount": amount, **({} if at is None else {"at": at}), **({} if mcc is None else {"mcc": mcc})}
         return decode(PaymentAnswer, self._core.call(operations.CAN_PAY, id=id_card, body=body))
+
+    def list(
+        self,
+        *,
+        linked: bool | None = None,
+        status_card: CardStatus | None = None,
+        bank_status: BankStatus | None = None,
+        type_card: CardType | None = None,
+        order_id: Id | None = None,
+        id_employee: Id | None = None,
+        expires_before: date | None = None,
+        page: int | None = None,
+        per_page: int | None = None,
+    ) -> Page[Card]:
+        """Lists cards, the first issued first, with the service's own copy of the bank's data.
+
+        `linked` tells those of employees from those of none. A page has 15 records by default, 500 at most.
+        """
+        query = {
+            "linked": None if linked is None else str(linked).lower(),
+            "statusCard": status_card,
+            "bankStatus": bank_status,
+            "typeCard": type_card,
+            "orderId": order_id,
+            "idEmployee": id_employee,
+            "expiresBefore": expires_before,
+        }
+        answer = self._core.call(operations.LIST_CARDS, query={**query, "page": page, "per_page": per_page})
+        return decode_page(Card, answer)
+
+    def all(
+        self,
+        *,
+        linked: bool | None = None,
+        status_card: CardStatus | None = None,
+        bank_status: BankStatus | None = None,
+        type_card: CardType | None = None,
+        order_id: Id | None = None,
+        id_employee: Id | None = None,
+        expires_before: date | None = None,
+        per_page: int = 100,
+    ) -> Iterator[Card]:
+        """All cards, read page by page as they are asked for; each once, whatever changes meanwhile."""
+        return pages(
+            lambda page, size: self.list(
+                linked=linked,
+                status_card=status_card,
+                bank_status=bank_status,
+                type_card=type_card,
+                order_id=order_id,
+                id_employee=id_employee,
+                expires_before=expires_before,
+                page=page,
+                per_page=size,
+            ),
+            per_page,
+            lambda card: card.id_card,
+        )
 
     def available(
         self, *, type_card: CardType | None = None, page: int | None = None, per_page: int | None = None
@@ -108,3 +169,11 @@ class Cards:
         body = {"idCard": id_card, "statusCard": status}
         answer = self._core.call(operations.SWITCH_CARD, id=id_employee, body=body, key=idempotency_key)
         return decode(LinkedCard, answer)
+
+    def unlink(self, id_employee: Id, id_card: Id, *, idempotency_key: str | None = None) -> UnlinkedCard:
+        """Unlinks a card from its employee.
+
+        One that is closed or has expired, or that was never activated and holds no money, which is free again.
+        """
+        ids = (id_employee, id_card)
+        return decode(UnlinkedCard, self._core.call(operations.UNLINK_CARD, id=ids, key=idempotency_key))

@@ -10,7 +10,7 @@ from kopeck.sync.core import Core
 from kopeck.sync.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page, decode_page
-from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeWithCards, Keep
+from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeErased, EmployeeWithCards, Keep
 from kopeck.wire import decode, encode, under_data
 from kopeck.words import EmployeeStatus
 
@@ -80,6 +80,14 @@ class Employees:
         body = {name: encode(value) for name, value in given.items() if value is not KEEP}
         answer = self._core.call(operations.UPDATE_EMPLOYEE, id=id_employee, body=body, key=idempotency_key)
         return decode(Employee, answer)
+
+    def erase(self, id_employee: Id, *, idempotency_key: str | None = None) -> EmployeeErased:
+        """Erases an employee's personal data for good.
+
+        They must have no card that is neither closed nor expired.
+        """
+        answer = self._core.call(operations.ERASE_EMPLOYEE, id=id_employee, key=idempotency_key)
+        return decode(EmployeeErased, answer)
 
     def get(self, id_employee: Id) -> EmployeeWithCards:
         """Reads an employee with their cards."""

@@ -2,7 +2,10 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::{Faults, Invalid};
-use kopeck_domain::limit::{Days, Limit, MAX_WINDOWS, Period, TimeOfDay, Window};
+use kopeck_domain::limit::{
+    CategoryList, CategoryRange, Days, Limit, MAX_CATEGORIES, MAX_WINDOWS, MerchantCategories, Period,
+    TimeOfDay, Window,
+};
 use kopeck_service::limits::LimitConflict;
 
 /// A part of a draft: missing (`None`), of a type that cannot be read (`Some(Err)`), or given.
@@ -21,6 +24,17 @@ pub(crate) struct LimitDraft {
     pub(crate) days: Part<Vec<i64>>,
     /// Windows, each with its own faults; an empty list is no setting.
     pub(crate) times: Part<Vec<Result<WindowDraft, Invalid>>>,
+    /// Merchant categories; neither list of them is no setting.
+    pub(crate) categories: Part<CategoriesDraft>,
+}
+
+/// Merchant categories as they were written down.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct CategoriesDraft {
+    /// Those at which the card pays.
+    pub(crate) only: Part<Vec<Result<String, Invalid>>>,
+    /// Those at which it does not.
+    pub(crate) except: Part<Vec<Result<String, Invalid>>>,
 }
 
 /// A window as it was written down.
@@ -43,8 +57,13 @@ impl LimitDraft {
         let period = reader.take("period", self.period.as_ref(), |period| period.parse::<Period>());
         let days = reader.take("days", self.days.as_ref(), |days| Days::parse(days)).unwrap_or_default();
         let windows = reader.windows(self.times.as_ref());
+        let categories = reader.categories(self.categories.as_ref());
         if unlimited == Some(true) {
-            let set = amount.is_some() || period.is_some() || !days.is_any() || !windows.is_empty();
+            let set = amount.is_some()
+                || period.is_some()
+                || !days.is_any()
+                || !windows.is_empty()
+                || categories.is_some();
             let sound = faults.as_slice().len() == before;
             return sound.then_some(if set { Err(LimitConflict) } else { Ok(Limit::unlimited()) });
         }
@@ -56,14 +75,19 @@ impl LimitDraft {
         if faults.as_slice().len() > before {
             return None;
         }
-        let builder = Limit::on(days).within(windows);
-        let builder = match amount.zip(period) {
-            Some((amount, period)) => builder.per(period, amount),
-            None => builder,
-        };
+        let mut builder = Limit::on(days).within(windows);
+        if let Some((amount, period)) = amount.zip(period) {
+            builder = builder.per(period, amount);
+        }
+        if let Some(categories) = categories {
+            builder = builder.at_merchants(categories);
+        }
         // The parts are sound by now, so that the one fault left is that there are none.
         let limit = builder.build().map_err(|_| {
-            faults.push(field, "must be unlimited or have an amount with its period, days or times");
+            faults.push(
+                field,
+                "must be unlimited or have an amount with its period, days, times or merchantCategories",
+            );
         });
         limit.ok().map(Ok)
     }
@@ -133,6 +157,37 @@ impl Reader<'_> {
             }
         }
         windows
+    }
+
+    /// The setting, if there is one and it is sound.
+    fn categories(&mut self, part: Option<&Result<CategoriesDraft, Invalid>>) -> Option<MerchantCategories> {
+        let draft = self.take("merchantCategories", part, |draft| Ok(draft.clone()))?;
+        if draft.only.is_some() && draft.except.is_some() {
+            self.fault("merchantCategories", "must have only or except, not both");
+            return None;
+        }
+        let only = self.category_list("merchantCategories.only", draft.only.as_ref());
+        let except = self.category_list("merchantCategories.except", draft.except.as_ref());
+        only.map(MerchantCategories::Only).or(except.map(MerchantCategories::Except))
+    }
+
+    fn category_list(
+        &mut self,
+        name: &str,
+        part: Option<&Result<Vec<Result<String, Invalid>>, Invalid>>,
+    ) -> Option<CategoryList> {
+        let few = |drafts: &Vec<_>| {
+            let wrong = || Invalid::new(format!("must have 1 to {MAX_CATEGORIES} codes or ranges"));
+            (1..=MAX_CATEGORIES).contains(&drafts.len()).then_some(()).ok_or_else(wrong)
+        };
+        let (Some(()), Some(Ok(drafts))) = (self.take(name, part, few), part) else { return None };
+        let mut ranges = Vec::with_capacity(drafts.len());
+        for (index, draft) in drafts.iter().enumerate() {
+            let name = format!("{name}[{index}]");
+            ranges.extend(self.take(&name, Some(draft), |text| CategoryRange::parse(text)));
+        }
+        // Shorter only if a fault was named.
+        CategoryList::try_from(ranges).ok()
     }
 
     fn window(&mut self, name: &str, draft: &Result<WindowDraft, Invalid>) -> Option<Window> {

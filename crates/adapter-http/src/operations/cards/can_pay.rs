@@ -3,10 +3,9 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::CardId;
-use kopeck_service::payments::{self, Forecast};
-use time::OffsetDateTime;
+use kopeck_service::payments::{self, Forecast, Question};
 
-use super::{ANY_ZONE, NO_CARD_OR_BANK, read_id};
+use super::{ANY_ZONE, NO_CARD_OR_BANK, merchant_text, read_id};
 use crate::dto::local;
 use crate::input::field_types::{amount, text};
 use crate::operations::prelude::*;
@@ -16,24 +15,27 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_CAN_PAY
     .responds::<api::PaymentAnswer>(200)
     .refuses(NO_CARD_OR_BANK);
 
-fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Kopecks, Option<OffsetDateTime>)> {
+fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Question)> {
     let card = read_id(r);
     let amount = r.needed("amount", amount().about("Kopecks."));
     let about = "When the payment would be made; now, if absent.";
     let at = r.param("at", text(move |at| zone.parse_moment(at)).about(about));
-    Some((card?, amount?, at))
+    let mcc = r.param("mcc", merchant_text("The merchant's category code, for limits by merchant."));
+    Some((card?, Question { amount: amount?, at, mcc }))
 }
 
 async fn can_pay(ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
-    let (card, amount, at) = ctx.input.values(|r| read(r, zone))?;
+    let (card, question) = ctx.input.values(|r| read(r, zone))?;
     let prepared = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         payments::prepare(&*parts.store, &*parts.bank, &parts.env, partner, card)
     });
     prepared.await??;
     let forecast = ctx
-        .read(Ok(()), move |unit, env, partner, ()| payments::can_pay(unit, env, partner, card, amount, at))
+        .read(Ok(question), move |unit, env, partner, question| {
+            payments::can_pay(unit, env, partner, card, question)
+        })
         .await?;
     ctx.respond(&body(&forecast, zone))
 }

@@ -17,7 +17,8 @@ async fn info(ctx: HandlerContext) -> HandlerResult {
     ctx.respond(&api::Data { data: body(&record, ctx.zone()) })
 }
 
-fn body(record: &CardRecord, zone: Zone) -> api::Card {
+/// The body of a card.
+pub(super) fn body(record: &CardRecord, zone: Zone) -> api::Card {
     let CardRecord { card, bank, account, limit, .. } = record;
     api::Card {
         id_card: card.id.uuid(),

@@ -2,12 +2,15 @@
 
 use kopeck_service::employees::{self, AddEmployeeError};
 
-use super::{body, read_draft};
+use super::{NO_EMPLOYEE, body, read_draft};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
     .reads(reads!(read_draft))
-    .responds::<api::Employee>(200);
+    .responds::<api::Employee>(200)
+    .holds_person()
+    // A repeat after the employee was erased.
+    .refuses(NO_EMPLOYEE);
 
 async fn add(ctx: HandlerContext) -> HandlerResult {
     // The use case adds what only the store knows to these faults, so that all of them are reported at once.

@@ -8,6 +8,7 @@ use crate::operations::prelude::*;
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_UPDATE, handler!(update))
     .reads(reads!(read_update))
     .responds::<api::Employee>(200)
+    .holds_person()
     .refuses(NO_EMPLOYEE);
 
 async fn update(ctx: HandlerContext) -> HandlerResult {

@@ -1,17 +1,12 @@
 //! Makes a purchase with a card.
 
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::draft::Invalid;
 use kopeck_port_bank::sandbox::{Purchase, PurchaseOutcome};
 
 use super::{on_card, with_card};
-use crate::input::field_types::{FieldType, InputValue, amount, text};
-use crate::operations::cards::{ANY_ZONE, NO_CARD_OR_BANK};
+use crate::input::field_types::{amount, text};
+use crate::operations::cards::{ANY_ZONE, NO_CARD_OR_BANK, merchant_text};
 use crate::operations::prelude::*;
-use crate::schema::chars;
-
-/// The most characters of a text about a merchant.
-const LONGEST_TEXT: usize = 256;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_PURCHASE, handler!(purchase))
     .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
@@ -21,23 +16,11 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_PURC
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<Purchase> {
     let mut body = r.body();
     let amount = body.required("amount", amount().about("Kopecks."));
-    let [place, mcc, merchant_id] =
-        ["place", "mcc", "merchantId"].map(|name| body.optional(name, merchant_text()));
+    let [place, mcc, merchant_id] = ["place", "mcc", "merchantId"]
+        .map(|name| body.optional(name, merchant_text("Shown in the card's transactions.")));
     let about = "When it happens, in the past or in the future; now, if absent.";
     let at = body.optional("at", text(move |at| zone.parse_moment(at)).about(about));
     Some(Purchase { amount: amount?, place, mcc, merchant_id, at, key: None })
-}
-
-/// A text about a merchant, as the bank would print it.
-fn merchant_text() -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
-    let read = |text: &str| {
-        if (1..=LONGEST_TEXT).contains(&text.chars().count()) {
-            Ok(text.to_owned())
-        } else {
-            Err(Invalid::new(format!("must have 1 to {LONGEST_TEXT} characters")))
-        }
-    };
-    text(read).looks_like(|_| chars(1, LONGEST_TEXT)).about("Shown in the card's transactions.")
 }
 
 async fn purchase(ctx: HandlerContext) -> HandlerResult {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_domain::card::{BankStatus, BlockState};
 use kopeck_domain::event::{CardHolder, EventData};
-use kopeck_domain::ids::CardId;
+use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::FeedEvent;
 
@@ -29,6 +29,7 @@ struct Told {
     /// Transactions, by card and id.
     moved: BTreeSet<(CardId, i64)>,
     employees: BTreeSet<String>,
+    erased: BTreeSet<EmployeeId>,
     deposited: i64,
 }
 
@@ -70,6 +71,11 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
     }
     if told.employees != has.employees {
         return Err(wrong(format!("employees: told {:?}, stored {:?}", told.employees, has.employees)));
+    }
+    let named =
+        |event: &&FeedEvent| event.event.data.names().is_some_and(|employee| told.erased.contains(&employee));
+    if let Some(event) = has.feed.iter().find(named) {
+        return Err(wrong(format!("event {} names an employee who was erased", event.seq)));
     }
     let deposited = -has.sheet.balances.deposited.get();
     if told.deposited != deposited {
@@ -133,6 +139,13 @@ impl Told {
                 self.statuses.insert(holder.card, holder.bank_status);
                 self.holders.insert(holder.card, holder.clone()).is_none()
             }
+            EventData::CardUnlinked(holder) => {
+                self.statuses.insert(holder.card, holder.bank_status);
+                let before = self.holders.remove(&holder.card);
+                before.is_some_and(|before| {
+                    (before.employee, before.status) == (holder.employee, holder.status)
+                })
+            }
             EventData::CardStatus(holder) => {
                 self.statuses.insert(holder.card, holder.bank_status);
                 let before = self.holders.insert(holder.card, holder.clone());
@@ -162,6 +175,10 @@ impl Told {
             // No actor of the simulation has a webhook.
             EventData::WebhookDisabled(_) => true,
             EventData::Ping(_) => false,
+            EventData::EmployeeErased(erased) => {
+                self.erased.insert(erased.employee);
+                self.employees.remove(&erased.employee.to_string())
+            }
             EventData::EmployeeUpdated(change) => self.employees.contains(&change.employee.to_string()),
         }
     }

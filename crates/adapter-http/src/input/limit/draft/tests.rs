@@ -10,6 +10,7 @@ fn draft(allowance: Option<(i64, &str)>, days: &[i64], times: &[&str]) -> LimitD
         period: allowance.map(|(_, period)| Ok(period.to_owned())),
         days: (!days.is_empty()).then(|| Ok(days.to_vec())),
         times: (!windows.is_empty()).then_some(Ok(windows)),
+        categories: None,
     }
 }
 
@@ -60,6 +61,17 @@ fn times(windows: &[&str]) -> LimitDraft {
     }
 }
 
+fn texts(categories: &[&str]) -> Part<Vec<Result<String, Invalid>>> {
+    Some(Ok(categories.iter().map(|text| Ok((*text).to_owned())).collect()))
+}
+
+fn categories(
+    only: Part<Vec<Result<String, Invalid>>>,
+    except: Part<Vec<Result<String, Invalid>>>,
+) -> LimitDraft {
+    LimitDraft { categories: Some(Ok(CategoriesDraft { only, except })), ..LimitDraft::default() }
+}
+
 fn unlimited(rest: LimitDraft) -> LimitDraft {
     LimitDraft { unlimited: Some(Ok(true)), ..rest }
 }
@@ -93,6 +105,8 @@ fn one_setting_is_enough() {
         days(&[1, 2, 3, 4, 5, 6, 7]),
         times(&["00:00-24:00"]),
         times(&["23:59-00:00"]),
+        categories(texts(&["5812"]), None),
+        categories(None, texts(&["0000-9999"])),
         LimitDraft { unlimited: Some(Ok(false)), times: Some(Ok(vec![])), ..days(&[1]) },
     ] {
         assert_eq!(verdict(&draft), [""; 0], "{draft:?}");
@@ -106,6 +120,7 @@ fn no_setting_is_a_fault_of_the_limit() {
         LimitDraft::default(),
         days(&[]),
         times(&[]),
+        categories(None, None),
         LimitDraft { unlimited: Some(Ok(false)), times: Some(Ok(vec![])), ..days(&[]) },
     ] {
         assert_eq!(verdict(&draft), ["limit"], "{draft:?}");
@@ -115,12 +130,15 @@ fn no_setting_is_a_fault_of_the_limit() {
 #[test]
 fn unlimited_stands_alone() {
     let empty = LimitDraft { times: Some(Ok(vec![])), ..days(&[]) };
-    for draft in [unlimited(LimitDraft::default()), unlimited(days(&[])), unlimited(empty)] {
+    let no_merchants = unlimited(categories(None, None));
+    for draft in [unlimited(LimitDraft::default()), unlimited(days(&[])), unlimited(empty), no_merchants] {
         assert_eq!(parse(&draft), Ok(Limit::Unlimited), "{draft:?}");
     }
     let amount = LimitDraft { amount: Some(Ok(100)), ..LimitDraft::default() };
     let period = LimitDraft { period: Some(Ok("CDAY".to_owned())), ..LimitDraft::default() };
-    for rest in [draft(Some((100, "CDAY")), &[], &[]), amount, period, days(&[1]), times(&["09:00-18:00"])] {
+    let merchants = categories(None, texts(&["5812"]));
+    let times = times(&["09:00-18:00"]);
+    for rest in [draft(Some((100, "CDAY")), &[], &[]), amount, period, days(&[1]), times, merchants] {
         assert_eq!(verdict(&unlimited(rest.clone())), ["conflict"], "{rest:?}");
     }
 }
@@ -185,6 +203,21 @@ fn ten_windows_are_the_most() {
 }
 
 #[test]
+fn merchant_categories_are_named_by_their_place() {
+    let (only, except) = ("limit.merchantCategories.only", "limit.merchantCategories.except");
+    let many = |number| texts(&vec!["5812"; number]);
+    assert_eq!(verdict(&categories(many(100), None)), [""; 0]);
+    assert_eq!(verdict(&categories(many(101), None)), [only]);
+    assert_eq!(verdict(&categories(None, many(0))), [except]);
+    assert_eq!(verdict(&categories(faulty(), None)), [only]);
+    assert_eq!(verdict(&categories(many(1), many(1))), ["limit.merchantCategories"]);
+    let faults = categories(None, texts(&["581", "5812", "5499-5411", "food"]));
+    assert_eq!(verdict(&faults), ["[0]", "[2]", "[3]"].map(|place| format!("{except}{place}")));
+    let wrong_type = LimitDraft { categories: faulty(), ..days(&[1]) };
+    assert_eq!(verdict(&wrong_type), ["limit.merchantCategories"]);
+}
+
+#[test]
 fn all_faults_are_gathered_beside_those_of_the_call() {
     let mut call = Faults::of("data[0].idCard", "must be a uuid");
     let bad = LimitDraft { unlimited: faulty(), ..draft(Some((0, "X")), &[0], &["x-y"]) };
@@ -242,7 +275,14 @@ fn drafts() -> impl Strategy<Value = LimitDraft> {
     ];
     let windows = prop_oneof![4 => prop::collection::vec(window.clone(), 0..3), 1 => prop::collection::vec(window, 0..13)];
     (part(any::<bool>()), part(amount), part(word), part(days), part(windows)).prop_map(
-        |(unlimited, amount, period, days, times)| LimitDraft { unlimited, amount, period, days, times },
+        |(unlimited, amount, period, days, times)| LimitDraft {
+            unlimited,
+            amount,
+            period,
+            days,
+            times,
+            categories: None,
+        },
     )
 }
 

@@ -1,0 +1,24 @@
+//! Options of `kopeck employee …`.
+
+use clap::{Args, Subcommand};
+use uuid::Uuid;
+
+use super::PartnerArgs;
+
+/// Commands for the employees of a partner.
+#[derive(Debug, Subcommand)]
+pub enum EmployeeCommand {
+    /// Erase an employee's personal data for good, as the partner can do it. They must have no card that is neither closed nor
+    /// expired.
+    Erase(EmployeeEraseArgs),
+}
+
+/// An employee to erase.
+#[derive(Debug, Args)]
+pub struct EmployeeEraseArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// The employee's identifier: idEmployee.
+    pub employee: Uuid,
+}
