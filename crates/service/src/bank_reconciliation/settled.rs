@@ -186,7 +186,7 @@ fn settled_batches<K: Kind>(
     period: &Range<OffsetDateTime>,
 ) -> Result<Vec<SettledBatch<K>>, StoreError> {
     let mut settled = Vec::new();
-    let list = |page| K::repository(unit).list(partner, BatchFilter::default(), page);
+    let list = |page| K::repository(unit).list(partner, &BatchFilter::default(), page);
     each_of_list(list, |batch: CardBatch<K>| {
         let is_done = matches!(batch.state, BatchState::Success | BatchState::PartSuccess);
         if is_done && period.contains(&batch.state_since) {
@@ -203,7 +203,7 @@ fn settled_orders(
     period: &Range<OffsetDateTime>,
 ) -> Result<Vec<Order>, StoreError> {
     let mut settled = Vec::new();
-    let list = |page| unit.orders().list(partner, OrderFilter::default(), page);
+    let list = |page| unit.orders().list(partner, &OrderFilter::default(), page);
     each_of_list(list, |order| {
         let is_done = matches!(order.state, OrderState::Success | OrderState::Confirmed);
         if order.kind == OrderKind::Virtual && is_done && period.contains(&order.state_since) {
