@@ -71,10 +71,12 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
         EventData::ClosingStatus(closing) => api::EventData::ClosingStatus(api::ClosingEvent {
             closing_id: closing.id.uuid(),
             status: state(closing.state),
+            reference: reference(closing.reference.as_ref()),
         }),
         EventData::WithdrawalStatus(withdrawal) => api::EventData::WithdrawalStatus(api::WithdrawalEvent {
             withdrawal_id: withdrawal.id.uuid(),
             status: state(withdrawal.state),
+            reference: reference(withdrawal.reference.as_ref()),
         }),
         EventData::CardIssued(issued) => api::EventData::CardIssued(api::CardIssuedEvent {
             id_card: issued.card.uuid(),

@@ -127,13 +127,18 @@ fn partners_samples() -> Vec<(EventData, Value)> {
             json!({"id": ID, "state": "PART_SUCCESS"}),
         ),
         (
-            EventData::ClosingStatus(RequestStatus { id: ClosingId::new(ID), state: BatchState::New }),
+            EventData::ClosingStatus(RequestStatus {
+                id: ClosingId::new(ID),
+                state: BatchState::New,
+                reference: None,
+            }),
             json!({"id": ID, "state": "NEW"}),
         ),
         (
             EventData::WithdrawalStatus(RequestStatus {
                 id: WithdrawalId::new(ID),
                 state: BatchState::Success,
+                reference: None,
             }),
             json!({"id": ID, "state": "SUCCESS"}),
         ),

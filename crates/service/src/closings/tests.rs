@@ -66,7 +66,7 @@ fn lost_and_stolen_cards_are_blocked_with_the_request_which_knows_no_delay() {
         closing(1, ClosingReason::Lost),
         closing(2, ClosingReason::Stolen),
     ];
-    let batch = create(&mut unit, &Bench::new(), PARTNER, &closings).unwrap();
+    let batch = create(&mut unit, &Bench::new(), PARTNER, &closings, None).unwrap();
     assert_eq!(batch.state, BatchState::New);
     let told = told(&unit);
     assert!(matches!(told[0], EventData::ClosingStatus(_)), "{told:?}");

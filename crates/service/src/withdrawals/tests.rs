@@ -34,13 +34,13 @@ fn a_batch_asks_for_the_sum_if_every_card_has_an_amount() {
             .returning(|_, _, _| Ok(()));
         unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
         let withdrawals = [withdrawal(0, amounts[0]), withdrawal(1, amounts[1])];
-        let batch = create(&mut unit, &Bench::new(), PARTNER, &withdrawals).unwrap();
+        let batch = create(&mut unit, &Bench::new(), PARTNER, &withdrawals, None).unwrap();
         assert_eq!(batch.terms, sum.map(kopecks));
     }
     let mut unit = MockUnit::default();
     unit.withdrawals.expect_targets().returning(|_, _| Ok(vec![target(0), target(1)]));
     let too_much = [withdrawal(0, Some(i64::MAX)), withdrawal(1, Some(1))];
-    let refused = create(&mut unit, &Bench::new(), PARTNER, &too_much);
+    let refused = create(&mut unit, &Bench::new(), PARTNER, &too_much, None);
     assert_eq!(refused, Err(CreateBatchError::Terms(AmountOverflow)));
 }
 

@@ -148,7 +148,13 @@ impl State {
             Reference::Replenishment(id) => {
                 self.batch::<TopUps>(row.partner, *id).and_then(|row| row.batch.reference.clone())
             }
-            Reference::Transfer(_) | Reference::Closing(_) | Reference::Withdrawal(_) => None,
+            Reference::Closing(id) => {
+                self.batch::<Closings>(row.partner, *id).and_then(|row| row.batch.reference.clone())
+            }
+            Reference::Withdrawal(id) => {
+                self.batch::<Withdrawals>(row.partner, *id).and_then(|row| row.batch.reference.clone())
+            }
+            Reference::Transfer(_) => None,
         }
     }
 
