@@ -2,6 +2,7 @@
 //!
 //! A task a webhook, four attempts at once. So a receiver that does not answer holds up nothing but itself.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ use kopeck_service::tokens::TokenService;
 use kopeck_service::webhooks::delivery::{self, AttemptReport, Next};
 use secrecy::ExposeSecret as _;
 use tokio::sync::{oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use uuid::Uuid;
 
 use crate::liveness::Heartbeat;
@@ -95,18 +96,25 @@ impl Deliverer {
         let signals = Arc::new(Signals::default());
         let mut appended = self.appended.clone();
         let mut tasks = JoinSet::new();
+        // Two tasks of a process would share the lease of a webhook, and deliver each event twice.
+        let mut running: HashMap<WebhookId, AbortHandle> = HashMap::new();
         let mut has_failed = false;
         while !stop.is_requested() {
             heartbeat.beat();
             let polled_at = Instant::now();
             while tasks.try_join_next().is_some() {}
+            running.retain(|_, task| !task.is_finished());
             signals.is_full.store(tasks.len() >= MOST_WEBHOOKS, Ordering::Relaxed);
             match self.ready(MOST_WEBHOOKS - tasks.len()).await {
                 Ok(ready) => {
                     has_failed = false;
                     for (partner, id) in ready {
+                        if running.contains_key(&id) {
+                            continue;
+                        }
                         let (deliverer, signals) = (self.clone(), Arc::clone(&signals));
-                        tasks.spawn(async move { deliverer.deliver(partner, id, &signals).await });
+                        let task = tasks.spawn(async move { deliverer.deliver(partner, id, &signals).await });
+                        running.insert(id, task);
                     }
                 }
                 // An outage of the store is in the log already, by the workers; here its beginning is enough.
@@ -119,7 +127,7 @@ impl Deliverer {
             // So that a stream of events does not keep the store busy with polls.
             let pause = PAUSE.max(polled_at.elapsed()).min(POLL);
             tokio::time::sleep(pause).await;
-            wait_for_event(&mut appended, POLL - pause).await;
+            wait_for_event(&mut appended, POLL.saturating_sub(pause)).await;
         }
         signals.is_stopping.store(true, Ordering::Relaxed);
         while tasks.join_next().await.is_some() {
