@@ -83,11 +83,11 @@ enum Unit {
 }
 
 impl Check {
-    fn money(what: impl Into<String>, expected: i64, found: i64) -> Self {
+    pub(crate) fn money(what: impl Into<String>, expected: i64, found: i64) -> Self {
         Self { what: what.into(), expected, found, unit: Unit::Kopecks }
     }
 
-    fn count(what: impl Into<String>, Count { expected, found }: Count) -> Self {
+    pub(crate) fn count(what: impl Into<String>, Count { expected, found }: Count) -> Self {
         let pieces = |number| i64::try_from(number).unwrap_or(i64::MAX);
         Self { what: what.into(), expected: pieces(expected), found: pieces(found), unit: Unit::Pieces }
     }

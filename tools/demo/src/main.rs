@@ -2,6 +2,7 @@
 
 mod books;
 mod money;
+mod month;
 mod outcome;
 mod plan;
 mod pool;
@@ -18,7 +19,15 @@ use crate::settings::Settings;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let checks = match play().await {
+    let played = match std::env::args().nth(1).as_deref() {
+        None => play().await,
+        Some("month") => play_month().await,
+        Some(other) => {
+            eprintln!("{other} is nothing to play; there is month, and the first day without a name");
+            return ExitCode::FAILURE;
+        }
+    };
+    let checks = match played {
         Ok(checks) => checks,
         Err(error) => {
             eprintln!("the demo could not go on: {error:#}");
@@ -37,14 +46,20 @@ async fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
+async fn play_month() -> anyhow::Result<Vec<Check>> {
+    let settings = Settings::from_env()?;
+    month::play(&settings.client()?, settings.deposit, settings::cards()?).await
+}
+
 /// Plays the day, shows it, and answers with every comparison made.
 async fn play() -> anyhow::Result<Vec<Check>> {
     let settings = Settings::from_env()?;
-    let rows = staff_file::read(&settings.employees)?;
+    let staff_file = settings::staff_file()?;
+    let rows = staff_file::read(&staff_file)?;
     let client = settings.client()?;
     let at_start = client.balance().await?;
 
-    table::heading(&format!("Employees: {} rows of {}", rows.len(), settings.employees.display()));
+    table::heading(&format!("Employees: {} rows of {}", rows.len(), staff_file.display()));
     let staff = steps::staff::hire(&client, &rows).await?;
     table::staff(&staff);
 

@@ -5,7 +5,8 @@
 //! | `KOPECK_DEMO_URL` | the service, such as `http://127.0.0.1:8080` |
 //! | `KOPECK_DEMO_PARTNER` | what `kopeck partner create --json` printed |
 //! | `KOPECK_DEMO_DEPOSIT` | the kopecks that the partner was created with |
-//! | `KOPECK_DEMO_EMPLOYEES` | the file with the employees |
+//! | `KOPECK_DEMO_EMPLOYEES` | the file with the employees of the first day |
+//! | `KOPECK_DEMO_CARDS` | the number of cards of the month |
 
 use std::env;
 use std::path::PathBuf;
@@ -19,7 +20,6 @@ pub(crate) struct Settings {
     url: String,
     partner: Partner,
     pub(crate) deposit: i64,
-    pub(crate) employees: PathBuf,
 }
 
 /// A new partner's secrets. Not `Debug`, so that they are never shown.
@@ -41,7 +41,6 @@ impl Settings {
             url: variable("KOPECK_DEMO_URL")?,
             partner,
             deposit: deposit.parse().context("KOPECK_DEMO_DEPOSIT is no number of kopecks")?,
-            employees: variable("KOPECK_DEMO_EMPLOYEES")?.into(),
         })
     }
 
@@ -56,6 +55,16 @@ impl Settings {
             .seal_parameters(true)
             .build()?)
     }
+}
+
+/// The file with the employees of the first day.
+pub(crate) fn staff_file() -> anyhow::Result<PathBuf> {
+    Ok(variable("KOPECK_DEMO_EMPLOYEES")?.into())
+}
+
+/// The number of cards of the month.
+pub(crate) fn cards() -> anyhow::Result<usize> {
+    variable("KOPECK_DEMO_CARDS")?.parse().context("KOPECK_DEMO_CARDS is no number of cards")
 }
 
 fn variable(name: &str) -> anyhow::Result<String> {

@@ -12,6 +12,6 @@ use std::time::Duration;
 use kopeck_client::Wait;
 
 /// How long to wait for what the service works on.
-fn patience() -> Wait {
+pub(crate) fn patience() -> Wait {
     Wait::up_to(Duration::from_mins(2)).intervals(Duration::from_millis(200), Duration::from_millis(500))
 }
