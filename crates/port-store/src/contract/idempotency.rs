@@ -7,7 +7,7 @@ use crate::{RecordedResponse, Rule, Store, StoreError};
 
 fn answer(number: u8, seconds: i64) -> RecordedResponse {
     let body = Some(vec![b'{', 0, 0xff, number, b'}']);
-    let employee = (number % 2 == 0).then(|| EmployeeId::new(uuid::Uuid::from_u128(number.into())));
+    let employee = number.is_multiple_of(2).then(|| EmployeeId::new(uuid::Uuid::from_u128(number.into())));
     RecordedResponse { fingerprint: [number; 32], status: 201, body, employee, recorded_at: at(seconds) }
 }
 
