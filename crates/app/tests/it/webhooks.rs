@@ -2,6 +2,8 @@
 
 pub mod receiver;
 
+use std::collections::BTreeSet;
+
 use kopeck_sealing::{EventContext, SealingKey, SigningSecret, open_event};
 use serde_json::{Value, json};
 
@@ -104,6 +106,21 @@ fn events_arrive_signed_and_as_the_feed_has_them() {
     let event = service.ping(&webhook);
     let ping = receiver.next();
     assert_eq!((ping.json()["type"].clone(), ping.header("webhook-id")), (json!("ping"), event.as_str()));
+}
+
+#[test]
+fn each_event_is_delivered_once_while_others_are_appended() {
+    const EVENTS: usize = 40;
+    let (service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url(), "types": ["employee.created", "ping"]}));
+    for number in 0..EVENTS {
+        service.send(post("/v1/employee/add", &json!({"customId": format!("E-{number}")}))).ok(200);
+    }
+    let arrived = || receiver.next().header("webhook-id").to_owned();
+    let ids: BTreeSet<String> = (0..EVENTS).map(|_| arrived()).collect();
+    assert_eq!(ids.len(), EVENTS);
+    let ping = service.ping(&webhook);
+    assert_eq!(arrived(), ping, "nothing was left over");
 }
 
 #[test]
