@@ -15,8 +15,8 @@ use crate::installation::Installation;
 use crate::journal::Journal;
 use crate::load::{Answer, Call, RequestKind};
 
-/// Transactions that are read at a time.
-const ROWS: u32 = 1_000;
+/// Rows that are read at a time.
+pub(super) const ROWS: u32 = 1_000;
 
 /// Compares the bank's ledger with what the service told the partners.
 pub(super) fn check(
