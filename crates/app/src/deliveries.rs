@@ -64,6 +64,29 @@ pub struct Deliverer {
     pub appended: watch::Receiver<()>,
 }
 
+/// The tasks of a process, one for each webhook at most: two would share its lease, and deliver each event twice.
+#[derive(Default)]
+struct WebhookTasks {
+    tasks: JoinSet<()>,
+    by_webhook: HashMap<WebhookId, AbortHandle>,
+}
+
+impl WebhookTasks {
+    /// Starts the task of a webhook, unless one runs.
+    fn start(&mut self, id: WebhookId, task: impl Future<Output = ()> + Send + 'static) {
+        if self.by_webhook.get(&id).is_none_or(AbortHandle::is_finished) {
+            self.by_webhook.insert(id, self.tasks.spawn(task));
+        }
+    }
+
+    /// How many tasks run.
+    fn running(&mut self) -> usize {
+        while self.tasks.try_join_next().is_some() {}
+        self.by_webhook.retain(|_, task| !task.is_finished());
+        self.tasks.len()
+    }
+}
+
 /// What all deliveries heed.
 #[derive(Default)]
 struct Signals {
@@ -95,26 +118,19 @@ impl Deliverer {
     async fn deliver_all(&self, stop: &Stop, heartbeat: &Heartbeat) {
         let signals = Arc::new(Signals::default());
         let mut appended = self.appended.clone();
-        let mut tasks = JoinSet::new();
-        // Two tasks of a process would share the lease of a webhook, and deliver each event twice.
-        let mut running: HashMap<WebhookId, AbortHandle> = HashMap::new();
+        let mut tasks = WebhookTasks::default();
         let mut has_failed = false;
         while !stop.is_requested() {
             heartbeat.beat();
             let polled_at = Instant::now();
-            while tasks.try_join_next().is_some() {}
-            running.retain(|_, task| !task.is_finished());
-            signals.is_full.store(tasks.len() >= MOST_WEBHOOKS, Ordering::Relaxed);
-            match self.ready(MOST_WEBHOOKS - tasks.len()).await {
+            let running = tasks.running();
+            signals.is_full.store(running >= MOST_WEBHOOKS, Ordering::Relaxed);
+            match self.ready(MOST_WEBHOOKS - running).await {
                 Ok(ready) => {
                     has_failed = false;
                     for (partner, id) in ready {
-                        if running.contains_key(&id) {
-                            continue;
-                        }
                         let (deliverer, signals) = (self.clone(), Arc::clone(&signals));
-                        let task = tasks.spawn(async move { deliverer.deliver(partner, id, &signals).await });
-                        running.insert(id, task);
+                        tasks.start(id, async move { deliverer.deliver(partner, id, &signals).await });
                     }
                 }
                 // An outage of the store is in the log already, by the workers; here its beginning is enough.
@@ -130,7 +146,7 @@ impl Deliverer {
             wait_for_event(&mut appended, POLL.saturating_sub(pause)).await;
         }
         signals.is_stopping.store(true, Ordering::Relaxed);
-        while tasks.join_next().await.is_some() {
+        while tasks.tasks.join_next().await.is_some() {
             heartbeat.beat();
         }
     }
@@ -299,6 +315,21 @@ mod tests {
         assert!(wait_for_event(&mut appended, long).now_or_never().is_none(), "once for each event");
         drop(sender);
         assert!(wait_for_event(&mut appended, long).now_or_never().is_none(), "it does not spin");
+    }
+
+    #[tokio::test]
+    async fn a_webhook_has_one_task_at_a_time() {
+        let [first, second] = [1, 2].map(|id| WebhookId::new(Uuid::from_u128(id)));
+        let mut tasks = WebhookTasks::default();
+        let (end, ended) = oneshot::channel::<()>();
+        tasks.start(first, async move { drop(ended.await) });
+        tasks.start(first, async { panic!("a second task of the webhook") });
+        tasks.start(second, std::future::pending());
+        assert_eq!(tasks.running(), 2);
+        drop(end);
+        assert!(tasks.tasks.join_next().await.unwrap().is_ok());
+        tasks.start(first, std::future::pending());
+        assert_eq!(tasks.running(), 2);
     }
 
     #[tokio::test]
