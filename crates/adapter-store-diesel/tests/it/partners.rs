@@ -32,8 +32,8 @@ const ROWS: &str = "
             balance, remaining_top_up, standing, seen_at, account_value, account_updated_at, spending_limit)
         VALUES (ONE, ID, 1, 4006381333931, 'MP4', ID, 0, 1, ID, 'MAIN', 0, 0, 'OPEN', 0, 0, 0, 'UNLIMITED');
     INSERT INTO transactions VALUES (ONE, ID, 1, 0, 'PAYMENT', 1, NULL, NULL, NULL);
-    INSERT INTO card_batches VALUES (ONE, ID, 'REPLENISHMENT', 1, 1, 1, NULL, 'NEW', 0, 0);
-    INSERT INTO card_batch_items VALUES (ONE, ID, 0, 'REPLENISHMENT', ID, 4006381333931, 1, 'OPEN', NULL, 1, 0);
+    INSERT INTO card_batches VALUES (ONE, ID, 'REPLENISHMENT', 1, 1, 1, NULL, 'NEW', 0, 0, 0, 0);
+    INSERT INTO card_batch_items VALUES (ONE, ID, 0, 'REPLENISHMENT', ID, 4006381333931, 1, 'OPEN', NULL, 1, 0, NULL, 0, NULL);
     INSERT INTO movements (partner_id, number, kind, order_id, replenishment_id, closing_id, withdrawal_id, created_at)
         VALUES (ONE, 1, 'HOLD', ID, NULL, NULL, NULL, 0), (ONE, 2, 'HOLD', NULL, ID, NULL, NULL, 0),
             (ONE, 3, 'RETURN', NULL, NULL, ID, NULL, 0), (ONE, 4, 'RETURN', NULL, NULL, NULL, ID, 0);

@@ -411,11 +411,11 @@ fn no_statement_walks_a_table() {
         let plan = plan(&mut connection, &statement);
         let walks = plan.iter().any(|step| step.starts_with("SCAN") && !is_meant(step));
         assert!(!walks, "{statement}\n{plan:#?}");
-        let pages = statement.contains("LIMIT") || statement.contains("`seq`");
+        let pages = statement.contains("LIMIT ") || statement.contains("`seq`");
         let sorts = plan.iter().any(|step| step.starts_with("USE TEMP B-TREE"));
         assert!(!(pages && sorts), "{statement}\n{plan:#?}");
         // SQLite plans a statement anew whenever a value is bound to its LIMIT: five times the cost of a look-up.
-        assert!(!statement.contains("LIMIT") || statement.contains("ORDER BY"), "{statement}");
+        assert!(!statement.contains("LIMIT ") || statement.contains("ORDER BY"), "{statement}");
     }
 }
 
@@ -450,8 +450,9 @@ fn the_main_look_ups_use_the_index_made_for_them() {
         ),
         (
             "SELECT SUM(CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END) \
-             FROM card_batch_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed",
-            "INDEX card_batch_items_claim (partner_id=? AND card_id=?)",
+             FROM card_batch_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed \
+             AND (CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END) > 0",
+            "INDEX card_batch_items_claim (partner_id=? AND card_id=? AND <expr>>?)",
         ),
     ] {
         let plan = plan(&mut connection, statement);

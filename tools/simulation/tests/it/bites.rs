@@ -12,7 +12,10 @@ const EACH_KEY_ONCE: &str = "the bank carries out each key once";
 
 #[test]
 fn a_key_that_changes_is_found() {
-    assert_eq!(found(Sabotage::FreshKeys), Some("the bank's registry and the books agree"));
+    // Whichever is checked first where it shows.
+    let rules = [BANK_AND_REQUESTS, "the bank's registry and the books agree"];
+    let found = found(Sabotage::FreshKeys);
+    assert!(found.is_some_and(|rule| rules.contains(&rule)), "{found:?}");
 }
 
 #[test]

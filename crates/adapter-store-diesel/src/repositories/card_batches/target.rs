@@ -55,6 +55,7 @@ impl TargetRow {
 
 /// The lanes of claims are those of the index, which has each once for a card: their sum says which there are.
 ///
+/// That a lane is above zero says nothing, but without it SQLite's planner reads every item of the partner.
 /// With EXISTS, PostgreSQL's planner would read every claimed card of the partner, for ten.
 macro_rules! targets {
     ($those:literal) => {
@@ -63,6 +64,7 @@ macro_rules! targets {
                 SELECT SUM(CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END)
                 FROM card_batch_items i
                 WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed
+                    AND (CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END) > 0
             ), 0) AS BIGINT) AS lanes
             FROM cards c WHERE c.partner_id = ? AND c.id ",
             $those
