@@ -57,6 +57,9 @@ impl<'a> NewInstruction<'a> {
     }
 }
 
+/// Key, id, fingerprint, verdict, and what came back.
+type RecordedRow = (String, i64, Vec<u8>, String, Option<i64>);
+
 /// The recorded instructions under `keys`.
 pub(crate) fn recorded<'a>(
     connection: &mut SqliteConnection,
@@ -64,7 +67,7 @@ pub(crate) fn recorded<'a>(
 ) -> Result<HashMap<&'a str, InstructionRecord>, SimulatorError> {
     let mut by_text: HashMap<String, InstructionRecord> = HashMap::with_capacity(keys.len());
     for chunk in keys.chunks(ROWS_OF_A_STATEMENT) {
-        let rows: Vec<(String, i64, Vec<u8>, String, Option<i64>)> = instructions::table
+        let rows: Vec<RecordedRow> = instructions::table
             .filter(instructions::key.eq_any(chunk))
             .select((
                 instructions::key,

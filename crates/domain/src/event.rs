@@ -260,6 +260,9 @@ pub struct Returned {
     pub amount: Kopecks,
     /// The request that brought it back.
     pub by: ReturnOrigin,
+    /// What the partner calls the request.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub reference: Option<RequestReference>,
 }
 
 /// A request that brings money back.

@@ -120,7 +120,7 @@ impl Kind for Closings {
     ) -> Result<(), StoreError> {
         for item in &decided.done {
             cards::store_closed(unit, env, partner, item.card)?;
-            returns::book(unit, env, partner, item, ReturnOrigin::Closing(batch.id))?;
+            returns::book(unit, env, partner, batch, item, ReturnOrigin::Closing(batch.id))?;
         }
         returns::outdate(unit, env, partner, &decided.refused)
     }

@@ -1,6 +1,6 @@
 //! What closings and withdrawals share: money that comes back from a card.
 
-use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::card_batch::{BatchItem, CardBatch};
 use kopeck_domain::event::{EventData, ReturnOrigin, Returned};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::{MovementKind, Reference};
@@ -18,6 +18,7 @@ pub(crate) fn book<K: Kind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
+    batch: &CardBatch<K>,
     item: &BatchItem<K>,
     by: ReturnOrigin,
 ) -> Result<(), StoreError> {
@@ -31,7 +32,8 @@ pub(crate) fn book<K: Kind>(
     };
     money::book(unit, env, partner, MovementKind::Return, reference, amount)
         .map_err(MoveError::unexpected)?;
-    events::append(unit, env, partner, [EventData::BalanceReturned(Returned { amount, by })])
+    let returned = Returned { amount, by, reference: batch.reference.clone() };
+    events::append(unit, env, partner, [EventData::BalanceReturned(returned)])
 }
 
 /// After the end of the batch every reader sees these cards as the bank has them, whatever the age of the stored copy.

@@ -97,9 +97,10 @@ pub fn outline(
     let mut date = month.first_day();
     while date < month.end() && date <= today {
         let next = date.next_day().unwrap_or(Date::MAX);
-        let end = match next < month.end() {
-            true => unit.movements().first_within(partner, start..span.numbers.end, zone.start_of(next))?,
-            false => None,
+        let end = if next < month.end() {
+            unit.movements().first_within(partner, start..span.numbers.end, zone.start_of(next))?
+        } else {
+            None
         };
         let end = end.unwrap_or(span.numbers.end);
         let after = if end == start { level } else { level_before(unit, partner, end)? };

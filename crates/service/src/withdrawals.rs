@@ -81,7 +81,7 @@ impl Kind for Withdrawals {
         decided: &BatchDecision<'_, Self>,
     ) -> Result<(), StoreError> {
         for item in &decided.done {
-            returns::book(unit, env, partner, item, ReturnOrigin::Withdrawal(batch.id))?;
+            returns::book(unit, env, partner, batch, item, ReturnOrigin::Withdrawal(batch.id))?;
         }
         let cards: Vec<_> = decided.done.iter().chain(&decided.refused).copied().collect();
         returns::outdate(unit, env, partner, &cards)

@@ -49,6 +49,7 @@ pub(crate) fn to_the_second(at: OffsetDateTime) -> OffsetDateTime {
     at.replace_nanosecond(0).unwrap_or(at)
 }
 
+#[expect(clippy::too_many_lines, reason = "one short arm a type of event")]
 fn data(data: &EventData, zone: Zone) -> api::EventData {
     match data {
         EventData::OrderStatus(order) => api::EventData::OrderStatus(api::OrderEvent {
@@ -111,7 +112,7 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
             let amount = returned.amount.get();
             api::EventData::BalanceReturned(api::ReturnEvent {
                 amount,
-                reference: None,
+                reference: reference(returned.reference.as_ref()),
                 closing_id,
                 withdrawal_id,
             })

@@ -192,6 +192,7 @@ fn request_filters<S: Copy>(state: S) -> [RequestFilter<S>; 6] {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a line a look-up")]
 fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let (order, lines, cards) = order_with_cards(7, 2);
     unit.orders().insert(PARTNER, &order, &lines)?;

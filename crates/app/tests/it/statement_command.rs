@@ -45,7 +45,7 @@ fn an_operator_has_a_month_in_each_form() {
     assert_eq!(succeed(&["--format", "xlsx", "--output", file.to_str().unwrap()]), "");
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(std::fs::read(&file).unwrap())).unwrap();
     let sheet = book.worksheet_range("Entries").unwrap();
-    let last: Vec<String> = sheet.rows().last().unwrap().iter().map(ToString::to_string).collect();
+    let last: Vec<String> = sheet.rows().next_back().unwrap().iter().map(ToString::to_string).collect();
     assert_eq!((last[4].as_str(), last[8].as_str()), ("150057", "'=2+3"));
 
     let run = |arguments: &[&str]| {

@@ -79,6 +79,7 @@ fn bank_samples() -> Vec<(EventData, Value)> {
 }
 
 /// Events of what the partner or the service does.
+#[expect(clippy::too_many_lines, reason = "a few lines a type of event")]
 fn partners_samples() -> Vec<(EventData, Value)> {
     let holder = || CardHolder {
         card: CardId::new(ID),
@@ -155,8 +156,9 @@ fn partners_samples() -> Vec<(EventData, Value)> {
             EventData::BalanceReturned(Returned {
                 amount: Kopecks::new(700),
                 by: ReturnOrigin::Closing(ClosingId::new(ID)),
+                reference: Some(RequestReference::parse("PO-7").unwrap()),
             }),
-            json!({"amount": 700, "by": {"closing": ID}}),
+            json!({"amount": 700, "by": {"closing": ID}, "reference": "PO-7"}),
         ),
         (EventData::BalanceWithdrawn(transfer()), json!({"amount": 5_000, "reference": "R-1"})),
         (EventData::BalanceCorrected(transfer()), json!({"amount": 5_000, "reference": "R-1"})),

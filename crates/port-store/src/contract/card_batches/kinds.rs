@@ -28,6 +28,7 @@ pub trait SampleKind: StoredKind {
     }
 
     /// The card with this ordinal, carried out.
+    #[must_use]
     fn done(_: u32) -> ItemState<Self::Refusal> {
         ItemState::Done
     }

@@ -1,6 +1,10 @@
 //! What some kinds have of their own.
 
-use super::*;
+use super::{
+    BatchItem, BatchState, Card, CardBatch, CardClaims, ClosingTerms, Closings, ItemCounts, ItemState,
+    Kopecks, LimitChanges, Store, Stored, StoredBatch, TAKEN, TopUps, Withdrawals, at, batch, insert_batch,
+    list, page, partner, sample_limits, some_cards, targets, try_insert,
+};
 
 /// As it was given, of every shape.
 pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
