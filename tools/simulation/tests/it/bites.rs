@@ -38,7 +38,9 @@ fn sending_money_that_is_not_held_is_found() {
 
 #[test]
 fn sending_twice_to_a_bank_that_does_it_twice_is_found() {
-    assert_eq!(found(Sabotage::UnsafeRepeats), Some(EACH_KEY_ONCE));
+    // Once a request is done it is compared with the bank, which may come before the keys are counted.
+    let found = found(Sabotage::UnsafeRepeats);
+    assert!(found.is_some_and(|rule| [EACH_KEY_ONCE, BANK_AND_REQUESTS].contains(&rule)), "{found:?}");
 }
 
 #[test]
