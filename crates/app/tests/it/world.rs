@@ -59,14 +59,15 @@ pub fn samples() -> impl Iterator<Item = Sample> {
     })
 }
 
-/// Those with an identifier in the path, and its name there. Not among them: calls with a category among their fields,
+/// Those with one identifier in the path, and its name there. Not among them: calls with a category among their fields,
 /// as an unknown one is a faulty value, which is reported first.
 pub fn samples_by_path() -> impl Iterator<Item = (Sample, &'static str)> {
     let by_id =
         |sample: &Sample| sample.at.starts_with(['<', '[']) && sample.fields.get("idCategory").is_none();
     samples().filter(by_id).filter_map(|sample| {
-        let placeholder = sample.operation.placeholders().next()?;
-        Some((sample, placeholder))
+        let mut placeholders = sample.operation.placeholders();
+        let placeholder = placeholders.next()?;
+        placeholders.next().is_none().then_some((sample, placeholder))
     })
 }
 
@@ -319,7 +320,7 @@ impl Maker<'_> {
         let top_up = self.top_up(&card);
         let change = self.change(&card);
         let [spare, unwanted, emptied] =
-            [4, 5, 6].map(|place: usize| self.free_card(&numbers[place]["customIdCard"]));
+            [5, 6, 7].map(|place: usize| self.free_card(&numbers[place]["customIdCard"]));
         let closing = self.closing(&unwanted);
         self.server.run_jobs();
         let withdrawal = self.withdrawal(&card);
