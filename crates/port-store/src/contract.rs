@@ -203,8 +203,8 @@ macro_rules! contract_tests {
             a_request_of_ten_thousand_cards
             targets_are_those_that_exist
             thousands_of_targets_are_found_at_once
-            the_list_filters_by_reference_and_time
             facts_are_those_of_every_batch
+            the_list_filters_by_reference_and_time
         } }
         $crate::contract_tests! { @aggregate $make, card_batches:
             a_limit_change_keeps_its_limit
@@ -317,7 +317,9 @@ mod tests {
         }
         let batches = include_str!("contract/card_batches.rs");
         let generic = listed("withdrawals: Withdrawals\n        ] {");
-        assert_eq!(generic, written(batches, '<'), "for each kind of batch");
+        let filters = include_str!("contract/card_batches/filters.rs");
+        let cases = [written(batches, '<'), written(filters, '<')].concat();
+        assert_eq!(generic, cases, "for each kind of batch");
         let particular = include_str!("contract/card_batches/particular.rs");
         assert_eq!(listed("$make, card_batches:"), written(particular, '('), "card_batches");
     }

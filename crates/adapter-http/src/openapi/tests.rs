@@ -109,9 +109,9 @@ fn bodies_have_names() {
     let mut bodies = 0;
     for place in ["/paths", "/components/responses"] {
         walk(document.pointer(place).unwrap(), &mut |value| {
-            for media in
-                value.get("content").and_then(Value::as_object).into_iter().flat_map(|all| all.values())
-            {
+            let content = value.get("content").and_then(Value::as_object).into_iter().flatten();
+            // A file is what it is.
+            for (_, media) in content.filter(|(media_type, _)| media_type.ends_with("json")) {
                 assert!(is_named(&media["schema"]), "{}", media["schema"]);
                 bodies += 1;
             }

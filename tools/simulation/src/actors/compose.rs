@@ -79,7 +79,7 @@ const WISHES: [(u32, Wish); 18] = [
     (4, Wish::CancelOrder),
     (4, Wish::CancelTopUp),
     (2, Wish::CancelLimits),
-    (2, Wish::CancelClosing),
+    (6, Wish::CancelClosing),
     (2, Wish::CancelWithdrawal),
     (3, Wish::Confirm),
 ];
