@@ -46,6 +46,7 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
     fn status_event(status: RequestStatus<Self::Id, BatchState>) -> EventData;
 
     /// Whether a batch with these terms can be cancelled while it is new.
+    #[must_use]
     fn is_cancellable(_: &Self::Terms) -> bool {
         true
     }

@@ -319,7 +319,7 @@ impl Maker<'_> {
         let top_up = self.top_up(&card);
         let change = self.change(&card);
         let [spare, unwanted, emptied] =
-            [4, 5, 6].map(|place: usize| self.free_card(&numbers[place]["customIdCard"]));
+            [5, 6, 7].map(|place: usize| self.free_card(&numbers[place]["customIdCard"]));
         let closing = self.closing(&unwanted);
         self.server.run_jobs();
         let withdrawal = self.withdrawal(&card);
