@@ -37,7 +37,7 @@ fn one_seed_is_one_run() {
 #[test]
 fn every_kind_of_request_comes_to_every_end() {
     let mut ends = std::collections::BTreeSet::new();
-    for seed in 0..400 {
+    for seed in 0..1_000 {
         ends.extend(run(seed, None, false).requests.into_keys());
     }
     for kind in ["REPLENISHMENT", "LIMIT_CHANGE", "CLOSING", "WITHDRAWAL"] {
