@@ -130,7 +130,7 @@ class Sealing:
 
         path, query = call.path_with(_plain), call.query
         if self.parameters:
-            path = call.path_with(lambda name, id: seal(f"path:{name}", str(id)))
+            path = call.path_with(lambda name, value: seal(f"path:{name}", str(value)))
             if query:
                 query = {"sealed": seal("query", to_json(query))}
         target = path + _query_text(query)
@@ -147,7 +147,7 @@ class Sealing:
         return sealing.open_sealed(key, context, now_unix, text)
 
     def _bound_path(self, call: Call) -> str:
-        return sealing.bound_path(call.path_with((lambda name, id: "*") if self.parameters else _plain))
+        return sealing.bound_path(call.path_with((lambda name, value: "*") if self.parameters else _plain))
 
 
 def render_clear(call: Call) -> Rendered:
@@ -161,8 +161,8 @@ def to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _plain(name: str, id: UUID) -> str:
-    return str(id)
+def _plain(name: str, value: UUID | str) -> str:
+    return str(value)
 
 
 def _query_text(query: Mapping[str, str | int]) -> str:

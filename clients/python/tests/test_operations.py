@@ -74,8 +74,8 @@ def answer(seen: Seen) -> Reply:
             return Reply(200, b"PK\xff")
         return Reply(200, STATEMENT)
     if seen.path == "/v1/transactions":
-        data = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
-        return Reply(200, {"data": data, "next": 4})
+        read = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
+        return Reply(200, {"data": read, "next": 4})
     if seen.path.startswith("/v1/webhook"):
         return Reply(200, {**WEBHOOK, "data": [WEBHOOK], "meta": META})
     item = dict(OBJECT)
@@ -243,8 +243,18 @@ class Operations(unittest.TestCase):
         # What another operation asks, in another spelling.
         named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
         self.assertGreater(len(named), 40)
-        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, closings_and_withdrawals)
-        groups += (statements, events, webhooks, sandbox, tokens)
+        groups = (
+            employees_and_categories,
+            cards_and_balance,
+            orders,
+            replenishments_and_limits,
+            closings_and_withdrawals,
+            statements,
+            events,
+            webhooks,
+            sandbox,
+            tokens,
+        )
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}").replace("2026-01", "{}") for calls in groups for one in sent_by(calls)}
         self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
 
