@@ -171,7 +171,7 @@ const STORY: &str = "token.access token.refresh sandbox.deposit category.create 
     replenishment.result replenishment.result_by_path replenishment.list sandbox.purchase sandbox.refund \
     limits.set limits.status limits.cancel ~ limits.result limits.list card.can_pay card.transactions card.switch balance \
     withdrawal.create withdrawal.status withdrawal.cancel ~ withdrawal.result withdrawal.list \
-    closing.create closing.status closing.cancel ~ closing.result closing.list \
+    order.virtual ~ closing.create closing.status closing.cancel ~ closing.result closing.list \
     sandbox.block sandbox.unblock sandbox.expire sandbox.bank sandbox.clock";
 
 /// Sends each request as it is filled in, twice.
