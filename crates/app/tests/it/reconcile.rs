@@ -250,7 +250,7 @@ async fn another_end_is_found() {
     server.work_now();
 }
 
-/// It is told once, on the side that is compared.
+/// One difference, on the side that is compared.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_day_is_found_from_both_sides() {
     let scene = Scene::new().await;

@@ -336,7 +336,7 @@ fn a_card_that_is_not_the_partners_is_not_renewed() {
     assert_eq!(renewed, Err(CardError::NotFound));
 }
 
-/// A card that the bank closed is nobody's MAIN card any more, and never opens again.
+/// A card that the bank closed is no MAIN card any more, and never opens again.
 #[test]
 fn a_card_that_the_bank_closed_keeps_its_place_alone() {
     let closed = |record: CardRecord| CardRecord {

@@ -26,7 +26,7 @@ fn told(unit: &MockUnit) -> Vec<EventData> {
     unit.events.data().into_iter().cloned().collect()
 }
 
-/// The lost card of an employee and a stolen one of nobody are blocked; the damaged one is not.
+/// The lost card of an employee and a stolen unassigned one are blocked; the damaged one is not.
 #[test]
 fn lost_and_stolen_cards_are_blocked_with_the_request_which_knows_no_delay() {
     let mut unit = MockUnit::default();
@@ -118,7 +118,7 @@ fn every_card_is_closed_under_its_own_key() {
     }
 }
 
-/// Of each card in turn: that it is closed, that it is nobody's MAIN card any more, and its money; of an empty card no money.
+/// Of each card in turn: that it is closed, that it is no MAIN card any more, and its money; of an empty card no money.
 #[test]
 fn a_closed_card_and_its_money_are_told() {
     let mut unit = MockUnit::default();

@@ -19,7 +19,7 @@ fn withdrawal(card: u128, amount: Option<i64>) -> CardWithdrawal {
     CardWithdrawal { card: card_id(card), amount: amount.map(kopecks) }
 }
 
-/// Cards that are expired, blocked and nobody's give their money back too.
+/// Cards that are expired, blocked or unassigned give their money back too.
 #[test]
 fn a_batch_asks_for_the_sum_if_every_card_has_an_amount() {
     for (amounts, sum) in [([Some(300), Some(200)], Some(500)), ([Some(300), None], None)] {

@@ -180,7 +180,7 @@ fn one_main_card(cards: &[CardRecord]) -> Result<(), Violation> {
     }
 }
 
-/// A card is closed here if the bank closed it, and then it is nobody's MAIN card.
+/// A card is closed here if the bank closed it, and then it is no MAIN card.
 fn closed_cards_are_told(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
     let wrong = |record: &&CardRecord| {
         let at_bank = world.bank.card_at_bank(record.card.number).map(|card| card.standing);
