@@ -2,7 +2,7 @@
 
 [private]
 default:
-    @just --list --unsorted
+    @{{just_executable()}} --list --unsorted
 
 # Start the service with a sandbox, the bank simulator and a demo partner
 serve *options:
