@@ -66,7 +66,7 @@ class Listener:
 
 
 def self_signed() -> ssl.SSLContext:
-    """Shows a certificate for 127.0.0.1 that nobody has signed."""
+    """Shows a certificate for 127.0.0.1 without a signature of an authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "kopeck test")])
     now = datetime.now(timezone.utc)

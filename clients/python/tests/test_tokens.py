@@ -27,7 +27,7 @@ def numbered(expires: int = 4_000_000_000) -> Handler:
 
 
 def only(token: str) -> Handler:
-    """Lets nobody in but the bearer of a token."""
+    """Admits only the bearer of a token."""
     return lambda seen: BALANCE if seen.headers["authorization"] == f"Bearer {token}" else REFUSED
 
 

@@ -1,4 +1,4 @@
-/** A certificate that nobody has signed, valid for a hundred years, for tests alone. Its key protects nothing. */
+/** A certificate without a signature of an authority, valid for a hundred years, for tests alone. Its key protects nothing. */
 
 export const cert = `-----BEGIN CERTIFICATE-----
 MIIBGTCBwaADAgECAgEBMAoGCCqGSM49BAMCMBYxFDASBgNVBAMMC2tvcGVjayB0

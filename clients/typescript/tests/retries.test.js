@@ -35,7 +35,7 @@ async function failure(promise, kind) {
   assert.fail("it succeeded");
 }
 
-/** An address where nobody answers; `listening` says whether somebody takes the connection. */
+/** An address that does not respond; `listening` says whether it accepts connections. */
 async function silent(t, listening) {
   const sockets = new Set();
   const server = createServer((socket) => sockets.add(socket));
@@ -184,7 +184,7 @@ test("errors say what the service said", async (t) => {
   assert.equal((await refused(422, "nonsense")).status, 422);
 });
 
-test("an answer of another form is told, and not shown", async (t) => {
+test("a response of another form is reported, and not shown", async (t) => {
   for (const body of ["hush", '["hush"]']) {
     const { client } = await stub(t, () => ({ body }));
     assert.doesNotMatch(inspect(await failure(client().balance(), DecodeError)), /hush/);

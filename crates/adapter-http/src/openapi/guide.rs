@@ -10,7 +10,7 @@ const PAGE: &str = include_str!("../../../../docs/API.md");
 const SEALING: &str = include_str!("../../../../docs/SEALING.md");
 
 /// The chapters before the operations.
-const INTRODUCTION: [&str; 2] = ["First calls", "Conventions"];
+const INTRODUCTION: [&str; 2] = ["First requests", "Conventions"];
 
 /// The parsed pages.
 pub(super) struct Guide<'a> {

@@ -73,7 +73,7 @@ chapters! {
     chapter_1_first_call = "first-call",
     chapter_2_sealing = "sealing",
     chapter_3_requests = "requests",
-    chapter_4_repeats = "repeats",
+    chapter_4_retries = "retries",
     chapter_5_errors = "errors",
     chapter_6_events = "events",
     chapter_7_sandbox = "sandbox",
