@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_sealed_under_the_key_of_the_call_or_the_active_one() {
+    fn responses_are_sealed_with_the_key_of_the_request_or_the_active_one() {
         let identity = identity(&[key(1, false, 32), key(2, true, 32), key(3, false, 31)]);
         let answering = |used: Option<u8>| {
             let used = used.map(|id| KeyId::from_bytes([id; 8]));

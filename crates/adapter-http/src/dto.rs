@@ -24,7 +24,7 @@ impl<T: HasSchema> HasSchema for Data<T> {
 }
 
 api_type! {
-    /// An answer that says nothing but that it came.
+    /// Confirms that the request was carried out.
     #[derive(Clone, Copy)]
     pub(crate) struct SuccessDto as "Done" {
         /// `true`.

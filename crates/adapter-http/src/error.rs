@@ -17,7 +17,8 @@ pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused";
 /// The fault of a plaintext value that has to be sealed.
 pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 
-/// An error response. Partner and log see different things: a 500 shows only the request id, and the reason of a
+/// An error response. Partner and log see different things: a 500 shows only the request id, and the reason
+/// of a
 /// refused sealed value is in the log alone.
 #[derive(Debug)]
 pub(crate) struct ApiError {
@@ -45,7 +46,7 @@ enum ErrorBody {
 }
 
 api_type! {
-    /// A card that stands in the way of a call for many cards.
+    /// A card because of which a request for many cards was refused.
     #[derive(Debug)]
     pub(crate) struct FaultyCard as "FaultyCard" {
         /// The reason, for a person to read.
@@ -65,7 +66,8 @@ impl FaultyCard {
 }
 
 impl ApiError {
-    /// The [code](Self::code) of a request with a sealed value that does not open, or with a plaintext value that has
+    /// The [code](Self::code) of a request with a sealed value that does not open, or with a plaintext
+    /// value that has
     /// to be sealed.
     pub(crate) const SEAL_REFUSED: &'static str = "sealed_value_refused";
 
@@ -211,25 +213,27 @@ impl From<Faults> for ApiError {
 }
 
 api_type! {
-    /// 422: every faulty field of a call, named at once.
+    /// 422: all invalid fields of a request.
     pub(crate) struct FieldsBody<'a> as "FaultyFields" {
         /// `false`.
         success: bool,
-        /// The faulty fields, in the order in which they were found.
+        /// The invalid fields, in the order in which they were found.
         data: Vec<FieldFault<'a>>,
     }
 }
 
 api_type! {
-    /// A faulty field, parameter or header.
+    /// An invalid field, parameter or header.
     struct FieldFault<'a> as "FaultyField" {
-        /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder; `body` stands
-        /// for a body that cannot be read at all. Names that the operation does not have are reported as `body` or
+        /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder;
+        /// `body` stands
+        /// for a body that cannot be read at all. Names that the operation does not have are reported as
+        /// `body` or
         /// `query`.
         field: &'a str,
         /// Always `incorrect value passed`.
         message: &'static str,
-        /// What is wrong, for a person to read.
+        /// The reason, human-readable.
         detail: &'a str,
     }
 }
@@ -243,7 +247,7 @@ impl<'a> From<&'a Fault> for FieldFault<'a> {
 }
 
 api_type! {
-    /// Why a call was refused.
+    /// An error.
     pub(crate) struct CodedBody<'a> as "Error" {
         /// `false`.
         success: bool,
@@ -254,7 +258,8 @@ api_type! {
     }
 }
 
-/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and there are
+/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and
+/// there are
 /// none.
 fn json(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()

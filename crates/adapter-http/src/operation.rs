@@ -45,7 +45,9 @@ pub(crate) struct Operation {
     pub(crate) errors: &'static [Code],
     /// The error codes of its lists of faulty cards.
     pub(crate) card_errors: &'static [Code],
-    /// Its reader, which tells the inputs.
+    /// The name of its body in the OpenAPI document, if other operations have the same body.
+    pub(crate) shared_body: Option<&'static str>,
+    /// Its reader, which declares the inputs.
     reads: fn(&mut Reader<'_>),
     fields: OnceLock<Vec<Field>>,
 }
@@ -117,6 +119,7 @@ impl Operation {
             files: &[],
             errors: &[],
             card_errors: &[],
+            shared_body: None,
             reads: |_| {},
             fields: OnceLock::new(),
         }
@@ -131,6 +134,12 @@ impl Operation {
     /// Its path identifiers, parameters and fields are those of this reader; see [`reads!`].
     pub(crate) const fn reads(mut self, reader: fn(&mut Reader<'_>)) -> Self {
         self.reads = reader;
+        self
+    }
+
+    /// Other operations have the same body: the OpenAPI document describes it once, under this name.
+    pub(crate) const fn shares_body(mut self, name: &'static str) -> Self {
+        self.shared_body = Some(name);
         self
     }
 

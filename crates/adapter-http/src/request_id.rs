@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 /// Our own id of a request, and the client's if it is well-formed. Clients may repeat an id, or send another
-/// partner's, so logs and audit entries are told apart by ours.
+/// partner's, so ours identifies logs and audit entries.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestId {
     own: String,

@@ -15,9 +15,9 @@ body! {
         balance: i64,
         /// Held for orders and replenishments that are not done.
         hold: i64,
-        /// `balance - hold`, what you can spend; never negative.
+        /// `balance - hold`, the amount that you can spend; never negative.
         available: i64,
-        /// The moment of the last movement.
+        /// When it last changed.
         #[serde(alias = "updateAt", with = "wire::text")]
         updated_at: PrimitiveDateTime,
     }
@@ -68,13 +68,13 @@ open_enum! {
 }
 
 body! {
-    /// What an entry belongs to.
+    /// The request or operation that an entry belongs to.
     pub struct EntrySource as "EntrySource" {
         /// What it is.
         kind: EntrySourceKind,
         /// The request; `null` if it is none.
         id: Option<Uuid>,
-        /// What you call the request, or the reference of the deposit or payment; `null` if there is none.
+        /// Your own name for the request, or the reference of the deposit or payout; `null` if there is none.
         reference: Option<String>,
     }
 }
@@ -82,20 +82,20 @@ body! {
 body! {
     /// An entry of your balance.
     pub struct BalanceEntry as "BalanceEntry" {
-        /// Its number: from 1, without gaps, in the order of booking.
+        /// Its number: from 1, without gaps, in posting order.
         seq: i64,
-        /// When it was booked.
+        /// When it was posted.
         #[serde(with = "wire::text")]
         at: PrimitiveDateTime,
         /// What it is.
         entry_type: EntryType = "type",
-        /// By how much it changed what you can spend, kopecks; 0 for a DEBIT, which takes what was held.
+        /// By how much it changed the available amount, kopecks; 0 for a DEBIT, which captures a hold.
         amount: i64,
-        /// All of your money after it, kopecks.
+        /// Your balance after it, kopecks.
         balance: i64,
-        /// What was held after it, kopecks.
+        /// The held amount after it, kopecks.
         hold: i64,
-        /// What it belongs to.
+        /// The request or operation that it belongs to.
         of: EntrySource,
     }
 }
@@ -105,7 +105,7 @@ body! {
     pub struct BalanceEntries as "BalanceEntries" {
         /// All of your money at the beginning of the period, kopecks.
         opening: i64,
-        /// All of your money at its end, kopecks.
+        /// Your balance at its end, kopecks.
         closing: i64,
         /// The entries, oldest first.
         data: Vec<BalanceEntry>,
@@ -121,7 +121,7 @@ body! {
         entry_type: EntryType = "type",
         /// How many entries there are.
         number: u64,
-        /// By how much they changed what you can spend, kopecks.
+        /// By how much they changed the available amount, kopecks.
         amount: i64,
     }
 }
@@ -132,27 +132,27 @@ body! {
         /// The day.
         #[serde(with = "wire::text")]
         date: Date,
-        /// All of your money at its beginning, kopecks.
+        /// Your balance at its start, kopecks.
         opening: i64,
-        /// All of your money at its end, kopecks.
+        /// Your balance at its end, kopecks.
         closing: i64,
-        /// By how much it changed what you can spend, kopecks.
+        /// By how much it changed the available amount, kopecks.
         amount: i64,
     }
 }
 
 body! {
-    /// What moved on your balance in a month.
+    /// The movements of your balance in a month.
     pub struct Statement as "Statement" {
         /// The month, `YYYY-MM`.
         month: String,
-        /// Whether the month is over: else more may come.
+        /// Whether the month is over. If not, entries may follow.
         complete: bool,
-        /// All of your money at its beginning, kopecks.
+        /// Your balance at its start, kopecks.
         opening: i64,
-        /// All of your money at its end, kopecks.
+        /// Your balance at its end, kopecks.
         closing: i64,
-        /// Each type of entry, also those of which there is none.
+        /// Each type of entry, also those without entries.
         totals: Vec<StatementTotal>,
         /// Each day of the month, up to today.
         days: Vec<StatementDay>,

@@ -27,7 +27,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What a card is to its employee.
+    /// A card, its employee and its status.
     pub enum CardStatus as "CardStatus",
         "MAIN: the card that top-ups go to; an employee has one at most. ADDITIONAL: a further card. TEMPORARILY_BLOCKED: blocked by you, at the bank too; it is not topped up."
     {
@@ -43,7 +43,7 @@ open_enum! {
 open_enum! {
     /// Whether a card can pay, by the bank and by its partner.
     pub enum BankStatus as "BankStatus",
-        "OPEN: it can pay. BLOCKING: blocked by you, the bank has not confirmed yet. BLOCKED: blocked by you. UNBLOCKING: not blocked by you any more, the bank has not confirmed yet. BLOCKED_BY_BANK: blocked by the bank. CLOSED: closed for good."
+        "OPEN: it can pay. BLOCKING: blocked by you, the bank has not confirmed yet. BLOCKED: blocked by you. UNBLOCKING: not blocked by you any more, the bank has not confirmed yet. BLOCKED_BY_BANK: blocked by the bank. CLOSED: permanently closed."
     {
         /// It can pay.
         Open = "OPEN",
@@ -63,7 +63,7 @@ open_enum! {
 open_enum! {
     /// The kind of a transaction, which tells the direction of its money.
     pub enum TransactionType as "TransactionType",
-        "Tells the direction: REPLENISHMENT and REFUND bring money to the card, PAYMENT takes it, REVERSAL brings it back to your balance, CORRECTION is the bank's."
+        "Implies the direction: REPLENISHMENT and REFUND bring money to the card, PAYMENT takes it, REVERSAL returns it to your balance, CORRECTION is a correction by the bank."
     {
         /// A top-up.
         Replenishment = "REPLENISHMENT",
@@ -79,7 +79,7 @@ open_enum! {
 }
 
 body! {
-    /// A card, free or linked.
+    /// A card, linked or not.
     pub struct Card as "Card" {
         /// Our identifier.
         id_card: Uuid,
@@ -102,7 +102,7 @@ body! {
         balance: i64,
         /// By how much it can still be topped up, kopecks.
         can_to_up: i64,
-        /// What it may be spent on.
+        /// Its spending limit.
         limit: CardLimit,
         /// Whether it can be used.
         activated: bool,
@@ -118,7 +118,7 @@ body! {
 body! {
     /// A card's account at the bank as of the last daily refresh.
     pub struct AccountBalance as "CardAccount" {
-        /// The moment of the refresh.
+        /// When it was refreshed.
         #[serde(alias = "updatedAt", with = "wire::text")]
         updated_at: PrimitiveDateTime = "updateAt",
         /// The money on it then, kopecks.
@@ -158,7 +158,7 @@ body! {
 }
 
 body! {
-    /// What a card is to its employee.
+    /// A card, its employee and its status.
     pub struct LinkedCard as "Link" {
         /// The employee.
         id_employee: Uuid,
@@ -190,7 +190,7 @@ body! {
         /// The time of the day, `HH:MM`.
         #[serde(with = "wire::text")]
         time_execution_at: Time,
-        /// What it is; it tells the direction.
+        /// Its type, which implies the direction.
         transaction_type: TransactionType = "type",
         /// Kopecks, always positive.
         amount: i64,
@@ -208,15 +208,18 @@ body! {
     pub struct PaymentAnswer as "Forecast" {
         /// Whether it would pay.
         allowed: bool,
-        /// Why not, for people: the first reason that applies.
+        /// Why not, human-readable: the first reason that applies.
         reason: Option<String>,
-        /// Why not, for programs: `card_closed`, `card_blocked`, `card_expired`, `not_activated`, `merchant_category`,
-        /// `day_not_allowed`, `time_not_allowed`, `limit_exceeded`, `insufficient_funds`; there may be further ones.
+        /// Why not, for programs: `card_closed`, `card_blocked`, `card_expired`, `not_activated`,
+        /// `merchant_category`,
+        /// `day_not_allowed`, `time_not_allowed`, `limit_exceeded`, `insufficient_funds`; later versions
+        /// may add codes.
         #[serde(default)]
         code: Option<String>,
-        /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
+        /// The amount that the limit leaves in the period of the payment, before the payment, kopecks;
+        /// `null` if the limit has no `amount`.
         remaining: Option<i64>,
-        /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.
+        /// The start of the next period, when the limit resets; `null` if the limit has no `amount`.
         #[serde(default, with = "wire::text_or_null")]
         resets_at: Option<PrimitiveDateTime>,
     }
@@ -249,11 +252,12 @@ mod tests {
 body! {
     /// A transaction among those of all cards.
     pub struct PartnerTransaction as "PartnerTransaction" {
-        /// Its number among your transactions: from 1, without gaps, in the order in which the service learnt of them.
+        /// Its number among your transactions: from 1, without gaps, in the order in which the service
+        /// learnt of them.
         seq: i64,
         /// The card.
         id_card: Uuid,
-        /// The employee who has the card; `null` if no employee has it.
+        /// The employee to whom the card is linked; `null` if there is none.
         id_employee: Option<Uuid>,
         /// Your identifier of them.
         custom_id: Option<String>,
@@ -264,7 +268,7 @@ body! {
 }
 
 body! {
-    /// A piece of the transactions of all cards.
+    /// A part of the transactions of all cards.
     pub struct TransactionFeed as "TransactionFeed" {
         /// The transactions, in the order of their numbers.
         data: Vec<PartnerTransaction>,

@@ -11,7 +11,7 @@ use crate::wire;
 open_enum! {
     /// Why a card is closed.
     pub enum ClosingReason as "ClosingReason",
-        "Why a card is closed. LOST and STOLEN block it at once. LEAVER: its holder leaves you."
+        "Why a card is closed. LOST and STOLEN block it at once. LEAVER: the employee leaves the company."
     {
         /// It is lost.
         Lost = "LOST",
@@ -37,13 +37,13 @@ body! {
 }
 
 body! {
-    /// What became of one card of a closing.
+    /// The outcome of one card of a closing.
     pub struct ClosingResult as "ClosingResult" {
         /// The card.
         id_card: Uuid,
         /// Whether it was closed.
         result_closing: bool,
-        /// What came back to your balance, kopecks; 0 if it was not closed.
+        /// The amount returned to your balance, kopecks; 0 if it was not closed.
         amount_returned: i64,
         /// Why it was not closed: `the card is closed already`, `refused by the bank`.
         error_closing: Option<String>,
@@ -56,12 +56,12 @@ body! {
         /// The closing.
         closing_id: Uuid,
         /// Its state.
-        status: RequestState,
+        state: RequestState = "status",
         /// How many cards it is about.
         number_cards: u64,
         /// Always `null`: a closing brings all money of its cards back.
         amount: Option<i64>,
-        /// What came back to your balance so far, kopecks.
+        /// The amount returned to your balance so far, kopecks.
         amount_moved: i64,
         /// When it was accepted.
         #[serde(with = "wire::text")]
@@ -69,7 +69,7 @@ body! {
         /// When its state changed last.
         #[serde(alias = "statusUpdateAt", with = "wire::text")]
         status_updated_at: PrimitiveDateTime,
-        /// What you call it; `null` if you gave no reference.
+        /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
     }

@@ -26,7 +26,7 @@ open_enum! {
 }
 
 body! {
-    /// An employee. Every field is there, `null` where it is empty.
+    /// An employee. Contains every field, `null` if empty.
     pub struct Employee as "Employee" {
         /// Our identifier.
         id_employee: Uuid,
@@ -38,8 +38,8 @@ body! {
         name: Option<String>,
         /// Patronymic.
         patronymic: Option<String>,
-        /// Ten digits: a string in answers to adding and updating, an integer in answers to reading (leading zeros are
-        /// lost there).
+        /// Ten digits: a string in responses to adding and updating, an integer in responses to reading
+        /// (without leading zeros).
         phone: Option<Phone>,
         /// E-mail address.
         email: Option<String>,

@@ -26,7 +26,8 @@ macro_rules! error_codes {
                 }
             }
 
-            /// The HTTP status of its responses. [`Internal`](Self::Internal) comes with 503 too, if the service is busy.
+            /// The HTTP status of its responses. [`Internal`](Self::Internal) comes with 503 too, if the
+            /// service is busy.
             #[must_use]
             pub const fn status(self) -> u16 {
                 match self {
@@ -45,7 +46,7 @@ macro_rules! error_codes {
 
         open_enum! {
             /// An error code of a response. A newer service may have further ones.
-            pub enum ErrorCode as "Code", "The reason of a refusal, as a word that never changes." {
+            pub enum ErrorCode as "Code", "The stable error code of a refusal." {
                 $(#[doc = $message] $code = $text,)*
             }
         }

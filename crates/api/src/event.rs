@@ -6,6 +6,7 @@ use time::{Date, OffsetDateTime, PrimitiveDateTime};
 use uuid::Uuid;
 
 use crate::card::{BankStatus, CardStatus, CardType, Transaction};
+use crate::employee::EmployeeErased;
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
 use crate::shape::{HasShape, OrAbsent, Shape, body};
@@ -27,7 +28,7 @@ macro_rules! events {
     ($($variant:ident($data:ident) = $name:literal, $about:literal;)*) => {
         open_enum! {
             /// The type of an event. A newer service may have further ones.
-            pub enum EventType as "EventType", "What an event tells: the description of Events has each type with its data." {
+            pub enum EventType as "EventType", "The type of an event: the description of Events has each type with its data." {
                 $(#[doc = $about] $variant = $name,)*
             }
         }
@@ -106,12 +107,12 @@ events! {
     BalanceLow(BalanceLowEvent) = "balance.low", "What you can spend fell below your threshold.";
     EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
     EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
-    EmployeeErased(EmployeeErasedEvent) = "employee.erased", "An employee's personal data was erased.";
+    EmployeeErased(EmployeeErased) = "employee.erased", "An employee's personal data was erased.";
     WebhookDisabled(WebhookDisabledEvent) = "webhook.disabled", "The service disabled a webhook.";
     Ping(PingEvent) = "ping", "A test event, which you asked for.";
 }
 
-/// Something that happened once. It is recognised by its identifier if it is sent again.
+/// An event. Its identifier is the same if it is sent again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "EventBody", into = "EventBody")]
 pub struct Event {
@@ -130,18 +131,18 @@ impl HasShape for Event {
 }
 
 body! {
-    /// Something that happened once. It is recognised by its identifier if it is sent again.
+    /// An event. Its identifier is the same if it is sent again.
     pub struct EventBody as "Event" {
         /// Its identifier.
         id: Uuid,
         /// Its number in your feed. An event that becomes visible later has a greater one.
         seq: i64,
-        /// What happened. There may be further types at any time: pass over those that you do not know.
+        /// The type of the event. Later versions may add types: ignore those that you do not know.
         event_type: EventType = "type",
         /// When it happened, UTC.
         #[serde(with = "time::serde::rfc3339")]
         created_at: OffsetDateTime,
-        /// What it tells; its form goes by the type.
+        /// The data of the event; its fields depend on the type.
         data: Value as EventData,
     }
 }
@@ -165,11 +166,11 @@ impl From<Event> for EventBody {
 }
 
 body! {
-    /// A piece of the feed.
+    /// A part of the feed.
     pub struct Feed as "Feed" {
         /// The events, in the order of their numbers.
         data: Vec<Event>,
-        /// The `after` of the following call.
+        /// The `after` of the next request.
         next: i64,
         /// The least number that is kept.
         oldest: i64,
@@ -177,65 +178,65 @@ body! {
 }
 
 body! {
-    /// Where an order stands.
+    /// The state of an order.
     pub struct OrderEvent as "OrderEvent" {
         /// The order.
         order_id: Uuid,
         /// Its new state.
-        status: RequestState,
-        /// What you call it; absent if you gave no reference.
+        state: RequestState = "status",
+        /// Your own name for it; absent if you gave none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String> as OrAbsent<String>,
     }
 }
 
 body! {
-    /// Where a top-up request stands.
+    /// The state of a replenishment.
     pub struct ReplenishmentEvent as "ReplenishmentEvent" {
         /// The top-up request.
         replenishment_id: Uuid,
         /// Its new state.
-        status: RequestState,
-        /// What you call it; absent if you gave no reference.
+        state: RequestState = "status",
+        /// Your own name for it; absent if you gave none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String> as OrAbsent<String>,
     }
 }
 
 body! {
-    /// Where a change of limits stands.
+    /// The state of a limit change.
     pub struct LimitsEvent as "LimitsEvent" {
         /// The change of limits.
         set_limits_cards_id: Uuid,
         /// Its new state.
-        status: RequestState,
-        /// What you call it; absent if you gave no reference.
+        state: RequestState = "status",
+        /// Your own name for it; absent if you gave none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String> as OrAbsent<String>,
     }
 }
 
 body! {
-    /// Where a request to close cards stands.
+    /// The state of a closing.
     pub struct ClosingEvent as "ClosingEvent" {
         /// The closing.
         closing_id: Uuid,
         /// Its new state.
-        status: RequestState,
-        /// What you call it; absent if you gave no reference.
+        state: RequestState = "status",
+        /// Your own name for it; absent if you gave none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String> as OrAbsent<String>,
     }
 }
 
 body! {
-    /// Where a request to take money from cards stands.
+    /// The state of a withdrawal.
     pub struct WithdrawalEvent as "WithdrawalEvent" {
         /// The withdrawal.
         withdrawal_id: Uuid,
         /// Its new state.
-        status: RequestState,
-        /// What you call it; absent if you gave no reference.
+        state: RequestState = "status",
+        /// Your own name for it; absent if you gave none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String> as OrAbsent<String>,
     }
@@ -261,13 +262,13 @@ body! {
 }
 
 body! {
-    /// A card and the employee who holds it.
+    /// A card and the employee to whom it is or was linked.
     pub struct CardLinkEvent as "CardLinkEvent" {
         /// The card.
         id_card: Uuid,
         /// The employee.
         id_employee: Uuid,
-        /// What the card is to the employee; what it was, if it was unlinked.
+        /// The status of the card; if it was unlinked, the status before.
         status_card: CardStatus,
         /// Whether it can pay now.
         bank_status: BankStatus,
@@ -279,7 +280,7 @@ body! {
     pub struct BankCardEvent as "BankCardEvent" {
         /// The card.
         id_card: Uuid,
-        /// The employee who holds it, if any.
+        /// The employee to whom it is linked, if any.
         id_employee: Option<Uuid>,
         /// Whether it can pay now.
         bank_status: BankStatus,
@@ -291,9 +292,9 @@ body! {
     pub struct CardTransactionEvent as "CardTransactionEvent" {
         /// The card.
         id_card: Uuid,
-        /// The employee who held it then, if any.
+        /// The employee to whom it was linked at that time, if any.
         id_employee: Option<Uuid>,
-        /// What moved.
+        /// The transaction.
         transaction: Transaction,
     }
 }
@@ -303,7 +304,7 @@ body! {
     pub struct CardDeclinedEvent as "CardDeclinedEvent" {
         /// The card.
         id_card: Uuid,
-        /// The employee who held it then, if any.
+        /// The employee to whom it was linked at that time, if any.
         id_employee: Option<Uuid>,
         /// How much it was about, kopecks.
         amount: i64,
@@ -334,7 +335,7 @@ body! {
 }
 
 body! {
-    /// Money that came back from one card. It has the identifier of the request that brought it.
+    /// Money that was returned from one card. It has the identifier of the closing or withdrawal.
     pub struct ReturnEvent as "ReturnEvent" {
         /// How much, kopecks.
         amount: i64,
@@ -348,7 +349,7 @@ body! {
 }
 
 body! {
-    /// The operator took money from your balance: paid it out to you, or reversed a deposit.
+    /// The operator debited your balance: a payout to you, or a reversed deposit.
     pub struct TransferEvent as "TransferEvent" {
         /// How much, kopecks, above zero.
         amount: i64,
@@ -358,10 +359,10 @@ body! {
 }
 
 body! {
-    /// You can spend less than your threshold, which the operator sets on your request. There is one event until you can spend
-    /// as much again.
+    /// The available amount fell below your threshold, which the operator sets on your request. The event
+    /// is not sent again until it has been above the threshold.
     pub struct BalanceLowEvent as "BalanceLowEvent" {
-        /// What you can spend, kopecks.
+        /// The available amount, kopecks.
         available: i64,
         /// The threshold, kopecks.
         threshold: i64,
@@ -375,14 +376,6 @@ body! {
         id_employee: Uuid,
         /// Your identifier, as it was then; `null` once the employee was erased.
         custom_id: Option<String>,
-    }
-}
-
-body! {
-    /// An employee whose personal data was erased.
-    pub struct EmployeeErasedEvent as "EmployeeErasedEvent" {
-        /// Our identifier.
-        id_employee: Uuid,
     }
 }
 
@@ -426,12 +419,13 @@ body! {
     pub struct WebhookDisabledEvent as "WebhookDisabledEvent" {
         /// The webhook.
         id_webhook: Uuid,
-        /// Why: `gone` (your endpoint answered 410), `failing` (no delivery succeeded for three days), `operator`.
+        /// Why: `gone` (your endpoint responded 410), `failing` (no delivery succeeded for three days),
+        /// `operator`.
         reason: String,
     }
 }
 
 body! {
-    /// Nothing happened.
+    /// A test event.
     pub struct PingEvent as "PingEvent" {}
 }

@@ -36,9 +36,9 @@ pub use employee::{Employee, EmployeeCard, EmployeeErased, EmployeeStatus, Emplo
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
-    ClosingEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeErasedEvent, EmployeeEvent, Event, EventData,
-    EventDescription, EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent,
-    TransferEvent, WebhookDisabledEvent, WithdrawalEvent,
+    ClosingEvent, DepositEvent, EVENT_DESCRIPTIONS, EmployeeEvent, Event, EventData, EventDescription,
+    EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent, TransferEvent,
+    WebhookDisabledEvent, WithdrawalEvent,
 };
 pub use limit::{
     CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, MerchantCategories, TimeWindow,

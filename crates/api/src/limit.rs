@@ -13,7 +13,7 @@ use crate::wire;
 open_enum! {
     /// The calendar period that an amount is for, in the service's time zone.
     pub enum LimitPeriod as "Period",
-        "Periods of the calendar. CDAY: day. CWEEK: week, from Monday. CMONTH: month. CQUARTET: quarter."
+        "Calendar periods. CDAY: day. CWEEK: week, from Monday. CMONTH: month. CQUARTET: quarter."
     {
         /// A day.
         Day = "CDAY",
@@ -27,7 +27,7 @@ open_enum! {
 }
 
 body! {
-    /// What a card may be spent on.
+    /// A spending limit.
     #[derive(Default)]
     pub struct CardLimit as "Limit" {
         /// `true`: any time, any day, as far as the card's balance goes.
@@ -49,7 +49,8 @@ body! {
     }
 }
 
-/// A limit to set is either none at all, or any of an amount per period, weekdays, times of day and merchant categories.
+/// A limit to set is either none at all, or any of an amount per period, weekdays, times of day and
+/// merchant categories.
 /// Each of several has to allow a payment.
 ///
 /// ```
@@ -102,8 +103,8 @@ impl CardLimit {
 }
 
 body! {
-    /// Merchants by their category codes (ISO 18245): either `only` those of a list, or all `except` those. A merchant
-    /// without a code of four digits is in no list.
+    /// Merchants by their category codes (ISO 18245): either `only` those of a list, or all `except` those.
+    /// A merchant without a four-digit code matches no list.
     #[derive(Default)]
     pub struct MerchantCategories as "MerchantCategories" {
         /// The card pays only at these: codes of four digits, `5812`, or ranges of them, `5411-5499`.
@@ -130,7 +131,7 @@ impl MerchantCategories {
 }
 
 body! {
-    /// A part of the day. From a later time to an earlier one it runs over midnight.
+    /// A part of the day. If `from` is later than `to`, it spans midnight.
     pub struct TimeWindow as "Window" {
         /// The first minute, `HH:MM`.
         from: String,
@@ -158,13 +159,14 @@ body! {
 }
 
 body! {
-    /// What became of one card of a limit change.
+    /// The outcome of one card of a limit change.
     pub struct LimitResult as "LimitChangeResult" {
         /// The card.
         id_card: Uuid,
         /// Whether it has the new limit; if not, it keeps the old one.
         result_limit: bool,
-        /// Why not: `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused by the
+        /// Why not: `the card is blocked by the bank`, `the card has expired`, `the card is not activated`,
+        /// `refused by the
         /// bank`.
         error_limit: Option<String>,
     }
@@ -176,7 +178,7 @@ body! {
         /// The change.
         set_limits_cards_id: Uuid,
         /// Its state.
-        status: RequestState,
+        state: RequestState = "status",
         /// How many cards it is about.
         number_cards: u64,
         /// When it was accepted.
@@ -185,7 +187,7 @@ body! {
         /// When its state changed last.
         #[serde(alias = "statusUpdateAt", with = "wire::text")]
         status_updated_at: PrimitiveDateTime,
-        /// What you call it; `null` if you gave no reference.
+        /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
     }

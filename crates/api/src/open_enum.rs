@@ -80,7 +80,7 @@ mod tests {
     use crate::ErrorCode;
 
     #[test]
-    fn known_and_unknown_words_come_back_as_they_were() {
+    fn known_and_unknown_values_are_preserved() {
         for (word, code) in
             [("card_expired", ErrorCode::CardExpired), ("frozen", ErrorCode::Unknown("frozen".to_owned()))]
         {

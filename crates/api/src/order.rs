@@ -10,9 +10,9 @@ use crate::shape::body;
 use crate::wire;
 
 open_enum! {
-    /// What was ordered.
+    /// The kind of cards.
     pub enum OrderKind as "OrderKind",
-        "PLASTIC: cards that a courier brings. VIRTUAL: cards that exist as numbers."
+        "PLASTIC: cards that a courier delivers. VIRTUAL: cards without a physical form."
     {
         /// Plastic cards.
         Plastic = "PLASTIC",
@@ -36,8 +36,8 @@ body! {
         /// The order.
         order_id: Uuid,
         /// Its state.
-        status: RequestState,
-        /// What was ordered.
+        state: RequestState = "status",
+        /// The kind of cards.
         kind: OrderKind,
         /// The type of the first item.
         type_card: CardType,
@@ -51,7 +51,7 @@ body! {
         /// When its state changed last.
         #[serde(alias = "statusUpdateAt", with = "wire::text")]
         status_updated_at: PrimitiveDateTime,
-        /// What you call it; `null` if you gave no reference.
+        /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
     }

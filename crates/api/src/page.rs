@@ -46,7 +46,7 @@ impl<T> Page<T> {
 }
 
 body! {
-    /// Where a page stands in its list.
+    /// The position of a page in its list.
     pub struct PageMeta as "PageMeta" {
         /// This page.
         current_page: u64 = "current_page",
@@ -60,7 +60,7 @@ body! {
         last_page: u64 = "last_page",
         /// Records on a page.
         per_page: u64 = "per_page",
-        /// The path of the call.
+        /// The path of the request.
         #[serde(default)]
         path: String,
     }

@@ -18,16 +18,18 @@ body! {
 }
 
 body! {
-    /// What became of one card of a replenishment.
+    /// The outcome of one card of a replenishment.
     pub struct ReplenishmentResult as "ReplenishmentResult" {
         /// The card.
         id_card: Uuid,
         /// Whether it was topped up.
         result_replenishment: bool,
-        /// The amount asked for, kopecks.
+        /// The requested amount, kopecks.
         amount_replenishment: i64,
-        /// Why it was not topped up: `not enough partner balance`, `over the amount by which the card can be topped up`,
-        /// `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused by the bank`.
+        /// Why it was not topped up: `not enough partner balance`, `over the amount by which the card can
+        /// be topped up`,
+        /// `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused
+        /// by the bank`.
         error_replenishment: Option<String>,
     }
 }
@@ -38,10 +40,10 @@ body! {
         /// The replenishment.
         replenishment_id: Uuid,
         /// Its state.
-        status: RequestState,
+        state: RequestState = "status",
         /// How many cards it is about.
         number_cards: u64,
-        /// The sum asked for, kopecks.
+        /// The requested total, kopecks.
         amount: i64,
         /// When it was accepted.
         #[serde(with = "wire::text")]
@@ -49,7 +51,7 @@ body! {
         /// When its state changed last.
         #[serde(alias = "statusUpdateAt", with = "wire::text")]
         status_updated_at: PrimitiveDateTime,
-        /// What you call it; `null` if you gave no reference.
+        /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
     }

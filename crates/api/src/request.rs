@@ -5,7 +5,7 @@ use crate::open_enum::open_enum;
 open_enum! {
     /// The state of an order, a top-up request or a change of limits.
     pub enum RequestState as "RequestState",
-        "NEW: accepted, can still be cancelled. IN_PROCESS: handed to the bank. SUCCESS: done. PART_SUCCESS: done for some of the cards (never an order). DECLINE: refused for all cards. REJECTED: cancelled by you. CONFIRMED: an order whose receipt you confirmed."
+        "NEW: accepted, can still be cancelled. IN_PROCESS: handed to the bank. SUCCESS: completed. PART_SUCCESS: completed for some cards (never an order). DECLINE: refused for all cards. REJECTED: cancelled by you. CONFIRMED: an order whose receipt you confirmed."
     {
         /// Accepted; can still be cancelled.
         New = "NEW",

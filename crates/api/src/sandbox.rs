@@ -3,7 +3,7 @@
 use crate::shape::body;
 
 body! {
-    /// What became of a purchase.
+    /// The outcome of a purchase.
     pub struct PurchaseResult as "Purchase" {
         /// Whether the card paid.
         approved: bool,
@@ -12,13 +12,14 @@ body! {
         /// Why not, for programs: a code as that of a forecast.
         #[serde(default)]
         code: Option<String>,
-        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes nothing.
+        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes
+        /// nothing.
         transaction_id: Option<i64>,
     }
 }
 
 body! {
-    /// A refund, which is a transaction of its own.
+    /// A refund, a separate transaction.
     pub struct RefundResult as "Refund" {
         /// `true`.
         #[serde(default)]

@@ -12,7 +12,7 @@ use crate::shape::{Flat, HasShape, Shape, body};
 
 open_enum! {
     /// Where a delivery stands.
-    pub enum DeliveryStatus as "DeliveryStatus", "`PENDING`: waits for its first or next attempt. `DELIVERED`: your endpoint accepted it. `FAILED`: given up." {
+    pub enum DeliveryStatus as "DeliveryStatus", "`PENDING`: waits for its first or next attempt. `DELIVERED`: your endpoint accepted it. `FAILED`: no further attempts." {
         /// It waits for its first or next attempt.
         Pending = "PENDING",
         /// The receiver accepted it.
@@ -38,7 +38,7 @@ impl HasShape for WebhookSecret {
 }
 
 body! {
-    /// An address to which events are delivered.
+    /// A URL to which events are delivered.
     pub struct Webhook as "Webhook" {
         /// Its identifier.
         id_webhook: Uuid,
@@ -46,7 +46,7 @@ body! {
         url: String,
         /// The types that are delivered; `null` for all.
         types: Option<Vec<EventType>>,
-        /// Your own words.
+        /// Your own description.
         description: String,
         /// Whether the data of events are encrypted under your sealing key.
         sealed: bool,
@@ -61,7 +61,8 @@ body! {
         /// The last failed attempt, UTC.
         #[serde(with = "time::serde::rfc3339::option")]
         last_failure_at: Option<OffsetDateTime>,
-        /// The first failed attempt since the last accepted delivery, UTC. Three days later the webhook is disabled.
+        /// The first failed attempt since the last accepted delivery, UTC. Three days later the webhook is
+        /// disabled.
         #[serde(with = "time::serde::rfc3339::option")]
         failing_since: Option<OffsetDateTime>,
         /// Deliveries that have not ended.
@@ -75,7 +76,8 @@ body! {
         /// The webhook.
         #[serde(flatten)]
         webhook: Webhook as Flat<Webhook>,
-        /// What signs its deliveries: `whsec_` and base64 of 32 bytes. It is shown only here.
+        /// The secret that signs its deliveries: `whsec_` and base64 of 32 bytes. Only this response
+        /// contains it.
         secret: WebhookSecret,
     }
 }
@@ -83,13 +85,13 @@ body! {
 body! {
     /// The new secret of a webhook.
     pub struct WebhookSecretRotated as "WebhookSecret" {
-        /// What signs deliveries from now on. For 24 hours the one before signs them too.
+        /// The secret that signs deliveries from now on. For 24 hours the previous one also signs.
         secret: WebhookSecret,
     }
 }
 
 body! {
-    /// A test event that is on its way.
+    /// A test event that was queued.
     pub struct WebhookPinged as "WebhookPinged" {
         /// Its identifier, which comes as the header `webhook-id`.
         event_id: Uuid,
@@ -97,7 +99,7 @@ body! {
 }
 
 body! {
-    /// An event on its way to a webhook.
+    /// A delivery of an event to a webhook.
     pub struct WebhookDelivery as "WebhookDelivery" {
         /// Its identifier.
         id_delivery: Uuid,
@@ -109,7 +111,7 @@ body! {
         event_type: EventType = "type",
         /// Where it stands.
         status: DeliveryStatus,
-        /// Attempts whose outcome is known.
+        /// The number of attempts with a known outcome.
         attempts: u64,
         /// The last attempt, UTC.
         #[serde(with = "time::serde::rfc3339::option")]
@@ -125,7 +127,7 @@ body! {
 }
 
 body! {
-    /// What a redelivery queued.
+    /// The number of queued deliveries.
     pub struct Redelivery as "WebhookRedelivery" {
         /// How many deliveries were queued.
         deliveries: u64,

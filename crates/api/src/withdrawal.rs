@@ -18,15 +18,16 @@ body! {
 }
 
 body! {
-    /// What became of one card of a withdrawal.
+    /// The outcome of one card of a withdrawal.
     pub struct WithdrawalResult as "WithdrawalResult" {
         /// The card.
         id_card: Uuid,
         /// Whether money was taken from it.
         result_withdrawal: bool,
-        /// What came back to your balance, kopecks; 0 if nothing did.
+        /// The amount returned to your balance, kopecks; 0 if it failed.
         amount_withdrawn: i64,
-        /// Why nothing was taken: `not enough money on the card`, `the card is closed`, `refused by the bank`.
+        /// Why nothing was taken: `not enough money on the card`, `the card is closed`, `refused by the
+        /// bank`.
         error_withdrawal: Option<String>,
     }
 }
@@ -37,12 +38,12 @@ body! {
         /// The withdrawal.
         withdrawal_id: Uuid,
         /// Its state.
-        status: RequestState,
+        state: RequestState = "status",
         /// How many cards it is about.
         number_cards: u64,
-        /// The sum asked for, kopecks; `null` if it takes all that is on one of its cards.
+        /// The requested total, kopecks; `null` if an item of the request has no amount.
         amount: Option<i64>,
-        /// What came back to your balance so far, kopecks.
+        /// The amount returned to your balance so far, kopecks.
         amount_moved: i64,
         /// When it was accepted.
         #[serde(with = "wire::text")]
@@ -50,7 +51,7 @@ body! {
         /// When its state changed last.
         #[serde(alias = "statusUpdateAt", with = "wire::text")]
         status_updated_at: PrimitiveDateTime,
-        /// What you call it; `null` if you gave no reference.
+        /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
     }

@@ -11,7 +11,7 @@ use crate::list_walk::ListWalk;
 use crate::request::Request;
 use kopeck_api::{Page, Paging};
 
-/// The records of a list on a page, unless told otherwise.
+/// The default number of records on a page.
 const PER_PAGE: u64 = 100;
 
 /// The records of a whole list, read page by page on demand. Nothing is sent before the first.
@@ -25,7 +25,7 @@ const PER_PAGE: u64 = 100;
 /// async fn print_orders(client: &Client) -> Result<(), Error> {
 ///     let mut orders = client.orders().all(&RequestFilter::default());
 ///     while let Some(order) = orders.next().await? {
-///         println!("{} {}", order.order_id, order.status);
+///         println!("{} {}", order.order_id, order.state);
 ///     }
 ///     Ok(())
 /// }

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lost_answer_tells_the_key_and_a_refusal_does_not() {
+    fn a_lost_response_reports_the_key_and_a_refusal_does_not() {
         let key = IdempotencyKey::parse("payroll-7").unwrap();
         let lost = Failure::of_write(Error::Timeout, &key);
         assert!(lost.text().contains("--idempotency-key payroll-7"), "{}", lost.text());
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_faulty_field_is_told() {
+    fn every_faulty_field_is_reported() {
         let fault = |field: &str| FieldFault {
             field: field.to_owned(),
             message: "incorrect value passed".to_owned(),

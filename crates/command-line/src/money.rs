@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_told_in_the_unit_that_was_typed() {
+    fn a_reason_has_the_unit_that_was_typed() {
         for (reason, told) in [
             ("must be from 5000 to 1500000 kopecks", "must be from 50.00 to 15 000.00 roubles"),
             ("must be an integer from 1 to 99 kopecks", "must be from 0.01 to 0.99 roubles"),

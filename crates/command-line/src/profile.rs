@@ -158,7 +158,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_faulty_file_is_told_by_its_line_and_never_quoted() {
+    fn a_faulty_file_is_reported_by_its_line_and_never_quoted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("profiles.toml");
         for text in [

@@ -62,8 +62,8 @@ impl ReferenceArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RequestFilterArgs {
     /// Only those in this state, such as `IN_PROCESS`.
-    #[arg(long)]
-    status: Option<RequestState>,
+    #[arg(long = "status", value_name = "STATUS")]
+    state: Option<RequestState>,
     /// Only those with exactly this reference.
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
@@ -77,8 +77,8 @@ pub(crate) struct RequestFilterArgs {
 
 impl From<RequestFilterArgs> for RequestFilter {
     fn from(args: RequestFilterArgs) -> Self {
-        let RequestFilterArgs { status, reference, from, to } = args;
-        Self { status, reference, from, to }
+        let RequestFilterArgs { state, reference, from, to } = args;
+        Self { state, reference, from, to }
     }
 }
 

@@ -54,29 +54,29 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
     match data {
         EventData::OrderStatus(order) => api::EventData::OrderStatus(api::OrderEvent {
             order_id: order.id.uuid(),
-            status: state(order.state),
+            state: state(order.state),
             reference: reference(order.reference.as_ref()),
         }),
         EventData::ReplenishmentStatus(replenishment) => {
             api::EventData::ReplenishmentStatus(api::ReplenishmentEvent {
                 replenishment_id: replenishment.id.uuid(),
-                status: state(replenishment.state),
+                state: state(replenishment.state),
                 reference: reference(replenishment.reference.as_ref()),
             })
         }
         EventData::LimitsStatus(change) => api::EventData::LimitsStatus(api::LimitsEvent {
             set_limits_cards_id: change.id.uuid(),
-            status: state(change.state),
+            state: state(change.state),
             reference: reference(change.reference.as_ref()),
         }),
         EventData::ClosingStatus(closing) => api::EventData::ClosingStatus(api::ClosingEvent {
             closing_id: closing.id.uuid(),
-            status: state(closing.state),
+            state: state(closing.state),
             reference: reference(closing.reference.as_ref()),
         }),
         EventData::WithdrawalStatus(withdrawal) => api::EventData::WithdrawalStatus(api::WithdrawalEvent {
             withdrawal_id: withdrawal.id.uuid(),
-            status: state(withdrawal.state),
+            state: state(withdrawal.state),
             reference: reference(withdrawal.reference.as_ref()),
         }),
         EventData::CardIssued(issued) => api::EventData::CardIssued(api::CardIssuedEvent {
@@ -126,7 +126,7 @@ fn data(data: &EventData, zone: Zone) -> api::EventData {
         EventData::EmployeeCreated(change) => api::EventData::EmployeeCreated(employee(change)),
         EventData::EmployeeUpdated(change) => api::EventData::EmployeeUpdated(employee(change)),
         EventData::EmployeeErased(erased) => {
-            api::EventData::EmployeeErased(api::EmployeeErasedEvent { id_employee: erased.employee.uuid() })
+            api::EventData::EmployeeErased(api::EmployeeErased { id_employee: erased.employee.uuid() })
         }
         EventData::WebhookDisabled(disabled) => api::EventData::WebhookDisabled(api::WebhookDisabledEvent {
             id_webhook: disabled.webhook.uuid(),

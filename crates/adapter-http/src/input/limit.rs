@@ -84,7 +84,7 @@ fn categories_schema(components: &mut Components) -> Json {
                 "only": list("The card pays only at merchants of these category codes (ISO 18245) and ranges of codes."),
                 "except": list("The card pays at all merchants but these."),
             },
-            "description": "Either `only` or `except`. A merchant without a code of four digits is in no list.",
+            "description": "Either `only` or `except`. A merchant without a four-digit code matches no list.",
         }
     })
 }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused_in_words_without_their_content() {
+    fn other_texts_are_refused_without_their_content() {
         for body in
             ["", "[1]", "7", "\"secret\"", "{", "{\"secret\":1,\"secret\":2}", "{\"a\":1}x", "\u{feff}{}"]
         {

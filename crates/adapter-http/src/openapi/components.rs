@@ -140,13 +140,14 @@ pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json 
             },
             "apiKey": object! {
                 "type": "apiKey", "in": "header", "name": "x-api-key",
-                "description": "Your API key, for the two calls that give tokens.",
+                "description": "Your API key, for the two token requests.",
             },
         },
     }
 }
 
-/// Adds the codes of this response to the reference of its body: validators read both, generators of clients use one
+/// Adds the codes of this response to the reference of its body: validators read both, generators of
+/// clients use one
 /// type with all codes.
 fn with_codes(body: Json, codes: &[Code]) -> Json {
     body.with("properties", object! {"code": words(codes.iter().map(|code| code.as_str()))})
@@ -154,7 +155,7 @@ fn with_codes(body: Json, codes: &[Code]) -> Json {
 
 fn meaning(status: u16, codes: &[Code], guide: &Guide<'_>) -> String {
     if status == 422 {
-        return "Faulty values: every field, parameter or header that is, at once.".to_owned();
+        return "Invalid values: all invalid fields, parameters and headers.".to_owned();
     }
     let told = codes.iter().map(|code| {
         let meaning = guide.code(status, *code).unwrap_or_default();
@@ -177,8 +178,8 @@ fn sealed(components: &mut Components) {
         let schema = reference("schemas", "SealedText");
         object_of(vec![Property { name: "sealed".to_owned(), required: true, schema }]).with(
             "description",
-            "A body that is sealed as a whole: slot `body`, direction `req` in a call and `res` in an answer, bound to \
-             method, path and `x-nonce` of the call, and to the status of the answer.",
+            "A body that is sealed as a whole: slot `body`, direction `req` in a request and `res` in a response, bound to \
+             method, path and `x-nonce` of the request, and to the status code of the response.",
         )
     });
 }
@@ -195,16 +196,16 @@ fn parameters() -> Json {
     };
     object! {
         "Nonce": header("x-nonce", true, NONCE_CHARS, (NONCE_PATTERN, "of A-Z a-z 0-9 . _ ~ + / = -"),
-            "Made of 128 random bits, new for each call; who repeats a call keeps its nonce (but not a token call's). A call \
-             that changes something, and in which anything was sealed, spends it when it is answered with 2xx: for 20 \
-             minutes the same nonce is refused with another `idempotency-key`, and with none where it had one."),
+            "128 random bits, new for each request; a retry keeps it, except of a token request. A 2xx response to a sealed \
+             request that changes something spends it: for 20 minutes the same nonce is refused with another \
+             `idempotency-key`, with an added or with a removed one."),
         "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, (KEY_PATTERN, "visible ASCII"),
-            "The key of the call; without one its `x-nonce` is. The same call under the same key is answered as at first \
-             and changes nothing. A sealed call that is repeated keeps its key: its `x-nonce` belongs to it."),
+            "The idempotency key; default: the `x-nonce`. A retry with the same key gets the recorded response and changes \
+             nothing. A retry of a sealed request keeps its key, since its `x-nonce` is bound to it."),
         // Another one is passed over, so it is no fault.
         "RequestId": object! {
             "name": "x-request-id", "in": "header", "required": false, "schema": object! {"type": "string"},
-            "description": "Your own name for the call, 1 to 64 of `A-Z a-z 0-9 . _ -`; another one is passed over.",
+            "description": "Your own identifier of the request, 1 to 64 of `A-Z a-z 0-9 . _ -`; any other value is ignored.",
         },
     }
 }
@@ -216,16 +217,16 @@ fn headers() -> Json {
     let text = || object! {"type": "string"};
     object! {
         "RequestId": header(true, pattern(REQUEST_ID_PATTERN, "1 to 64 of A-Z a-z 0-9 . _ -"),
-            "Your name for the call, else one of ours. Quote it when you ask us about a call."),
+            "Your identifier of the request, or one that the service generates. Quote it when you contact support."),
         "CacheControl": header(true, object! {"const": "no-store"}, "Always."),
         "ContentTypeOptions": header(true, object! {"const": "nosniff"}, "Always."),
         "ContentSecurityPolicy":
             header(true, object! {"const": "default-src 'none'; frame-ancestors 'none'"}, "Always."),
-        "IdempotentReplayed": header(false, words(["true"]), "Whether the answer was given before."),
+        "IdempotentReplayed": header(false, words(["true"]), "`true` if this is a recorded response."),
         "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN, r#""partner";q=calls;w=seconds"#),
-            "With an access token, if there is a rate limit: `q` calls within `w` seconds."),
+            "With an access token, if there is a rate limit: `q` requests within `w` seconds."),
         "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN, r#""partner";r=calls;t=seconds"#),
-            "With an access token, if there is a rate limit: `r` calls are left; in `t` seconds all are back."),
+            "With an access token, if there is a rate limit: `r` requests are left; the limit resets in `t` seconds."),
         "ContentDisposition": header(false, text(), "With a file: that it is one, and its name."),
         "RetryAfter": header(false, object! {"type": "integer", "minimum": 1},
             "Seconds after which to try again; with `request_in_progress`, 429 and 503."),

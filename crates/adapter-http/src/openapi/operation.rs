@@ -95,8 +95,9 @@ impl OperationBuilder<'_> {
                 object! {"type": "object", "description": "Parameters of a list, named as in the query."}
             })
         } else {
-            components
-                .named(&request_name(self.operation.name), |components| object_schema(fields(), components))
+            let name =
+                self.operation.shared_body.map_or_else(|| request_name(self.operation.name), str::to_owned);
+            components.named(&name, |components| object_schema(fields(), components))
         };
         let clear: Vec<&str> =
             fields().filter(|input| input.may_be_clear()).map(|input| input.name).collect();

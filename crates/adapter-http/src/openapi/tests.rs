@@ -1,9 +1,10 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_api::Code;
 use serde_json::Value;
 
 use super::*;
+use crate::input::schema::{Location, object_schema};
 
 fn document() -> Value {
     serde_json::from_str(&openapi()).unwrap()
@@ -124,6 +125,24 @@ fn bodies_have_names() {
     assert_eq!(codes_of(coded), ["category_exists", "request_in_progress"]);
 }
 
+/// The document has the body of the first operation only.
+#[test]
+fn operations_that_share_a_body_have_the_same() {
+    let mut bodies: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
+    for operation in operations::all() {
+        if let Some(name) = operation.shared_body {
+            let inputs = operation.inputs();
+            let fields = inputs.iter().filter(|input| input.location != Location::Path);
+            let body = object_schema(fields, &mut Components::default());
+            bodies.entry(name).or_default().push(body);
+        }
+    }
+    for (name, bodies) in &bodies {
+        assert!(bodies.len() > 1 && bodies.iter().all(|body| *body == bodies[0]), "{name}: {bodies:?}");
+    }
+    assert!(!bodies.is_empty());
+}
+
 #[test]
 fn an_operation_has_a_title_of_its_own_and_says_what_it_is_for() {
     let document = document();
@@ -180,7 +199,7 @@ fn prose_ends_and_its_links_lead_somewhere() {
 }
 
 #[test]
-fn a_pattern_is_told_in_words_too() {
+fn every_pattern_has_a_description() {
     let mut patterns = 0;
     walk(&document(), &mut |value| {
         if value.get("pattern").is_some_and(Value::is_string) {

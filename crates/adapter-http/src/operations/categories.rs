@@ -19,7 +19,8 @@ fn read_id(r: &mut Reader<'_>) -> Option<CategoryId> {
 }
 
 fn read_name(r: &mut Reader<'_>) -> Option<CategoryName> {
-    let about = "Blanks around it are cut off. Unique among your categories, letter case aside.";
+    let about =
+        "Leading and trailing spaces are removed. Unique among your categories, ignoring letter case.";
     r.body().required("nameCategory", text(CategoryName::parse).about(about))
 }
 

@@ -21,13 +21,13 @@ fn read_id(r: &mut Reader<'_>) -> Option<ClosingId> {
 }
 
 api_type! {
-    /// Where a closing stands.
+    /// The state of a closing.
     struct ClosingStateDto as "ClosingState" {
         /// Its state.
         message: RequestState,
         /// The closing.
         closing_id: ClosingId,
-        /// What you call it; absent if you gave no reference.
+        /// Your own name for it; absent if you gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         reference: Option<RequestReference>,
     }

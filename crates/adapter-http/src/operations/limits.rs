@@ -20,6 +20,9 @@ pub(super) static OPERATIONS: [&Operation; 5] =
 /// The name of the identifier in paths and bodies.
 const ID: &str = "setLimitsCardsId";
 
+/// The name of a body with that identifier alone.
+const BODY: &str = "LimitChangeIdentifier";
+
 /// The body of a limit.
 pub(super) fn body(limit: &Limit) -> api::CardLimit {
     let allowance = limit.allowance();
@@ -43,13 +46,13 @@ fn categories(categories: &MerchantCategories) -> api::MerchantCategories {
 }
 
 api_type! {
-    /// Where a limit change stands.
+    /// The state of a limit change.
     struct LimitChangeStateDto as "LimitChangeState" {
         /// Its state.
         message: RequestState,
         /// The change.
         set_limits_cards_id: LimitChangeId,
-        /// What you call it; absent if you gave no reference.
+        /// Your own name for it; absent if you gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         reference: Option<RequestReference>,
     }

@@ -14,6 +14,7 @@ use kopeck_domain::order::Order;
 use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_service::orders::{ChangeOrderError, OrderError};
 
+use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
@@ -31,14 +32,19 @@ fn read_id(r: &mut Reader<'_>) -> Option<OrderId> {
     r.id("order_id")
 }
 
+/// The order of the body `OrderIdentifier`.
+fn read_order(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.body().required("orderId", id::<OrderId>().about("The order."))
+}
+
 api_type! {
-    /// Where an order stands.
+    /// The state of an order.
     struct OrderStateDto as "OrderState" {
         /// Its state.
         message: RequestState,
         /// The order.
         order_id: OrderId,
-        /// What you call it; absent if you gave no reference.
+        /// Your own name for it; absent if you gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         reference: Option<RequestReference>,
     }

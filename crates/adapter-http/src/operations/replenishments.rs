@@ -34,13 +34,13 @@ fn read_id(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
 }
 
 api_type! {
-    /// Where a replenishment stands.
+    /// The state of a replenishment.
     struct ReplenishmentStateDto as "ReplenishmentState" {
         /// Its state.
         message: RequestState,
         /// The replenishment.
         replenishment_id: ReplenishmentId,
-        /// What you call it; absent if you gave no reference.
+        /// Your own name for it; absent if you gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         reference: Option<RequestReference>,
     }

@@ -25,7 +25,8 @@ pub(super) fn read_list(r: &mut Reader<'_>, zone: Zone) -> Option<(Page, Request
 
 /// The reference of a new request.
 pub(super) fn read_reference(body: &mut Fields<'_>) -> Option<RequestReference> {
-    let about = "What you call the request, such as its number in your books; it need not be unique.";
+    let about =
+        "Your own name for the request, such as its number in your accounting system; it need not be unique.";
     body.optional("reference", text(RequestReference::parse).about(about))
 }
 

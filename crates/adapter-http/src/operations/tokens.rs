@@ -18,7 +18,7 @@ api_type! {
         refresh_token: &'a str,
         /// Its end, Unix seconds.
         refresh_expire_at: i64,
-        /// Opens all other calls.
+        /// For all other requests.
         access_token: &'a str,
         /// Its end, Unix seconds.
         access_expire_at: i64,

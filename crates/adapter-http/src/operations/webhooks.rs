@@ -63,7 +63,7 @@ fn types() -> FieldType<impl Fn(InputValue<'_>) -> Result<Vec<EventType>, Invali
 fn description() -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
     text(parse_description)
         .looks_like(|_| object! {"type": "string", "maxLength": 256})
-        .about("Your own words, up to 256 characters.")
+        .about("Your own description, up to 256 characters.")
 }
 
 /// Whether deliveries may go to this address. A refusal is a fault of the field.

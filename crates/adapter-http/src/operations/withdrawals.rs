@@ -21,13 +21,13 @@ fn read_id(r: &mut Reader<'_>) -> Option<WithdrawalId> {
 }
 
 api_type! {
-    /// Where a withdrawal stands.
+    /// The state of a withdrawal.
     struct WithdrawalStateDto as "WithdrawalState" {
         /// Its state.
         message: RequestState,
         /// The withdrawal.
         withdrawal_id: WithdrawalId,
-        /// What you call it; absent if you gave no reference.
+        /// Your own name for it; absent if you gave none.
         #[serde(skip_serializing_if = "Option::is_none")]
         reference: Option<RequestReference>,
     }

@@ -44,13 +44,13 @@ fn entry_outcome(operation: &Operation, outcome: &HandlerResult) -> Option<Entry
             let (status, code) = (error.status(), error.code());
             // A metric counts throttled requests; nothing else in them was checked.
             let is_looked_at = code != Code::TooManyRequests.as_str();
-            let is_told = match operation.effect {
+            let is_recorded = match operation.effect {
                 Effect::Login | Effect::Refresh => true,
                 Effect::Mutate(_) => is_looked_at,
                 Effect::Read(_) => code == ApiError::SEAL_REFUSED || operation.discloses && is_looked_at,
             };
             let outcome = if status.is_server_error() { Outcome::Failed } else { Outcome::Refused };
-            is_told.then_some(EntryOutcome { outcome, status, code: Some(code) })
+            is_recorded.then_some(EntryOutcome { outcome, status, code: Some(code) })
         }
     }
 }

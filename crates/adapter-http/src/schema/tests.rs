@@ -55,7 +55,7 @@ fn a_schema_names_fields_as_they_are_serialised() {
 }
 
 #[test]
-fn null_is_added_to_types_references_and_words() {
+fn null_is_added_to_types_references_and_enums() {
     assert_eq!(
         text(&or_null(object! {"type": ["string", "integer"]})),
         r#"{"type":["string","integer","null"]}"#

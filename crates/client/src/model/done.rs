@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_answer_will_do_where_nothing_is_said() {
+    fn any_response_format_is_accepted_by_default() {
         for answer in ["null", "{}", r#"{"x":[1]}"#] {
             assert_eq!(serde_json::from_str::<Done>(answer).unwrap(), Done);
         }

@@ -24,7 +24,7 @@ pub struct RequestStatus {
     /// Its state.
     #[serde(rename = "message")]
     pub state: RequestState,
-    /// What the partner calls it.
+    /// Your own name for it.
     #[serde(default)]
     pub reference: Option<String>,
 }
@@ -33,7 +33,7 @@ pub struct RequestStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFilter {
     /// Only those in this state.
-    pub status: Option<RequestState>,
+    pub state: Option<RequestState>,
     /// Only those with exactly this reference.
     pub reference: Option<String>,
     /// Only those accepted on this day or later.
@@ -45,8 +45,8 @@ pub struct RequestFilter {
 impl RequestFilter {
     /// Those in one state.
     #[must_use]
-    pub fn in_state(status: RequestState) -> Self {
-        Self { status: Some(status), ..Self::default() }
+    pub fn in_state(state: RequestState) -> Self {
+        Self { state: Some(state), ..Self::default() }
     }
 
     /// Those with one reference.
@@ -57,7 +57,7 @@ impl RequestFilter {
 
     pub(crate) fn add_to(&self, request: Request) -> Request {
         request
-            .query("status", self.status.as_ref().map(RequestState::as_str))
+            .query("status", self.state.as_ref().map(RequestState::as_str))
             .query("reference", self.reference.as_deref())
             .query("from", self.from.map(|day| day.text()))
             .query("to", self.to.map(|day| day.text()))

@@ -53,7 +53,7 @@ async fn found(
 }
 
 #[tokio::test]
-async fn records_made_meanwhile_repeat_and_hide_no_other() {
+async fn records_made_meanwhile_duplicate_and_hide_no_other() {
     let expected: Vec<u128> = (1..=60).collect();
     let grow: fn(&mut Vec<u128>) = |ids| ids.insert(0, ids.len() as u128 + 100);
     let orders = found(grow, async |client| {

@@ -321,7 +321,7 @@ async fn closings_and_withdrawals() {
         withdrawals.status(ID).await?;
         assert!(withdrawals.result(ID).await?.iter().all(|result| result.amount_withdrawn == 0));
         withdrawals.cancel(ID).await?;
-        let filter = RequestFilter { status: Some(RequestState::Decline), ..RequestFilter::default() };
+        let filter = RequestFilter { state: Some(RequestState::Decline), ..RequestFilter::default() };
         withdrawals.list(&filter, Paging::default()).await?;
         Ok(())
     })

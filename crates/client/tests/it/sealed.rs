@@ -68,7 +68,7 @@ fn client(stub: &Stub) -> Client {
 }
 
 #[tokio::test]
-async fn bodies_go_sealed_and_answers_come_sealed() {
+async fn requests_and_responses_are_sealed() {
     let stub = service(|seen| {
         let body: Value = serde_json::from_str(&open_body(seen)).unwrap();
         let name = body["nameCategory"].as_str().unwrap();
@@ -159,14 +159,14 @@ async fn an_answer_that_is_not_the_services_own_is_refused() {
 }
 
 #[tokio::test]
-async fn answers_open_under_the_other_key_of_a_rotation() {
+async fn responses_open_with_the_other_key_of_a_rotation() {
     let stub = service(|seen| sealed(seen, &key(2), 200, NO_TRANSACTIONS)).await;
     let client = stub.builder().clock(|| NOW).sealing_key(key(1)).also_open_with(key(2)).build().unwrap();
     client.cards().transactions(CARD, &TransactionFilter::default(), Paging::default()).await.unwrap();
 }
 
 #[tokio::test]
-async fn answers_come_in_clear_if_not_asked_for_sealed() {
+async fn responses_are_plaintext_unless_requested_sealed() {
     let stub = Stub::start(|seen| {
         assert_eq!(seen.header("accept"), Some("application/json"));
         Reply::json(200, if seen.is_token_call() { TOKENS } else { NO_TRANSACTIONS })

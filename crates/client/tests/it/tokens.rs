@@ -208,7 +208,7 @@ async fn the_token_of_a_dropped_renewal_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn wrong_credentials_are_told_and_not_tried_again() {
+async fn wrong_credentials_are_reported_and_not_retried() {
     let stub = Stub::start(|_| Reply::json(400, r#"{"code":"bad_credentials","message":"no"}"#)).await;
     let error = list(&stub.client()).await.unwrap_err();
     assert_eq!(error.code(), Some(&ErrorCode::BadCredentials));

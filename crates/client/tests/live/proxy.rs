@@ -20,13 +20,13 @@ impl Proxy {
         self.call("POST", "/control/cut", &[], Some(&json!({}))).await;
     }
 
-    /// What passed since this was asked last.
+    /// The requests since the last call.
     pub(crate) async fn seen(&self) -> Vec<Value> {
         let (_, body) = self.call("GET", "/control/seen", &[], None).await;
         serde_json::from_str(&body).unwrap()
     }
 
-    /// Path and status of what passed since this was asked last.
+    /// Path and status of the requests since the last call.
     pub(crate) async fn statuses(&self) -> Vec<(String, u64)> {
         let seen = self.seen().await;
         let one =

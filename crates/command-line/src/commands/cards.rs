@@ -90,7 +90,7 @@ pub(crate) enum CardsCommand {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Ask whether a card would pay an amount. Nothing is paid. Exit code 9 if it would not.
+    /// Check whether a card would pay an amount. Nothing is paid. Exit code 9 if it would not.
     CanPay {
         /// The card.
         card: CardName,

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_rows_are_told_and_the_others_go_on() {
+    fn faulty_rows_are_reported_and_the_others_go_on() {
         let text = "customId,category\n,\nT-2,Нет\nT-3,\nT-3,\nT-4,Кадры\nT-5,Гараж\n,Склад\n";
         let told = |dry_run| plan(text, dry_run).faults.iter().map(ToString::to_string).collect::<Vec<_>>();
         let both = [

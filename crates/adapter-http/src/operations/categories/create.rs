@@ -7,6 +7,7 @@ use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_CREATE, handler!(create))
     .reads(reads!(read_name))
+    .shares_body("CategoryRequest")
     .responds::<api::Category>(201)
     .refuses(&[Code::CategoryExists]);
 

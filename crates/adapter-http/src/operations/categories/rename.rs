@@ -9,6 +9,7 @@ use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_RENAME, handler!(rename))
     .reads(reads!(read))
+    .shares_body("CategoryRequest")
     .responds::<api::Category>(200)
     .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
 

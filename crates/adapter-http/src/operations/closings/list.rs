@@ -28,7 +28,7 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
 fn body(request: &Closing, zone: Zone) -> api::Closing {
     api::Closing {
         closing_id: request.id.uuid(),
-        status: RequestState::from(request.state).as_str().into(),
+        state: RequestState::from(request.state).as_str().into(),
         number_cards: request.cards.into(),
         amount: None,
         amount_moved: request.returned.get(),

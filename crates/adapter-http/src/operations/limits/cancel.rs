@@ -4,18 +4,19 @@ use kopeck_domain::ids::LimitChangeId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_service::card_batches;
 
-use super::{ID, LimitChangeStateDto};
+use super::{BODY, ID, LimitChangeStateDto};
 use crate::input::field_types::id;
 use crate::operations::card_batches::NOT_CANCELLABLE;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_CANCEL, handler!(cancel))
     .reads(reads!(read))
+    .shares_body(BODY)
     .responds::<LimitChangeStateDto>(200)
     .refuses(NOT_CANCELLABLE);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
-    r.body().required(ID, id::<LimitChangeId>().about("A limit change in `NEW`."))
+    r.body().required(ID, id::<LimitChangeId>())
 }
 
 async fn cancel(ctx: HandlerContext) -> HandlerResult {

@@ -28,7 +28,7 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
 fn body(request: &LimitChange, zone: Zone) -> api::LimitChange {
     api::LimitChange {
         set_limits_cards_id: request.id.uuid(),
-        status: RequestState::from(request.state).as_str().into(),
+        state: RequestState::from(request.state).as_str().into(),
         number_cards: request.cards.into(),
         created_at: local(request.created_at, zone),
         status_updated_at: local(request.state_since, zone),

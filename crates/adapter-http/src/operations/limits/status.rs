@@ -4,12 +4,13 @@ use kopeck_domain::ids::LimitChangeId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_service::card_batches;
 
-use super::{ID, LimitChangeStateDto};
+use super::{BODY, ID, LimitChangeStateDto};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_STATUS, handler!(status))
     .reads(reads!(read))
+    .shares_body(BODY)
     .responds::<LimitChangeStateDto>(200)
     .refuses(&[Code::RequestNotFound]);
 

@@ -1,23 +1,18 @@
 //! Cancels an order that is not being processed.
 
-use kopeck_domain::ids::OrderId;
 use kopeck_service::orders;
 
-use super::{OrderStateDto, change_refused};
-use crate::input::field_types::id;
+use super::{OrderStateDto, change_refused, read_order};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_CANCEL, handler!(cancel))
-    .reads(reads!(read))
+    .reads(reads!(read_order))
+    .shares_body("OrderIdentifier")
     .responds::<OrderStateDto>(200)
     .refuses(&[Code::OrderNotFound, Code::OrderNotCancellable]);
 
-fn read(r: &mut Reader<'_>) -> Option<OrderId> {
-    r.body().required("orderId", id::<OrderId>().about("An order in `NEW`."))
-}
-
 async fn cancel(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read);
+    let id = ctx.input.values(read_order);
     ctx.mutate(id, |unit, env, partner, id| {
         let order = orders::cancel(unit, env, partner, *id);
         order

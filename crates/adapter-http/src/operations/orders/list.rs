@@ -26,7 +26,7 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
 fn body(order: &Order, zone: Zone) -> api::Order {
     api::Order {
         order_id: order.id.uuid(),
-        status: RequestState::from(order.state).as_str().into(),
+        state: RequestState::from(order.state).as_str().into(),
         kind: order.kind.as_str().into(),
         type_card: order.card_type.as_str().into(),
         number_cards: order.cards.into(),

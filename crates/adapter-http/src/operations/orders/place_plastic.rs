@@ -25,7 +25,7 @@ fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
         item.required("typeCard", text(plastic_type).looks_like(|all| one_of(PLASTIC_TYPES, all)));
     let address = item.required("deliveryAddress", text(DeliveryAddress::parse));
     let recipient =
-        item.required("recipient", text(Recipient::parse).about("The full name of who receives the cards."));
+        item.required("recipient", text(Recipient::parse).about("The full name of the recipient."));
     let phone = item.required("phone", text(Phone::parse));
     Some(OrderLine {
         card_type: card_type?,

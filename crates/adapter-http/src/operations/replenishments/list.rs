@@ -28,7 +28,7 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
 fn body(request: &Replenishment, zone: Zone) -> api::Replenishment {
     api::Replenishment {
         replenishment_id: request.id.uuid(),
-        status: RequestState::from(request.state).as_str().into(),
+        state: RequestState::from(request.state).as_str().into(),
         number_cards: request.cards.into(),
         amount: request.amount().get(),
         created_at: local(request.created_at, zone),

@@ -21,7 +21,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_BANK
 /// Absent fields mean no fault, so an empty object ends all faults.
 fn read(r: &mut Reader<'_>) -> Option<BankFaults> {
     let mut body = r.body();
-    let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Answers that much later.");
+    let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Delays each response by this time.");
     let latency = body.optional("latencyMs", latency).unwrap_or_default();
     let [error_rate, lose_answer_rate, duplicate_rate] = [
         ("errorRate", "Fails that share of instructions and queries, before any effect."),
@@ -29,7 +29,7 @@ fn read(r: &mut Reader<'_>) -> Option<BankFaults> {
         ("duplicateRate", "Carries out twice that share of the instructions that it gets twice."),
     ]
     .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
-    let down = body.optional("down", boolean().about("Answers nothing at all.")).unwrap_or_default();
+    let down = body.optional("down", boolean().about("Does not respond.")).unwrap_or_default();
     Some(BankFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down })
 }
 

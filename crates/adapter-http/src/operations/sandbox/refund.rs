@@ -16,7 +16,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_REFU
 fn read(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
     let mut body = r.body();
     let transaction = body.required("transactionId", integer(Ok).about("A `PAYMENT` of this card."));
-    let about = "Kopecks, up to what earlier refunds have left of the payment.";
+    let about = "Kopecks, up to the part of the payment that is not refunded yet.";
     let amount = body.required("amount", amount().about(about));
     Some((transaction?, amount?))
 }

@@ -23,7 +23,7 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, WebhookChange)> {
         Change::Set(types) => Some(Some(types)),
     };
     let description = body.replacement("description", description());
-    let about = "`false` gives up pending deliveries; `true` sends nothing of what was missed meanwhile.";
+    let about = "`false` cancels pending deliveries; `true` does not send missed events.";
     let enabled = body.replacement("enabled", boolean().about(about));
     let sealed = body.replacement("sealed", boolean().about("Encrypt the data of events."));
     Some((id?, WebhookChange { url, types, description, enabled, sealed }))

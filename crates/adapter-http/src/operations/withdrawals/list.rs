@@ -29,7 +29,7 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
 fn body(request: &Withdrawal, zone: Zone) -> api::Withdrawal {
     api::Withdrawal {
         withdrawal_id: request.id.uuid(),
-        status: RequestState::from(request.state).as_str().into(),
+        state: RequestState::from(request.state).as_str().into(),
         number_cards: request.cards.into(),
         amount: request.terms.map(Kopecks::get),
         amount_moved: request.returned.get(),

@@ -286,7 +286,7 @@ fn drafts() -> impl Strategy<Value = LimitDraft> {
     )
 }
 
-/// Whether a window is sound, told without the parser: `H` and `M` are looked up among all texts there are.
+/// Whether a window is valid, without the parser: `H` and `M` are looked up among all texts there are.
 fn naive_window(draft: &Result<WindowDraft, Invalid>) -> Option<Window> {
     let Ok(WindowDraft { from: Some(Ok(from)), to: Some(Ok(to)) }) = draft else { return None };
     let minute = |text: &str, most: u16| (0..=most).any(|minute| time_text(minute) == text);
