@@ -185,7 +185,7 @@ fn read(text: &str) -> anyhow::Result<(i64, Vec<Move>)> {
     Ok((offset, moves.collect::<anyhow::Result<_>>()?))
 }
 
-/// Written beside and moved into place, so that no one ever reads half an offset.
+/// Written beside and moved into place, so that no process ever reads half an offset.
 fn write(file: &Path, offset: i64, moves: &[Move]) -> std::io::Result<()> {
     let mut text = format!("{offset}\n");
     for Move { at_micros, key } in moves {

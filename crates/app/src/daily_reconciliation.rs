@@ -85,10 +85,10 @@ impl DailyReconciliation {
             Ok(()) => {
                 self.observer.compared(self.env.now(), differences);
                 if differences == 0 {
-                    log::info!(day = day.as_str(); "the bank's registry and the books agree");
+                    log::info!(day = day.as_str(); "the bank's registry and the service's records agree");
                 } else {
                     log::error!(day = day.as_str(), differences = differences;
-                        "the bank's registry and the books differ: see `kopeck reconcile`");
+                        "the bank's registry and the service's records differ: see `kopeck reconcile`");
                 }
             }
             Err(ReconcileError::Stopped) => return false,

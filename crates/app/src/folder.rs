@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_that_is_missed_is_not_made_anew_unless_that_is_asked_for() {
+    fn a_missing_database_is_not_recreated_unless_requested() {
         let within = tempfile::tempdir().unwrap();
         let folder = folder(&within);
         let database = folder.database.clone().unwrap();

@@ -1,4 +1,4 @@
-//! What can be asked of the audit log.
+//! Arguments of the commands of the audit log.
 
 use std::path::PathBuf;
 

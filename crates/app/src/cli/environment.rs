@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_variable_is_told_with_what_was_meant() {
+    fn a_misspelt_variable_is_reported_with_the_nearest_setting() {
         let names = [
             "KOPECK_LISTN",
             "KOPECK_DATABSE_URL",

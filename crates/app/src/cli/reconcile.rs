@@ -26,7 +26,7 @@ pub struct ReconcileArgs {
     pub json: bool,
 }
 
-/// A day that every database here can be asked about.
+/// A day that every database here supports.
 fn day(text: &str) -> Result<Date, String> {
     let day = parse_date(text).map_err(|invalid| invalid.to_string())?;
     if (1970..=2999).contains(&day.year()) {

@@ -10,7 +10,7 @@ use super::PartnerArgs;
 pub enum WebhooksCommand {
     /// List a partner's webhooks, and how their deliveries go.
     List(WebhookListArgs),
-    /// Disable a webhook. Its pending deliveries are given up, and the partner's feed tells of it.
+    /// Disable a webhook and cancel its pending deliveries. The partner's feed has an event of it.
     Disable(WebhookDisableArgs),
 }
 

@@ -235,7 +235,7 @@ mod tests {
     use time::macros::{datetime, offset};
 
     #[test]
-    fn moments_are_shown_and_asked_for_in_the_zone() {
+    fn timestamps_are_shown_and_parsed_in_the_zone() {
         let zone = Zone::new(offset!(+3));
         let day = parse_moment("02.03.2026", zone).unwrap();
         assert_eq!(day, datetime!(2026-03-01 21:00 UTC));

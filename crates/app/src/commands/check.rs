@@ -24,10 +24,10 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if found == 0 {
-        say!("the books are right, partners: {}", partners.len())?;
+        say!("no discrepancies, partners: {}", partners.len())?;
         Ok(ExitCode::SUCCESS)
     } else {
-        say!("invariants that do not hold: {found}")?;
+        say!("discrepancies: {found}")?;
         Ok(ExitCode::FAILURE)
     }
 }

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_that_refuses_lines_is_told_once_it_takes_them_again() {
+    fn a_sink_that_refused_lines_gets_their_number_later() {
         let bench = bench(100);
         bench.permit(Ok(2));
         bench.permit(Err(ErrorKind::StorageFull.into()));

@@ -22,7 +22,7 @@ impl Reconciliation {
             )?,
             differences: registrar.gauge(
                 "kopeck_reconciliation_differences",
-                "Differences between the bank's registry and the books on the day that was last compared.",
+                "Differences between the bank's registry and the service's records on the day that was last compared.",
             )?,
             failures: registrar.counter(
                 "kopeck_reconciliation_failures_total",
