@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_find_their_instructions() {
+    fn responses_are_matched_to_instructions() {
         use SubmitOutcome::{NotAccepted, Pending};
         let all = [("a", DONE), ("b", NotAccepted), ("c", Pending)];
         assert_eq!(told(&["a", "b", "c"], &all), "+!?");

@@ -53,7 +53,7 @@ impl FeedSignal {
     }
 }
 
-/// What is to be told to other processes.
+/// Notifications to other processes.
 #[derive(Default)]
 struct Outbox {
     state: Mutex<OutboxState>,

@@ -77,7 +77,7 @@ impl Zone {
     /// Reads `DD.MM.YYYY HH:MM` of this zone, from 1970 to 2999.
     ///
     /// # Errors
-    /// [`Invalid`] for another form, a moment that no calendar has, or one that no database here can be asked about.
+    /// [`Invalid`] for another form, a timestamp that no calendar has, or one that no database here supports.
     pub fn parse_moment(self, text: &str) -> Result<OffsetDateTime, Invalid> {
         let invalid = || Invalid::new("must be a date and time of the form DD.MM.YYYY HH:MM, 1970 to 2999");
         let (day, time) = text.split_once(' ').ok_or_else(invalid)?;
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_a_moment_in_the_zone() {
+    fn shows_a_timestamp_in_the_zone() {
         let zone = Zone::parse("+03:00").unwrap();
         let moment = OffsetDateTime::from_unix_timestamp(1_767_225_599).unwrap(); // 31.12.2025 23:59:59 UTC
         assert_eq!(zone.moment_text(moment), "01.01.2026 02:59");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_moment_of_the_zone() {
+    fn parses_a_timestamp_of_the_zone() {
         let zone = Zone::parse("+03:00").unwrap();
         for text in ["01.01.2026 02:59", "29.02.2028 00:00", "01.01.1970 00:00", "31.12.2999 23:59"] {
             assert_eq!(zone.moment_text(zone.parse_moment(text).unwrap()), text);

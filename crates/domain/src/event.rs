@@ -1,4 +1,4 @@
-//! Events: what happened to a partner's data, as a feed tells it.
+//! Events: what happened to a partner's data, as the feed reports it.
 //!
 //! An event holds identifiers, states and amounts. It never holds a name, a phone number, an address or an activation code.
 

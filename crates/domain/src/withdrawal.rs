@@ -9,7 +9,7 @@ use crate::string_enum::serde_enum;
 serde_enum! {
     /// Why no money was taken from a card.
     WithdrawalRefusal {
-        /// It holds less than was asked for, or nothing.
+        /// It holds less than requested, or nothing.
         NotEnoughOnCard = "NOT_ENOUGH_ON_CARD",
         /// It is closed.
         Closed = "CLOSED",

@@ -35,7 +35,7 @@ macro_rules! contract_tests {
     ($make:ident) => {
         $crate::contract_tests! { @module $make, keys:
             what_was_never_sent_is_not_known
-            nothing_asked_is_nothing_answered
+            an_empty_query_has_an_empty_result
             a_key_is_done_once
             a_verdict_stays_whatever_has_changed
             a_key_never_names_two_instructions

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 use crate::StoreError;
 
-/// Which entries are asked for; each part that is given has to fit.
+/// A filter of entries; an entry has to match each part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// From this moment on.

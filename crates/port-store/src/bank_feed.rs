@@ -25,7 +25,7 @@ pub trait BankFeedRepository {
     fn state(&mut self) -> Result<BankFeedState, StoreError>;
     /// Stores how far it was read.
     fn set_state(&mut self, state: &BankFeedState) -> Result<(), StoreError>;
-    /// Records that the partner was told of the declined purchase in entry `seq`; `false` if that was recorded before.
+    /// Records that the partner has the event of the declined purchase in entry `seq`; `false` if that was recorded before.
     fn record_decline(&mut self, partner: PartnerId, seq: i64) -> Result<bool, StoreError>;
     /// Removes the records of entries up to `seq`: they are not read again.
     fn forget_declines(&mut self, seq: i64) -> Result<(), StoreError>;

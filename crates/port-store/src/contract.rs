@@ -87,7 +87,7 @@ macro_rules! contract_tests {
             an_answer_is_recorded_once
             a_stale_answer_is_replaced
             a_key_is_its_partners_own
-            old_answers_are_forgotten
+            old_responses_are_deleted
         }
         $crate::contract_tests! { @aggregate $make, sealed_nonces:
             a_nonce_of_a_sealed_request_is_spent_once
@@ -125,7 +125,7 @@ macro_rules! contract_tests {
             a_decline_is_recorded_once
             owners_are_found_by_number
             an_expiry_is_due_until_it_is_taken
-            another_last_day_is_told_anew
+            another_last_day_is_a_new_event
         }
         $crate::contract_tests! { @aggregate $make, movements:
             movements_are_read_as_they_were_booked
@@ -156,12 +156,12 @@ macro_rules! contract_tests {
             an_employee_has_one_main_card
             an_employee_of_another_partner_cannot_have_the_card
             a_card_is_its_partners_own
-            the_banks_newer_word_is_stored
-            the_banks_word_can_be_outdated
+            newer_data_of_the_bank_is_stored
+            data_of_the_bank_can_be_outdated
             activation_codes_are_forgotten
             accounts_are_due_by_their_last_refresh
-            free_cards_are_open_valid_and_linked_to_no_one
-            free_cards_come_in_pages
+            unassigned_cards_are_open_valid_and_not_linked
+            unassigned_cards_come_in_pages
             cards_are_listed_by_each_filter
             cards_come_in_pages
             one_limit_is_set_for_many_cards
@@ -264,7 +264,7 @@ macro_rules! contract_tests {
             a_reader_sees_one_state
             a_reader_cannot_write
             writers_see_each_other_one_after_the_other
-            every_unit_is_answered_once
+            every_unit_gets_one_result
         }
     };
     (@batches $make:ident, [$($module:ident: $kind:ident),*] $cases:tt) => {

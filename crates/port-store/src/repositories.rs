@@ -212,7 +212,7 @@ pub trait CardRepository {
         filter: &CardFilter,
         page: Page,
     ) -> Result<Listed<CardRecord>, StoreError>;
-    /// A page of the unassigned cards: linked to no one, valid on the filter's day, open at the bank; in the order of
+    /// A page of the unassigned cards: not linked, valid on the filter's day, open at the bank; in the order of
     /// their issue.
     fn available(
         &mut self,

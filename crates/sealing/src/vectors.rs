@@ -33,7 +33,7 @@ struct Vector {
 }
 
 #[test]
-fn every_figure_of_every_vector() {
+fn every_value_of_every_vector() {
     let vectors: Vec<Vector> = serde_json::from_str(include_str!("../tests/data/vectors.json")).unwrap();
     assert_eq!(vectors.len(), 18);
     for vector in &vectors {

@@ -118,7 +118,7 @@ fn no_flipped_bit_opens() {
         for bit in 0..vector.text.len() * 8 {
             let mut text = vector.text.clone().into_bytes();
             text[bit / 8] ^= 1 << (bit % 8);
-            // With the highest bit set the text is no text at all, and cannot even be asked about.
+            // With the highest bit set the text is not UTF-8, and cannot be tried.
             let Ok(text) = String::from_utf8(text) else { continue };
             assert!(vector.open(&text).is_err(), "{}: bit {bit} of the text", vector.why);
         }
@@ -181,7 +181,7 @@ fn a_value_opens_in_its_own_call_only() {
 }
 
 #[test]
-fn an_answer_opens_for_its_own_call_only() {
+fn a_response_opens_for_its_own_request_only() {
     let ctx = ResponseContext { method: "GET", path: "/v1/balance", nonce: NONCE, status: 200 };
     let text = seal_response(&key(), &ctx, NOW, [1; 16], b"{}");
     assert_eq!(open_response(&key(), &ctx, NOW, &text).unwrap().as_str(), "{}");

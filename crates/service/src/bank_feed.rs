@@ -86,7 +86,7 @@ type OwnEntry = (CardId, FeedEntry);
 /// Entries by partner, and the number of the first entry whose card may still come with an order.
 type Sorted = (BTreeMap<PartnerId, Vec<OwnEntry>>, Option<i64>);
 
-/// Cards that the bank has to be asked for.
+/// Cards to query at the bank.
 #[derive(Default)]
 struct ToFetch {
     views: BTreeSet<CardId>,

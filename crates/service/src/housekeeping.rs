@@ -10,7 +10,7 @@ use crate::idempotency::SEALED_NONCE_LIFE;
 /// Rows removed at most from each table in one sweep.
 const SWEEP: u32 = 1_000;
 
-/// Token pairs are kept for a day past their end, so that a late token is still told from one never issued.
+/// Token pairs are kept for a day past their end, so that a late token is still distinguished from one never issued.
 const PAIR_GRACE: Duration = Duration::DAY;
 
 /// Removes responses past their retention, failures and nonces past their window, token pairs past their end, activation

@@ -93,7 +93,7 @@ pub enum StuckError {
     Store(#[from] StoreError),
 }
 
-/// Every request that needs a person, the longest first, with all that the bank has to be asked about.
+/// Every request that needs an operator, the oldest first, with its bank keys.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.

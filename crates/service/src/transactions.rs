@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_card_is_not_found_and_the_bank_not_asked() {
+    fn an_unknown_card_is_not_found_and_the_bank_not_queried() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         unit.cards.expect_get().times(2).returning(|_, _| Ok(None));
         let page = Page::new(1, 100).unwrap();

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     master_key: SecretString,
 }
 
-/// Serves until told to stop.
+/// Serves until it is stopped.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let ring = KeyRing::of(&MasterKey::parse(args.master_key.expose_secret())?);
     let targets = Targets::read(&args.targets)?;

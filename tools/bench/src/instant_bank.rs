@@ -56,7 +56,7 @@ struct Issued {
     first_top_up: Option<Kopecks>,
 }
 
-/// Serves until told to stop.
+/// Serves until it is stopped.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let listener = TcpListener::bind(args.listen)?;
     println!("the bank serves on http://{}", listener.local_addr()?);
@@ -95,7 +95,7 @@ async fn submit(bank: Data<Bank>, request: Json<SubmitRequest>) -> HttpResponse 
             InstructionDto::TopUp { key, .. }
             | InstructionDto::SetLimit { key, .. }
             | InstructionDto::SetBlock { key, .. } => (key, None),
-            // Without books every card is empty but for what is asked of it.
+            // Without a ledger every card has just the requested amount.
             InstructionDto::CloseCard { key, .. } => (key, Some(Kopecks::ZERO)),
             InstructionDto::Withdraw { key, amount, .. } => (key, Some(amount.unwrap_or_default())),
         };

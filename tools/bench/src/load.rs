@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// What to call; several take turns.
     #[arg(long, value_enum, value_delimiter = ',', required = true)]
     kind: Vec<Kind>,
-    /// Bodies travel in the clear.
+    /// Bodies are plaintext.
     #[arg(long)]
     clear: bool,
     /// Bodies are filled up to this many bytes by a field that the service ignores.

@@ -1,6 +1,6 @@
 //! Identifiers of what is seeded: sixteen decimal digits, taken as the sixteen bytes of a uuid.
 //!
-//! So a number names a row for everybody: for the service as a uuid, and for pgbench, which has no other variables than
+//! So a number names a row everywhere: for the service as a uuid, and for pgbench, which has no other variables than
 //! numbers, as a text that PostgreSQL reads as these very bytes. Identifiers are unique within a partner only, as the
 //! primary keys have it: each partner's first employee has the same one.
 

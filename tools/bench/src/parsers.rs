@@ -1,6 +1,6 @@
 //! The time of the worst request of 64 KiB that each parser of the service takes.
 //!
-//! A parser whose time grows with the square of what it is sent lets anybody stop the threads that serve. Each request is
+//! A parser whose time grows with the square of its input lets any client stop the threads that serve. Each request is
 //! made to cost its parser the most, is refused before anything is changed, and is timed from its first byte to the end of
 //! its response.
 

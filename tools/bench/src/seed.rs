@@ -67,7 +67,7 @@ const INSERT_EMPLOYEES: &str = "INSERT INTO employees (partner_id, id, seq, cust
 const NEXT_NUMBER: &str = "(SELECT COALESCE(MAX(number), 1000000000) FROM cards)";
 /// A day far ahead on which cards expire, as a Julian day number.
 const VALID_UNTIL: u32 = 2_500_000;
-/// Seconds since a card was looked at: of few cards is there a copy of what the bank says that is still told.
+/// Seconds since the copy of a card was refreshed: few cards have a fresh copy.
 const UNSEEN: i64 = 3_600;
 /// Kopecks by which a card can be topped up.
 const CAN_TOP_UP: u64 = 100_000_000;

@@ -50,7 +50,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let (state, while_ordering) = meanwhile(issuing, &quiet, card).await?;
     expect(&state)?;
 
-    let cards = free_cards(&busy).await?;
+    let cards = unassigned_cards(&busy).await?;
     let changing = set_limits(&busy, &cards);
     let ((), while_changing) = meanwhile(changing, &quiet, card).await?;
 
@@ -172,7 +172,7 @@ async fn meanwhile<T>(
     }
 }
 
-async fn free_cards(client: &Client) -> anyhow::Result<Vec<Uuid>> {
+async fn unassigned_cards(client: &Client) -> anyhow::Result<Vec<Uuid>> {
     let mut cards = Vec::new();
     for page in 1.. {
         let page = client.cards().available(None, Paging::page(page).per_page(500)).await?.data;

@@ -1,4 +1,4 @@
-//! The bank: how it is made to misbehave, and its ledger.
+//! The bank: its injected faults and its ledger.
 
 use std::sync::Arc;
 use std::time::Duration;

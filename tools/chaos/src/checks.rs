@@ -89,7 +89,7 @@ impl EndedRequest {
         matches!(self.state, S::Success | S::PartSuccess | S::Confirmed)
     }
 
-    /// How many parts the bank was told, or would have been.
+    /// How many instructions the bank got, or would have got.
     fn parts(&self) -> usize {
         match &self.call {
             Call::TopUp(cards) => cards.len(),

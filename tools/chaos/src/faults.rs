@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     KillApi,
     /// A worker is killed, and started again.
     KillWorker,
-    /// The bank's process is killed, and started again; what it was told to do wrong is forgotten.
+    /// The bank's process is killed, and started again; its injected faults end.
     KillBank,
     /// An API process is stopped for some seconds.
     StopApi,

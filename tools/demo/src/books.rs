@@ -1,4 +1,4 @@
-//! Whether the money adds up: every figure worked out from what was asked and answered, beside what the service says.
+//! Whether the money adds up: every amount computed from requests and responses, beside the balances of the service.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::money;
 use crate::outcome::Outcome;
 use crate::steps::top_ups::CardTopUp;
 
-/// Everything that was asked and answered on the day.
+/// All requests and responses of the day.
 pub(crate) struct Books {
     /// What the partner was created with.
     pub(crate) deposit: i64,
@@ -190,7 +190,7 @@ impl Books {
         let each = Count { expected: linked.len() + free.len(), found: correct };
         vec![
             Check::money("linked cards hold first top-ups + top-ups", due(linked), held(linked)),
-            Check::money("free cards hold their first top-ups", due(free), held(free)),
+            Check::money("unassigned cards hold their first top-ups", due(free), held(free)),
             Check::money(
                 "all cards hold what left the partner's balance",
                 self.deposit - self.at_end.balance,

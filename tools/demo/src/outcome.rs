@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_told_by_their_words() {
+    fn reasons_are_known_by_their_texts() {
         assert_eq!(outcome(true, None), Outcome::ToppedUp);
         assert_eq!(outcome(false, Some("the card is blocked by the bank")), Outcome::Blocked);
         assert_eq!(outcome(false, Some("not enough partner balance")), Outcome::NotEnoughBalance);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_contradict_themselves_are_outcomes_of_their_own() {
+    fn contradictory_responses_are_separate_outcomes() {
         assert!(matches!(outcome(true, Some("expired")), Outcome::Other(_)));
         assert!(matches!(outcome(false, None), Outcome::Other(_)));
     }

@@ -1,4 +1,4 @@
-//! What the demo has to be told. Secrets come by the environment, never by the command line, which others can read.
+//! The settings of the demo. Secrets come from the environment, never by the command line, which others can read.
 //!
 //! | variable | what it is |
 //! |---|---|
@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use kopeck_client::{Client, SealingKey};
 use serde::Deserialize;
 
-/// Everything the demo has to be told.
+/// All settings of the demo.
 pub(crate) struct Settings {
     url: String,
     partner: Partner,

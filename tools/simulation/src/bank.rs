@@ -276,7 +276,7 @@ impl Bank {
         }
     }
 
-    /// Takes `amount` from a card, and closes it if that was asked for.
+    /// Takes `amount` from a card, and closes it if requested.
     fn take_back(&self, state: &mut Ledger, submission: &Submission, amount: Kopecks) {
         let Submission { key, instruction } = submission;
         let (Instruction::CloseCard { card: number } | Instruction::Withdraw { card: number, .. }) =

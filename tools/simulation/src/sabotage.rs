@@ -36,7 +36,7 @@ pub enum Sabotage {
     ForgottenAnswers,
     /// Nonces of sealed requests are not recorded.
     ForgottenNonces,
-    /// Events are told twice.
+    /// Events are duplicated.
     DoubledEvents,
 }
 

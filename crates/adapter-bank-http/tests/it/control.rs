@@ -98,7 +98,7 @@ fn the_clock_moves_and_codes_grow_old() {
 
 /// The same as in process: what fails has no effect, what is lost has one.
 #[test]
-fn misbehaviour_shows_across_the_network() {
+fn faults_show_across_the_network() {
     let bench = Bench::new();
     let card = virtual_card(&bench, "o").number;
     bench.control.activate(card, None).unwrap();

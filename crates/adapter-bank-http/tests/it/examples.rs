@@ -16,7 +16,7 @@ use crate::server::client;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/BANK.md");
 
 #[test]
-fn the_examples_are_what_the_simulator_answers() {
+fn the_examples_are_the_simulator_s_responses() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (bench, document) = (Bench::new(), OpenApi::read());
     let mut exampled = BTreeSet::new();

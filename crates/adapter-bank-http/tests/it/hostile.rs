@@ -193,7 +193,7 @@ fn only_the_bank_itself_can_say_that_there_is_no_such_card() {
 }
 
 #[test]
-fn answers_that_contradict_the_question_are_none() {
+fn responses_that_contradict_the_request_are_ignored() {
     let made =
         |id: i64| format!(r#"{{"id":{id},"executedAt":"2026-03-02T09:00:00Z","type":"PAYMENT","amount":1}}"#);
     let transactions = |ids: &[i64]| {

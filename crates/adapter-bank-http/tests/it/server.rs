@@ -32,7 +32,7 @@ fn refused(response: Response) -> (u16, String) {
 }
 
 #[test]
-fn without_the_secret_no_operation_answers() {
+fn without_the_secret_every_operation_is_refused() {
     let bench = Bench::new();
     for operation in OPERATIONS {
         let path = operation.path.replace("{number}", "1000000007");

@@ -18,7 +18,7 @@ CREATE TABLE instructions (
     verdict     TEXT    NOT NULL CHECK (
         verdict IN ('DONE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED')
     ),
-    -- How many times it had its effect. More than once only if the bank was told to misbehave.
+    -- How many times it had its effect. More than once only if bank faults are injected.
     applied     INTEGER NOT NULL CHECK (applied >= 0),
     CHECK ((verdict = 'DONE') = (applied > 0))
 );

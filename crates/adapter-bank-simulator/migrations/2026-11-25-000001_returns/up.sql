@@ -10,7 +10,7 @@ CREATE TABLE new_instructions (
         'DONE', 'OVER_CARD_LIMIT', 'BLOCKED', 'BLOCKED_BY_PARTNER', 'EXPIRED', 'NOT_ACTIVATED', 'CLOSED', 'NOT_ENOUGH_ON_CARD',
         'REFUSED'
     )),
-    -- How many times it had its effect. More than once only if the bank was told to misbehave.
+    -- How many times it had its effect. More than once only if bank faults are injected.
     applied     INTEGER NOT NULL CHECK (applied >= 0),
     returned    BIGINT  CHECK (returned >= 0),
     CHECK ((verdict = 'DONE') = (applied > 0)),

@@ -94,7 +94,7 @@ fn each_refusal_leaves_the_limit_alone() {
 }
 
 #[test]
-fn a_repeat_changes_nothing_and_another_limit_is_no_repeat() {
+fn a_retry_changes_nothing_and_another_limit_is_no_retry() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
     let (first, second) = (limit(Some((1, "CDAY")), &[], &[]), limit(Some((2, "CDAY")), &[], &[]));
@@ -108,7 +108,7 @@ fn a_repeat_changes_nothing_and_another_limit_is_no_repeat() {
 
 /// A query by key finds the verdict of a lost response, and a second effect sets the same limit.
 #[test]
-fn a_misbehaving_bank_sets_the_limit_all_the_same() {
+fn a_faulty_bank_still_sets_the_limit() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
     let submission = set_limit("1", card, &limit(Some((1, "CDAY")), &[], &[]));
@@ -163,7 +163,7 @@ fn the_category_of_the_merchant_decides() {
 
 /// `at` is what decides day, time and period.
 #[test]
-fn the_moment_of_the_purchase_decides() {
+fn the_time_of_the_purchase_decides() {
     let bank = Bank::new();
     let card = bank.card_with("o", 10_000);
     // Saturday, 21 November 2026.

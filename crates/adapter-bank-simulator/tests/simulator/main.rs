@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod bank;
+mod bank_faults;
 mod contract;
 mod limits;
-mod misbehaviour;
 mod orders;
 mod sandbox;
 mod top_ups;

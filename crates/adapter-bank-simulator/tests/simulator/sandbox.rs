@@ -271,7 +271,7 @@ proptest! {
 
     /// After any sequence the balance follows from the responses, and the ledger is sound.
     #[test]
-    fn the_answers_explain_the_balance(steps in prop::collection::vec(step(), 1..25)) {
+    fn the_responses_explain_the_balance(steps in prop::collection::vec(step(), 1..25)) {
         let bank = Bank::new();
         let card = bank.card_with("o", 0);
         let (mut balance, mut payments, mut keys) = (0, Vec::new(), std::collections::HashSet::new());

@@ -97,7 +97,7 @@ async fn refusals_are_audited_with_their_reason() {
 
 /// Reads have no entry, but for refused sealed values and disclosed activation codes.
 #[actix_web::test]
-async fn of_reads_little_is_told() {
+async fn reads_are_logged_briefly() {
     let (mut unit, log) = logging(unit(Optional));
     unit.employees.expect_with_cards().returning(|_, _| Ok(None));
     unit.orders.expect_get().returning(|_, _| Ok(None));

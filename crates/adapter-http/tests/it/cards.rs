@@ -110,7 +110,7 @@ async fn a_stale_card_is_shown_as_the_bank_sees_it() {
 }
 
 #[actix_web::test]
-async fn the_bank_is_asked_before_a_card_is_linked_or_switched() {
+async fn the_bank_is_queried_before_a_card_is_linked_or_switched() {
     let state = HttpState::new(api(one_card(None), Standing::Blocked));
     let link = json!({"customIdCard": "4006381333931", "statusCard": "MAIN"});
     let got = send(&state, post(&format!("/v1/employee/{EMPLOYEE}/link_card"), &link)).await;

@@ -140,7 +140,7 @@ async fn a_command_is_named_by_partner_key_and_call() {
 }
 
 #[actix_web::test]
-async fn each_refusal_has_its_answer() {
+async fn each_refusal_has_its_response() {
     let (state, _) = sandbox();
     let refund = |transaction: i64, amount: i64| json!({"transactionId": transaction, "amount": amount});
     for (path, body, field) in [

@@ -214,7 +214,7 @@ fn where_no_transaction_begins_everyone_learns_it() {
 }
 
 #[test]
-fn nothing_is_begun_for_a_caller_that_has_its_answer() {
+fn nothing_is_started_for_a_caller_that_has_its_response() {
     let folder = tempfile::tempdir().unwrap();
     let mut unit = unit(folder.path());
     let mut tasks = [task(1, "one"), task(2, "two"), task(3, "three")];
@@ -226,7 +226,7 @@ fn nothing_is_begun_for_a_caller_that_has_its_answer() {
 }
 
 #[test]
-fn everyone_is_answered_after_the_commit() {
+fn every_caller_gets_its_result_after_the_commit() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
     drop(unit(folder.path()));

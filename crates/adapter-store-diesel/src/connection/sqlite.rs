@@ -10,7 +10,7 @@ use kopeck_port_store::Access;
 use crate::error::OpenError;
 use crate::outage::{Outage, outage_of};
 
-/// What a connection has to be told before anything else: to wait for another process's lock instead of failing.
+/// The first setting of a connection: to wait for another process's lock instead of failing.
 const WAITING: &str = "PRAGMA busy_timeout = 5000;";
 
 /// Migrations take their time, and those who wait for them have it too.
@@ -159,7 +159,7 @@ pub(crate) fn migrating(
     connection: &mut SqliteConnection,
     migrate: impl FnOnce(&mut SqliteConnection) -> Result<Vec<String>, OpenError>,
 ) -> Result<Vec<String>, OpenError> {
-    // To be told within a transaction would change nothing.
+    // Within a transaction it would change nothing.
     connection.batch_execute(MIGRATING)?;
     let applied = connection.immediate_transaction(|connection| {
         let applied = migrate(connection)?;

@@ -80,7 +80,7 @@ fn filtered(partner: PartnerId, filter: &CardFilter) -> cards::BoxedQuery<'stati
     query
 }
 
-/// Another last day means that its expiry is to be told anew. Replaces an older view, and one of a clock that was ahead and has been set back since.
+/// Another last day means a new event of its expiry. Replaces an older view, and one of a clock that was ahead and has been set back since.
 macro_rules! set_view {
     ($more:literal) => {
         concat!(

@@ -62,9 +62,9 @@ pub(crate) struct Locks {
     patient: bool,
     /// The one that was not free.
     missing: Option<i64>,
-    /// Those to be asked for together.
+    /// Those to request together.
     wanted: Vec<i64>,
-    /// Those that were asked for together and not free.
+    /// Those that were requested together and not free.
     refused: Vec<i64>,
 }
 
@@ -94,12 +94,12 @@ impl Locks {
         }
     }
 
-    /// Whether there are some to be asked for.
+    /// Whether there are some to request.
     pub(crate) fn is_wanting(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// Takes those that are to be asked for, as far as they are free.
+    /// Takes the requested ones that are free.
     pub(crate) fn fetch(&mut self, connection: &mut PgConnection) -> Result<(), StoreError> {
         if self.wanted.is_empty() {
             return Ok(());
@@ -193,7 +193,7 @@ impl DieselTransaction {
         Ok(())
     }
 
-    /// Waits for locks, in the order in which everybody does. To be called before the transaction has any.
+    /// Waits for locks, in the order of all transactions. To be called before the transaction has any.
     ///
     /// # Errors
     /// [`StoreError::Busy`] if one of them is not to be had in time.
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missing_is_told_once_and_what_was_given_up_is_not_held() {
+    fn missing_cards_are_logged_once_and_abandoned_orders_hold_nothing() {
         let mut locks = Locks { held: vec![1, 2, 3], missing: Some(4), ..Locks::default() };
         assert_eq!((locks.take_missing(), locks.take_missing()), (Some(4), None));
         locks.give_up(1);

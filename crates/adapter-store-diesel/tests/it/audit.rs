@@ -133,7 +133,7 @@ fn every_connection_has_a_chain_of_its_own(kind: Kind) {
     assert!(first.iter().all(|record| record.entry.action == "one"));
 }
 
-/// Nobody knows what is in the database then; what comes later is not chained to it.
+/// The state of the database is unknown then; later entries are not chained to it.
 fn a_chain_ends_where_a_commit_failed(kind: Kind) {
     let store = kind.empty_store();
     append(&store, "before");

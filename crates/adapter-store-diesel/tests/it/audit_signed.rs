@@ -131,7 +131,7 @@ fn commands_at_once_share_one_chain(kind: Kind) {
     assert_eq!(records(&server, 1).len(), 2);
 }
 
-/// It would look whole again.
+/// It would look complete.
 fn a_chain_of_commands_that_was_cut_does_not_go_on(kind: Kind) {
     let (test, clock) = (kind.empty_store(), wall());
     let command = || signing(&test.url, &clock, AuditChain::OfCommands, None);

@@ -1,4 +1,4 @@
-//! A database server that is away: cut off, or there and silent. Everyone is answered in time, and nobody has to start
+//! A database server that is away: cut off, or there and silent. Every request ends in time, and no process has to start
 //! anything again.
 
 use std::sync::mpsc;
@@ -104,7 +104,7 @@ fn a_server_that_is_frozen_and_thaws() {
     let distant = Distant::new();
     distant.proxy.freeze();
     distant.is_away();
-    // It is known to be silent, and nobody waits again.
+    // It is known to be silent, and no request waits again.
     let ticks = distant.store.ticks();
     let began = ticks();
     distant.is_away();

@@ -24,7 +24,7 @@ fn look_at_card(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().get(PARTNER, cards[0].record.card.id).map(drop)
 }
 
-fn look_at_free_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+fn look_at_unassigned_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let filter = AvailableFilter { kind: None, today: NOW.date() };
     unit.cards().available(PARTNER, filter, Page::new(1, 10).unwrap()).map(drop)
 }
@@ -57,7 +57,7 @@ fn what_the_domain_refuses_is_named(kind: Kind) {
         ("employees.phone", "UPDATE employees SET phone = email", look_at_employees),
         ("employees.created_at", "UPDATE employees SET created_at = 9223372036854775807", look_at_employee),
         ("cards.number", "UPDATE cards SET number = 17", look_at_card),
-        ("cards.valid_until", "UPDATE cards SET valid_until = 2147483647", look_at_free_cards),
+        ("cards.valid_until", "UPDATE cards SET valid_until = 2147483647", look_at_unassigned_cards),
         ("cards.seen_at", "UPDATE cards SET seen_at = -9223372036854775808", look_at_card),
         ("cards.spending_limit", "UPDATE cards SET spending_limit = '0 CDAY'", look_at_card),
         (

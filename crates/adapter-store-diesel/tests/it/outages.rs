@@ -1,4 +1,4 @@
-//! A database that is there and cannot do what it should: everyone is told so by one kind of error, the store knows what
+//! A database that is there and cannot do what it should: every caller gets one kind of error, the store knows what
 //! is wrong, and all goes on by itself when that has passed.
 
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ fn comes_to(store: &dyn OpenStore, outage: Option<Outage>) {
     }
 }
 
-/// Notes what it is told of.
+/// Records its notifications.
 #[derive(Default)]
 struct Notes(Mutex<Vec<(Access, Outage)>>);
 
@@ -106,7 +106,7 @@ fn a_full_disk_of_a_server() {
     assert!(is_there(&server.store, 1));
 }
 
-/// A server may speak another language, and fail in ways that nobody has thought of.
+/// A server may speak another language, and fail in unforeseen ways.
 #[test]
 fn a_server_that_fails_for_reasons_of_its_own() {
     let server = Server::new();
@@ -125,7 +125,7 @@ fn a_server_that_fails_for_reasons_of_its_own() {
     comes_to(&server.store, None);
 }
 
-/// Nobody is to try that again.
+/// Such a failure is not retried.
 #[test]
 fn a_statement_that_is_wrong_is_no_outage() {
     let server = Server::new();
@@ -204,7 +204,7 @@ fn a_new_connection_makes_no_file() {
     assert_eq!(test.store.outage(), Some(Outage::FileGone));
 }
 
-/// Also if nobody writes.
+/// Also without writes.
 #[test]
 fn a_file_that_is_taken_away_is_missed() {
     let test = Kind::Sqlite.store_with_partner();

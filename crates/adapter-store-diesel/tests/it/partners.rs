@@ -8,7 +8,7 @@ use diesel::sql_types::{Integer, Text};
 use kopeck_adapter_store_diesel::migrate;
 
 /// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, and the audit log.
-const NOBODYS: [&str; 7] = [
+const WITHOUT_PARTNER: [&str; 7] = [
     "bank_feed",
     "audit_chains",
     "audit_entries",
@@ -115,7 +115,7 @@ fn foreign_keys(connection: &mut SqliteConnection, table: &str) -> Vec<Vec<Part>
 fn foreign_keys_within_partners(connection: &mut SqliteConnection) -> Vec<Vec<Part>> {
     let tables = tables(connection);
     let mut keys: Vec<_> = tables.iter().flat_map(|table| foreign_keys(connection, table)).collect();
-    keys.retain(|key| !NOBODYS.contains(&key[0].parent.as_str()));
+    keys.retain(|key| !WITHOUT_PARTNER.contains(&key[0].parent.as_str()));
     keys
 }
 
@@ -125,7 +125,7 @@ fn every_key_carries_the_partner() {
     for table in tables(&mut connection) {
         let columns = columns(&mut connection, &table);
         let keys = foreign_keys(&mut connection, &table);
-        if NOBODYS.contains(&table.as_str()) {
+        if WITHOUT_PARTNER.contains(&table.as_str()) {
             assert!(keys.is_empty() && columns.iter().all(|column| column.name != "partner_id"), "{table}");
             continue;
         }

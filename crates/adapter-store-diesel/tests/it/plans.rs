@@ -1,4 +1,4 @@
-//! No query of the store walks a whole table, and what is asked often is kept prepared.
+//! No query of the store walks a whole table, and frequent statements stay prepared.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -34,14 +34,14 @@ use crate::support::{
     Kind, NOW, PARTNER, TestStore, credentials, employee, on_every_database, order_with_cards, write,
 };
 
-/// What connections were asked, and which of it they keep prepared.
+/// The statements of connections, and those that stay prepared.
 #[derive(Default)]
 struct Record {
     asked: BTreeSet<String>,
     kept: BTreeSet<String>,
 }
 
-/// Where connections put what they are asked: those to a URL that begins with this text.
+/// Where connections record their statements: those to a URL that begins with this text.
 static RECORDS: Mutex<Vec<(String, Arc<Mutex<Record>>)>> = Mutex::new(Vec::new());
 
 thread_local! {
@@ -82,7 +82,7 @@ fn recorder() -> Option<Box<dyn Instrumentation>> {
     Some(Box::new(Recorder(record)))
 }
 
-/// A store, and what it is asked by running every part of this file.
+/// A store, and its statements while every part of this file runs.
 fn recorded(kind: Kind) -> (TestStore, Record) {
     let record = Arc::new(Mutex::new(Record::default()));
     let place = kind.migrated_place();
@@ -420,9 +420,9 @@ fn no_statement_walks_a_table() {
     }
 }
 
-on_every_database! { what_is_asked_often_is_kept_prepared }
+on_every_database! { frequent_statements_stay_prepared }
 
-fn what_is_asked_often_is_kept_prepared(kind: Kind) {
+fn frequent_statements_stay_prepared(kind: Kind) {
     let (_store, record) = recorded(kind);
     // Statements of any length, those of the check of the books, and those for a clock that was set back.
     let seldom =

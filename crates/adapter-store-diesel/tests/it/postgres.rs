@@ -33,7 +33,7 @@ fn is_there(store: &dyn Store, number: u128) -> Result<bool, StoreError> {
     read(store, move |unit| unit.employees().get(PARTNER, id)).map(|found| found.is_some())
 }
 
-/// Submits work that waits half-way, within its transaction, until it is told to go on.
+/// Submits work that waits half-way, within its transaction, until the test lets it continue.
 fn halted(store: &dyn Store, access: Access) -> (mpsc::Sender<()>, mpsc::Receiver<Result<(), StoreError>>) {
     let (go_on, told) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
@@ -51,7 +51,7 @@ fn halted(store: &dyn Store, access: Access) -> (mpsc::Sender<()>, mpsc::Receive
 }
 
 #[test]
-fn who_meets_a_lost_connection_is_told_and_the_next_one_is_served() {
+fn a_lost_connection_fails_one_request_and_the_next_one_is_served() {
     let store = Kind::Postgres.store_with_partner();
     for access in [Access::Write, Access::Read] {
         let (go_on, halted) = halted(&store, access);
@@ -213,8 +213,8 @@ fn with_partners(count: u128) -> TestStore {
     store
 }
 
-/// Several threads of two processes change several partners each, in every order, or one alone: nobody fails, nothing is
-/// lost, and nobody waits for the database to find a deadlock.
+/// Several threads of two processes change several partners each, in every order, or one alone: no transaction fails, nothing is
+/// lost, and none waits for the database to find a deadlock.
 #[test]
 fn writers_of_many_partners_do_not_lock_each_other_out() {
     const PARTNERS: u128 = 3;

@@ -115,7 +115,7 @@ fn privileges_are_granted_to_another_role_than_the_owner() {
     let embedded = format!("sqlite://{}/kopeck.sqlite", folder.path().display());
     for (url, role, why) in [
         (roles.owner.as_str(), owner, "owns the table"),
-        (&roles.owner, "nobody_of_this_name", "does not exist"),
+        (&roles.owner, "unknown_role", "does not exist"),
         (&roles.service, &roles.service_role, "cannot grant privileges"),
         (&embedded, "kopeck", "only PostgreSQL has roles"),
     ] {

@@ -236,7 +236,7 @@ pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLin
     let lines = vec![OrderLine { card_type: CardType::Mlz, count, details }];
     let order = Order::place(Uuid::from_u128(number).into(), OrderKind::Virtual, &lines, NOW).unwrap();
     let valid_until = Date::from_ordinal_date(2029, 1).unwrap();
-    // A number is issued once, whoever has the card.
+    // A number is issued once, for all partners.
     let first_number = 1_000_000_000 + 100_000 * u64::try_from(number).unwrap();
     let card = |ordinal: u32| NewCard {
         record: CardRecord {

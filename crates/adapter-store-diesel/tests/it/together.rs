@@ -127,7 +127,7 @@ fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<Str
                 });
                 refused(unit.employees().update(partner, &renamed))?
             }
-            None => "nobody".to_owned(),
+            None => "none".to_owned(),
         },
         Step::Find { custom_id: name } => {
             format!("{:?}", unit.employees().id_by_custom_id(partner, &custom_id(name))?)
@@ -334,9 +334,9 @@ fn on_sqlite() {
     (8..12).for_each(|seed| end_as_if_one_by_one(Kind::Sqlite, 1, seed, 12));
 }
 
-/// Each sees one state, whoever asks beside it.
+/// Each sees one state, whatever runs beside it.
 #[test]
-fn readers_that_ask_together_are_answered_like_one() {
+fn concurrent_readers_get_the_results_of_single_ones() {
     let postgres = Kind::Postgres.empty_store();
     let config = StoreConfig { reading_threads: 1, ..config(postgres.url.clone(), clock()) };
     let store = BatchedStore::open(config).unwrap();

@@ -8,7 +8,7 @@ use time::{Duration, PrimitiveDateTime};
 use crate::calls::start_client;
 use crate::server::TestServer;
 
-/// When the accounts of the partner's free cards were refreshed, and with what.
+/// When the accounts of the partner's unassigned cards were refreshed, and with what.
 async fn accounts(client: &Client) -> Vec<(PrimitiveDateTime, i64)> {
     let mut accounts = Vec::new();
     for card in client.cards().available(None, Paging::default()).await.unwrap().data {
@@ -41,7 +41,7 @@ async fn accounts_are_refreshed_once_a_day() {
     server.refresh_accounts();
     assert_eq!(accounts(&client).await, issued, "it is the same day");
     server.clock.advance(Duration::hours(12) - Duration::seconds(3));
-    assert_eq!(accounts(&client).await, issued, "nobody has asked the bank yet");
+    assert_eq!(accounts(&client).await, issued, "the bank was not queried yet");
     server.refresh_accounts();
     assert_eq!(accounts(&client).await, [(datetime!(2026-03-03 00:00), 4_000)]);
     server.clock.advance(Duration::days(5) + Duration::HOUR);
@@ -52,7 +52,7 @@ async fn accounts_are_refreshed_once_a_day() {
 
 /// A bank that is away makes no difference but the delay.
 #[tokio::test]
-async fn accounts_that_the_bank_did_not_answer_for_are_refreshed_later() {
+async fn accounts_without_a_bank_response_are_refreshed_later() {
     let (server, client) = with_cards(10).await;
     server.clock.advance(Duration::DAY);
     let down = BankFaults { down: true, ..BankFaults::default() };

@@ -37,7 +37,7 @@ const TELLING: [&str; 3] = ["allow", "idempotent-replayed", "retry-after"];
 const TOKEN_END: usize = 8;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_examples_are_what_the_service_answers() {
+async fn the_examples_are_the_service_s_responses() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let mut player = Player::new();
     let played = player.play(&page).await;

@@ -47,7 +47,7 @@ fn calls_leave_their_entries_and_nothing_personal() {
     let send = |call: Call, id: &str| call.with("x-request-id", id).send_to(&running.base_url);
     let wrong = login_call(&partner.api_key, &partner.login, "hunter2-wrong");
     assert_eq!(send(wrong, "r-wrong").status, 400);
-    assert_eq!(send(login_call("ak_of-nobody", "nobody-s-login", "x"), "r-nobody").status, 400);
+    assert_eq!(send(login_call("ak_unknown", "unknown-login", "x"), "r-unknown").status, 400);
     let access = send(login_call(&partner.api_key, &partner.login, &partner.password), "r-login")
         .text_of("accessToken");
     let employee = json!({
@@ -105,15 +105,15 @@ fn say_who_and_what(told: &[Value], partner: &PartnerSecrets, id: &str) {
     // An API key proves nothing.
     let claimed = entry("r-wrong");
     assert_eq!((&claimed["actor"], &claimed["partnerId"]), (&json!("UNKNOWN"), &json!(partner.id)));
-    assert_eq!(entry("r-nobody")["partnerId"], Value::Null);
+    assert_eq!(entry("r-unknown")["partnerId"], Value::Null);
 }
 
 /// None of what is secret or personal stands in the log.
 fn keeps_to_itself(installation: &Installation, partner: &PartnerSecrets, access: &str) {
     let sent = [
         "hunter2-wrong",
-        "nobody-s-login",
-        "ak_of-nobody",
+        "unknown-login",
+        "ak_unknown",
         "Secret-Id-1",
         "Тайный",
         "9031234567",
@@ -138,7 +138,7 @@ fn junk_from_one_address_hides_no_other_entry() {
     let running = installation.serve(&[]);
     let junk = json!({"token": "junk"});
     for _ in 0..125 {
-        post("/v1/get_refresh_token", &junk).with("x-api-key", "ak_of-nobody").send_to(&running.base_url);
+        post("/v1/get_refresh_token", &junk).with("x-api-key", "ak_unknown").send_to(&running.base_url);
     }
     for _ in 0..6 {
         let wrong = login_call(&partner.api_key, &partner.login, "wrong").from([127, 0, 0, 2]);
@@ -173,7 +173,7 @@ async fn a_sealed_call_says_so() {
 }
 
 #[test]
-fn what_is_answered_is_in_the_log_though_the_process_is_killed() {
+fn each_sent_response_is_in_the_log_though_the_process_is_killed() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let mut running = installation.serve(&[]);

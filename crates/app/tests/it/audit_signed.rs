@@ -14,7 +14,7 @@ use crate::process::Installation;
 /// An unauthenticated request is refused, and the process ends.
 fn serve_a_refusal(installation: &Installation, settings: &[&str]) {
     let running = installation.serve(settings);
-    assert_eq!(login_call("ak_of-nobody", "nobody", "x").send_to(&running.base_url).status, 400);
+    assert_eq!(login_call("ak_unknown", "unknown", "x").send_to(&running.base_url).status, 400);
     assert_eq!(post("/v1/category", &json!({})).token("bad").send_to(&running.base_url).status, 401);
     assert!(running.stop("TERM").1, "{}", installation.log());
 }

@@ -115,7 +115,7 @@ fn a_database_that_freezes_and_thaws() {
     let calls = distant.calls();
     distant.proxy.freeze();
     distant.is_away(&calls);
-    // Under the same keys: those who were told to come again are not told that they are still being served.
+    // Under the same keys: a retry after a 503 does not get `request_in_progress`.
     distant.is_away(&calls);
     distant.proxy.thaw();
     distant.comes_back(&calls);

@@ -1,4 +1,4 @@
-//! A bank that misbehaves and workers that stop half-way: nothing is declined for it, and nothing is done twice.
+//! A bank with faults and workers that stop half-way: nothing is declined because of them, and nothing is done twice.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -92,7 +92,7 @@ async fn expect_in_process(api: &Api, requests: &(String, String, Vec<String>)) 
 }
 
 #[tokio::test]
-async fn while_the_bank_does_not_answer_requests_wait_and_then_are_done_once() {
+async fn while_the_bank_does_not_respond_requests_wait_and_are_carried_out_once() {
     let every = BankFaults::default();
     for silence in [
         down(),
@@ -114,7 +114,7 @@ async fn while_the_bank_does_not_answer_requests_wait_and_then_are_done_once() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_asked_for_and_nothing_is_sent_twice() {
+async fn a_lost_response_is_queried_and_nothing_is_sent_twice() {
     for behaviour in [
         BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() },
         BankFaults { lose_answer_rate: 1.0, duplicate_rate: 1.0, ..BankFaults::default() },
@@ -330,7 +330,7 @@ async fn a_worker_that_was_held_up_alone_tries_again() {
     expect_done_once(&server, &api, &requests).await;
 }
 
-/// The worst: the first told the bank, the second too late to ask finds the bank down, and both settle.
+/// The worst case: the first worker sent the instruction, the second finds the bank down, and both settle.
 #[tokio::test]
 async fn two_workers_with_the_same_request_settle_it_once() {
     let (server, api) = start(100_000).await;

@@ -47,7 +47,7 @@ async fn loaded_card(server: &TestServer, api: &Api) -> (String, CardNumber, Str
 }
 
 #[tokio::test]
-async fn what_happens_at_the_bank_is_told_once() {
+async fn each_change_at_the_bank_is_one_event() {
     let (server, api) = start(100_000).await;
     let (card, number, employee) = loaded_card(&server, &api).await;
     server.follow_feed();
@@ -108,7 +108,7 @@ fn settle(follower: &mut BankFeedFollower) {
 
 /// The same page each time, an entry that comes late, and another process that begins where this one ended.
 #[tokio::test]
-async fn a_feed_that_repeats_and_reorders_tells_nothing_twice() {
+async fn a_feed_that_duplicates_and_reorders_makes_no_event_twice() {
     let (server, api) = start(100_000).await;
     let (_, number, _) = loaded_card(&server, &api).await;
     for amount in [1, 2_000, 3, 4] {
@@ -301,7 +301,7 @@ async fn a_page_that_was_not_finished_is_read_again() {
 }
 
 #[tokio::test]
-async fn the_expiry_of_a_card_is_told_by_the_day() {
+async fn the_expiry_of_a_card_is_an_event_by_day() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 100_000);
     let api = Api::login(&server, &partner).await;

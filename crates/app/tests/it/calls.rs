@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::server::{TestPartner, TestServer};
 
 /// An identifier that nothing has.
-pub const NOBODY: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
+pub const UNKNOWN_ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
 /// A caller with a token, whose bodies travel clear.
 #[derive(Clone)]
@@ -145,7 +145,7 @@ impl Api {
         after.into_iter().filter(|card| !before.contains(card)).collect()
     }
 
-    /// The free cards, the oldest first.
+    /// The unassigned cards, the oldest first.
     pub async fn free(&self) -> Vec<Plastic> {
         let list = self.get("/v1/cards/available?per_page=500").await.ok(200);
         let card = |card: &Value| Plastic { id: text(&card["idCard"]), number: text(&card["customIdCard"]) };

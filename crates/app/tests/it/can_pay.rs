@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use time::PrimitiveDateTime;
 use time::macros::datetime;
 
-use crate::calls::{Api, NOBODY, keys, plastic_item, start, start_client};
+use crate::calls::{Api, UNKNOWN_ID, keys, plastic_item, start, start_client};
 use crate::server::TestServer;
 
 /// A plastic MAIN card with so many kopecks on it.
@@ -52,7 +52,7 @@ async fn ask_and_buy(
 }
 
 #[tokio::test]
-async fn the_answer_has_its_five_fields() {
+async fn the_response_has_its_five_fields() {
     let (server, client) = start_client(100_000);
     let partner = server.partner(SealingPolicy::Optional, 100_000);
     drop(client);
@@ -107,7 +107,7 @@ async fn faulty_questions_are_refused() {
     api.post(&path, &Value::Null).await.faulty(&["body"]);
     let all = json!({"at": "now"});
     api.post("/v1/card/x/can-pay", &all).await.faulty(&["idCard", "amount", "at"]);
-    api.post(&format!("/v1/card/{NOBODY}/can-pay"), &json!({"amount": 1}))
+    api.post(&format!("/v1/card/{UNKNOWN_ID}/can-pay"), &json!({"amount": 1}))
         .await
         .refused(404, "card_not_found");
     let stranger = Api::login(&server, &server.partner(SealingPolicy::Optional, 0)).await;

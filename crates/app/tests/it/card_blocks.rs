@@ -31,7 +31,7 @@ async fn buy(api: &Api, card: &Plastic) -> Value {
     api.post(&path, &json!({"amount": 1})).await.ok(200)["code"].clone()
 }
 
-/// The bank's statuses of the card that were told, each with the type of its event.
+/// The bank's statuses of the card in events, each with the type of its event.
 async fn told(api: &Api) -> Vec<(String, String)> {
     let page = api.get("/v1/events?limit=500").await.ok(200);
     let events = page["data"].as_array().unwrap().iter();
@@ -107,9 +107,9 @@ async fn a_block_waits_for_a_bank_that_is_away() {
     assert_eq!(buy(&api, &card).await, "card_blocked");
 }
 
-/// The lost answer of a block is asked for under the same key.
+/// The lost response to a block is queried under the same key.
 #[tokio::test]
-async fn a_lost_answer_is_no_lost_block() {
+async fn a_lost_response_loses_no_block() {
     let (server, api) = start(100_000).await;
     let card = api.plastic(&server, 1).await.remove(0);
     let employee = api.employee("E-1").await;

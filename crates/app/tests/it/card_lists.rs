@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::calls::{Api, NOBODY, start, text, virtual_order};
+use crate::calls::{Api, UNKNOWN_ID, start, text, virtual_order};
 use crate::command_line::Desk;
 use crate::server::TestServer;
 
@@ -55,7 +55,7 @@ async fn cards_are_listed_by_each_filter_as_they_are_shown_one_by_one() {
         ("typeCard=MLZ", &[4]),
         (&format!("orderId={}", text(&orders[0])), &[4]),
         (&format!("orderId={}", text(&orders[1])), &[0, 1, 2, 3]),
-        (&format!("orderId={NOBODY}"), &[]),
+        (&format!("orderId={UNKNOWN_ID}"), &[]),
         (&format!("idEmployee={employee}"), &[0, 1]),
         (&format!("idEmployee={employee}&statusCard=MAIN&typeCard=MP4"), &[0]),
         (&format!("expiresBefore={until}"), &[3]),
@@ -129,7 +129,9 @@ async fn a_card_that_may_pay_stays_linked() {
     let other = api.employee("E-2").await;
     api.delete(&format!("/v1/employee/{other}/card/{}", cards[0])).await.refused(404, "card_not_found");
     api.delete(&format!("/v1/employee/{employee}/card/{}", cards[2])).await.refused(404, "card_not_found");
-    api.delete(&format!("/v1/employee/{NOBODY}/card/{}", cards[0])).await.refused(404, "employee_not_found");
+    api.delete(&format!("/v1/employee/{UNKNOWN_ID}/card/{}", cards[0]))
+        .await
+        .refused(404, "employee_not_found");
     api.delete("/v1/employee/x/card/y").await.faulty(&["idEmployee", "idCard"]);
 }
 

@@ -13,7 +13,7 @@ use time::Duration;
 use time::macros::datetime;
 
 use crate::calls::{
-    Api, NOBODY, keys, plastic_item, start, start_client, text, top_ups, virtual_item, virtual_order,
+    Api, UNKNOWN_ID, keys, plastic_item, start, start_client, text, top_ups, virtual_item, virtual_order,
 };
 use crate::server::{SETTINGS, TestServer};
 use crate::transactions::buy;
@@ -63,7 +63,7 @@ async fn a_card_is_shown_free_and_linked() {
     assert_eq!(shown["data"]["cards"], json!([{"idCard": card.id, "statusCard": "MAIN"}]));
 
     for path in ["", "/balance", "/transactions"] {
-        api.get(&format!("/v1/card/{NOBODY}{path}")).await.refused(404, "card_not_found");
+        api.get(&format!("/v1/card/{UNKNOWN_ID}{path}")).await.refused(404, "card_not_found");
         api.get(&format!("/v1/card/x{path}")).await.faulty(&["idCard"]);
     }
 }
@@ -91,7 +91,7 @@ async fn a_virtual_card_holds_its_first_top_up_and_is_activated_by_its_code() {
     (expected["activated"], expected["activatedAt"]) = (json!(true), json!("02.03.2026"));
     assert_eq!(info(&api, &card.id).await, expected);
     for command in ["activate", "block", "unblock", "expire"] {
-        api.post(&format!("/sandbox/v1/card/{NOBODY}/{command}"), &json!({}))
+        api.post(&format!("/sandbox/v1/card/{UNKNOWN_ID}/{command}"), &json!({}))
             .await
             .refused(404, "card_not_found");
         api.post(&format!("/sandbox/v1/card/x/{command}"), &json!({})).await.faulty(&["idCard"]);
@@ -141,8 +141,8 @@ async fn linking_has_its_refusals_and_their_order() {
     let integer = json!({"customIdCard": first.number.parse::<u64>().unwrap(), "statusCard": "MAIN"});
     api.post(&path, &integer).await.faulty(&["customIdCard"]);
     api.post(&path, &json!({})).await.faulty(&["customIdCard", "statusCard"]);
-    api.link(NOBODY, UNKNOWN_NUMBER, "MAIN").await.refused(404, "employee_not_found");
-    api.link(NOBODY, "1", "MAIN").await.faulty(&["customIdCard"]);
+    api.link(UNKNOWN_ID, UNKNOWN_NUMBER, "MAIN").await.refused(404, "employee_not_found");
+    api.link(UNKNOWN_ID, "1", "MAIN").await.faulty(&["customIdCard"]);
     for number in [UNKNOWN_NUMBER, "1234567890"] {
         api.link(&anna, number, "MAIN").await.refused(404, "card_not_found");
     }
@@ -182,9 +182,9 @@ async fn switching_has_its_refusals_and_their_order() {
     api.link(&anna, &spare.number, "ADDITIONAL").await.ok(200);
     api.switch("x", "y", "OWNER").await.faulty(&["idEmployee", "idCard", "statusCard"]);
     api.post(&format!("/v1/employee/{anna}/card/switch"), &json!({})).await.faulty(&["idCard", "statusCard"]);
-    api.switch(NOBODY, NOBODY, "MAIN").await.refused(404, "employee_not_found");
-    api.switch(NOBODY, &main.id, "MAIN").await.refused(404, "employee_not_found");
-    api.switch(&anna, NOBODY, "MAIN").await.refused(404, "card_not_found");
+    api.switch(UNKNOWN_ID, UNKNOWN_ID, "MAIN").await.refused(404, "employee_not_found");
+    api.switch(UNKNOWN_ID, &main.id, "MAIN").await.refused(404, "employee_not_found");
+    api.switch(&anna, UNKNOWN_ID, "MAIN").await.refused(404, "card_not_found");
     api.switch(&anna, &free.id, "MAIN").await.refused(404, "card_not_found");
     api.switch(&boris, &main.id, "MAIN").await.refused(404, "card_not_found");
 

@@ -5,7 +5,7 @@ use kopeck_domain::partner::SealingPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, NOBODY, nonce, start, start_client, text};
+use crate::calls::{Api, UNKNOWN_ID, nonce, start, start_client, text};
 
 const CREATE: &str = "/v1/category";
 
@@ -70,10 +70,10 @@ async fn names_have_1_to_128_characters() {
     api.post(CREATE, &Value::Null).await.faulty(&["body"]);
     api.send(Method::POST, CREATE, "[]".to_owned(), &nonce()).await.faulty(&["body"]);
     api.put(&path("x"), &named("")).await.faulty(&["idCategory", "nameCategory"]);
-    api.put(&path(NOBODY), &named("")).await.faulty(&["nameCategory"]);
+    api.put(&path(UNKNOWN_ID), &named("")).await.faulty(&["nameCategory"]);
     api.delete(&path("x")).await.faulty(&["idCategory"]);
-    api.put(&path(NOBODY), &named("x")).await.refused(404, "category_not_found");
-    api.delete(&path(NOBODY)).await.refused(404, "category_not_found");
+    api.put(&path(UNKNOWN_ID), &named("x")).await.refused(404, "category_not_found");
+    api.delete(&path(UNKNOWN_ID)).await.refused(404, "category_not_found");
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn a_name_is_taken_once_in_any_letter_case_and_by_one_partner() {
         api.post(CREATE, &named(name)).await.refused(409, "category_exists");
         api.put(&path(&second), &named(name)).await.refused(409, "category_exists");
         // An unknown category is reported before a taken name.
-        api.put(&path(NOBODY), &named(name)).await.refused(404, "category_not_found");
+        api.put(&path(UNKNOWN_ID), &named(name)).await.refused(404, "category_not_found");
     }
     assert_eq!(api.column("/v1/categories", "nameCategory").await, ["Бухгалтерия Ёж", "Second"]);
     other.category("бухгалтерия ёж").await;

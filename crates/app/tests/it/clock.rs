@@ -25,7 +25,7 @@ async fn advance(client: &Client, seconds: u64) {
     client.sandbox().advance_clock(seconds).await.unwrap();
 }
 
-/// When the account of the one free card was refreshed, and with what.
+/// When the account of the one unassigned card was refreshed, and with what.
 async fn account(client: &Client) -> (PrimitiveDateTime, i64) {
     let card = client.cards().available(None, Default::default()).await.unwrap().data[0].id_card;
     let account = client.cards().info(card).await.unwrap().balance_account;
@@ -77,7 +77,7 @@ async fn a_sealed_value_is_judged_by_the_machines_time() {
 }
 
 #[tokio::test]
-async fn a_repeated_move_moves_once() {
+async fn a_retried_move_moves_once() {
     let (server, client) = start_client(0);
     let key = IdempotencyKey::fresh();
     for _ in 0..3 {
@@ -131,7 +131,7 @@ async fn every_period_rolls_over_in_a_jump() {
     }
 }
 
-/// Info, balance, the list of free cards, links and top-ups agree on the last day and on the day after.
+/// Info, balance, the list of unassigned cards, links and top-ups agree on the last day and on the day after.
 #[tokio::test]
 async fn cards_expire_everywhere_at_once() {
     let (server, client) = start_client(100_000);
@@ -187,7 +187,7 @@ async fn accounts_are_refreshed_once_a_day() {
 
 /// A bank that is away makes no difference but the delay.
 #[tokio::test]
-async fn accounts_that_the_bank_did_not_answer_for_are_refreshed_later() {
+async fn accounts_without_a_bank_response_are_refreshed_later() {
     let (server, client) = start_client(100_000);
     client.orders().virtual_cards(&[crate::calls::virtual_item(10, 5_000)]).await.unwrap();
     server.run_jobs();

@@ -112,7 +112,7 @@ fn a_file_is_imported_once_however_often_it_is_run() {
     let staff = desk.file(
         "staff.csv",
         "\u{feff}customId;surname;phone;category;status\r\nT-1;Попов;0031234567;Склад;\r\nT-2;Ёжиков;;;VACATION\r\n\
-         T 3;Петров2;12;Склад;\r\nT-4;Orlov;;;busy\r\nT-1;Again;;;\r\n;Nobody;;;\r\nT-5;x\r\n",
+         T 3;Петров2;12;Склад;\r\nT-4;Orlov;;;busy\r\nT-1;Again;;;\r\n;Nemo;;;\r\nT-5;x\r\n",
     );
     let import = |more: &[&str]| desk.json(&[&["employees", "import", &staff], more].concat(), 11);
     let told = |report: &Value| {
@@ -252,7 +252,7 @@ fn secrets_are_kept_for_their_owner_only() {
 }
 
 #[test]
-fn a_token_serves_many_commands_and_wrong_credentials_are_told() {
+fn a_token_serves_many_commands_and_wrong_credentials_are_reported() {
     let desk = Desk::open("1");
     let text = std::fs::read_to_string(desk.profiles()).unwrap();
     std::fs::write(desk.profiles(), text.replace(&desk.partner.password, "wrong")).unwrap();
@@ -306,7 +306,7 @@ fn exit_codes_tell_what_happened() {
 }
 
 #[test]
-fn what_was_typed_is_told_and_not_what_was_sent() {
+fn errors_name_what_was_typed_and_not_what_was_sent() {
     let desk = Desk::open("10000000");
     let said = |arguments: &[&str], code: i32| {
         let output = desk.call(arguments);
@@ -351,7 +351,7 @@ fn every_shell_gets_its_completion() {
     assert!(!installation.run(&["completion", "cmd"]).status.success());
 }
 
-/// A service that logs everybody in, takes every other request, and answers none.
+/// A service that accepts every login, and does not respond to any other request.
 struct Mute {
     address: String,
     keys: Arc<Mutex<Vec<String>>>,
@@ -461,7 +461,7 @@ fn an_interrupted_call_tells_its_key() {
 }
 
 #[test]
-fn the_key_of_a_call_whose_answer_is_lost_is_told() {
+fn the_key_of_a_request_without_a_response_is_reported() {
     let desk = Desk::open("1");
     let mute = Mute::start(false);
     mute.keep(&desk);

@@ -81,7 +81,7 @@ fn bare(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn only_the_embedded_default_on_loopback_is_a_sandbox_unless_one_is_asked_for() {
+fn only_the_embedded_default_on_loopback_is_a_sandbox_unless_requested() {
     let everywhere = ["--listen", "0.0.0.0:0"];
     let named = ["--listen", "127.0.0.1:0", "--database-url", "sqlite://kopeck-data/kopeck.sqlite"];
     let loopback = ["--listen", "127.0.0.1:0"];

@@ -68,7 +68,7 @@ fn is_found(name: &str, exported: &BTreeMap<&str, &str>) -> bool {
 }
 
 #[test]
-fn dashboard_alarms_and_page_go_by_the_figures_that_there_are() {
+fn dashboard_alarms_and_page_use_existing_metrics() {
     let installation = Installation::new();
     let running = installation.serve(&["--operations-listen", "127.0.0.1:0"]);
     assert_eq!(ask(&running.base_url, "/v1/balance").0, 401, "calls are counted from the first on");

@@ -1,6 +1,6 @@
 //! The reference page in a real browser: it loads from the service alone, shows every operation, and sends a sealed request.
 //!
-//! Run by `scripts/test-docs-page`, which sees to Chromium and its driver. The driver is told what to do by plain HTTP
+//! Run by `scripts/test-docs-page`, which sees to Chromium and its driver. The test controls the driver by plain HTTP
 //! (W3C WebDriver), and asked afterwards what the page has loaded and complained of.
 
 mod driver;
@@ -161,7 +161,7 @@ async fn is_laid_out(browser: &Browser) {
     assert_eq!(browser.run(opened).await, json!([true, "Show less"]));
 }
 
-/// What a partner does first, in this order: what is asked for in one request is what the next one is filled with. `~` stands
+/// What a partner does first, in this order: the response to one request fills the next one. `~` stands
 /// for the work that is due.
 /// Purchases come before the limit of the examples, which allows none in the evening.
 const STORY: &str = "token.access token.refresh sandbox.deposit category.create category.rename category.list \
@@ -237,7 +237,7 @@ async fn logged_in(browser: &Browser) {
     browser.run("document.querySelector('#session').open = false").await;
 }
 
-/// The menu comes when it is asked for, and the page is as wide as the screen.
+/// The menu opens on request, and the page is as wide as the screen.
 async fn folds_on_a_phone(browser: &Browser) {
     // A window is not made narrower than 500 pixels.
     browser.resize(500, 900).await;

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{Api, NOBODY, keys, start, start_client, text};
+use crate::calls::{Api, UNKNOWN_ID, keys, start, start_client, text};
 use crate::server::TestServer;
 
 const ADD: &str = "/v1/employee/add";
@@ -171,7 +171,7 @@ fn rules() -> Vec<(&'static str, Vec<Value>, Vec<Value>)> {
         (
             "idCategory",
             vec![],
-            vec![json!(""), json!("x"), json!(NOBODY), json!(NOBODY.replace('-', "")), json!(1)],
+            vec![json!(""), json!("x"), json!(UNKNOWN_ID), json!(UNKNOWN_ID.replace('-', "")), json!(1)],
         ),
     ]
 }
@@ -208,7 +208,7 @@ async fn all_faults_are_reported_at_once_with_those_of_the_store() {
     let second = api.employee("T-2").await;
     let body = json!({
         "customId": "T-1", "surname": "1", "name": "2", "patronymic": "3", "phone": "4", "email": "5",
-        "idCategory": NOBODY, "status": "6",
+        "idCategory": UNKNOWN_ID, "status": "6",
     });
     let all = ["customId", "surname", "name", "patronymic", "phone", "email", "idCategory", "status"];
     api.post(ADD, &body).await.faulty(&all);
@@ -221,8 +221,8 @@ async fn all_faults_are_reported_at_once_with_those_of_the_store() {
         .await
         .faulty(&["customId", "status", "name"]);
     // Faulty values are reported before unknown identifiers.
-    api.put(&path(NOBODY), &json!({"phone": "1"})).await.faulty(&["phone"]);
-    api.put(&path(NOBODY), &json!({"customId": "T-1"})).await.faulty(&["customId"]);
+    api.put(&path(UNKNOWN_ID), &json!({"phone": "1"})).await.faulty(&["phone"]);
+    api.put(&path(UNKNOWN_ID), &json!({"customId": "T-1"})).await.faulty(&["customId"]);
     api.put(&path("17"), &json!({"phone": "1", "email": ""})).await.faulty(&["idEmployee", "phone", "email"]);
     let listed = api.column("/v1/employees", "customId").await;
     assert_eq!(listed, ["T-1", "T-2"], "nothing was added or changed");
@@ -251,13 +251,13 @@ async fn an_update_leaves_clears_or_sets_and_patch_is_the_same() {
         }
         let gone = json!({"customId": format!("T-{method}")});
         assert_eq!(api.call(method.clone(), &path(&id), &gone).await.ok(200)["customId"], gone["customId"]);
-        api.call(method.clone(), &path(NOBODY), &json!({"name": "X"}))
+        api.call(method.clone(), &path(UNKNOWN_ID), &json!({"name": "X"}))
             .await
             .refused(404, "employee_not_found");
         api.call(method.clone(), &path("x"), &json!({})).await.faulty(&["idEmployee"]);
         api.call(method, &path(&id), &Value::Null).await.faulty(&["body"]);
     }
-    api.get(&path(NOBODY)).await.refused(404, "employee_not_found");
+    api.get(&path(UNKNOWN_ID)).await.refused(404, "employee_not_found");
     api.get(&path("x")).await.faulty(&["idEmployee"]);
     for body in ["[]", "7", "\"x\"", "null", "{", "{\"customId\":\"a\",}"] {
         api.send(Method::POST, ADD, body.to_owned(), &crate::calls::nonce()).await.faulty(&["body"]);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::audit::entries;
 use crate::bare::{Call, login_call, post};
-use crate::calls::{Api, NOBODY, nonce, start, text};
+use crate::calls::{Api, UNKNOWN_ID, nonce, start, text};
 use crate::personal_data::found_in;
 use crate::process::Installation;
 
@@ -108,7 +108,7 @@ async fn an_employee_with_a_card_that_may_pay_is_not_erased() {
     let card = api.get(&format!("/v1/card/{}", cards[0].id)).await.ok(200);
     assert_eq!(card["data"]["idEmployee"], json!(employee));
     api.delete(&format!("{path}/card/{}", cards[0].id)).await.refused(404, "employee_not_found");
-    api.delete(&format!("/v1/employee/{NOBODY}")).await.refused(404, "employee_not_found");
+    api.delete(&format!("/v1/employee/{UNKNOWN_ID}")).await.refused(404, "employee_not_found");
     api.delete("/v1/employee/x").await.faulty(&["idEmployee"]);
     let stranger = Api::login(&server, &server.partner(SealingPolicy::Optional, 0)).await;
     let own = stranger.employee("E-1").await;

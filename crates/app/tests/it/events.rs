@@ -27,7 +27,7 @@ fn types(page: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn each_change_is_told_once_in_its_order() {
+async fn each_change_is_one_event_in_order() {
     let (server, api) = start(100_000).await;
     let employee = api.employee("E-1").await;
     let order = api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
@@ -59,7 +59,7 @@ async fn each_change_is_told_once_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_page_has_what_was_asked_for() {
+async fn a_page_has_the_requested_events() {
     let (_server, api) = start(1).await;
     for name in ["E-1", "E-2", "E-3"] {
         api.employee(name).await;
@@ -86,7 +86,7 @@ async fn a_page_has_what_was_asked_for() {
 }
 
 #[tokio::test]
-async fn a_repeated_call_tells_nothing_anew() {
+async fn a_retry_makes_no_event() {
     let (_server, api) = start(1).await;
     let body = json!({"customId": "E-1"}).to_string();
     let nonce = "0123456789abcdef0123";
@@ -155,8 +155,8 @@ async fn a_hundred_requests_of_a_partner_wait_and_no_more() {
     }
 }
 
-/// Word of an event comes from another process well before the wait is over, and a server that stops leaves nobody
-/// waiting.
+/// The notification of an event arrives from another process well before the wait is over, and a server that stops ends
+/// all waits.
 #[test]
 fn an_event_of_another_process_ends_the_wait() {
     let installation = Installation::on_a_server();
@@ -185,7 +185,7 @@ fn an_event_of_another_process_ends_the_wait() {
 }
 
 #[tokio::test]
-async fn a_low_balance_is_told_once_until_it_is_above_the_threshold_again() {
+async fn a_low_balance_is_one_event_until_it_is_above_the_threshold_again() {
     let (server, api) = start(100_000).await;
     let low = |page: &Value| -> Vec<Value> {
         told(page).into_iter().filter(|(of, _)| *of == "balance.low").map(|(_, data)| data.clone()).collect()
@@ -198,7 +198,7 @@ async fn a_low_balance_is_told_once_until_it_is_above_the_threshold_again() {
     let told_once = json!([{"available": 85_000, "threshold": 90_000}]);
     let page = api.get("/v1/events").await.ok(200);
     assert_eq!(json!(low(&page)), told_once);
-    // Its own order is told before.
+    // The event of its own order comes before.
     let at = types(&page).iter().position(|of| *of == "balance.low").unwrap();
     assert_eq!(
         told(&page)[at - 1],
@@ -220,7 +220,7 @@ async fn a_low_balance_is_told_once_until_it_is_above_the_threshold_again() {
 }
 
 #[tokio::test]
-async fn what_an_operator_takes_from_the_balance_is_told() {
+async fn debits_by_an_operator_are_events() {
     let (server, api) = start(1_000).await;
     server.set_threshold(900);
     server.change_partners(|unit, env, id| {

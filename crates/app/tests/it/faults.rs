@@ -318,7 +318,7 @@ fn workers() {
         let body = json!({"data": cards, "limit": {"amount": 777, "period": "CDAY"}});
         ask("/v1/setlimitscards", &body, server, cast);
     });
-    // One card holds less than is asked for.
+    // One card holds less than requested.
     let withdrawal = SETTLED.after(|server, cast| {
         let [a, b, c] = three_cards(server, cast);
         let cards = json!([{"idCard": a, "amount": 300}, {"idCard": b, "amount": 99_999}, {"idCard": c}]);

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use serde_json::json;
 
 use crate::bare::{Call, JSON, exchange, get, optional, post, read_all};
-use crate::calls::NOBODY as ID;
+use crate::calls::UNKNOWN_ID as ID;
 use crate::server::TestServer;
 use crate::world::{Things, calls, samples_by_path};
 
@@ -141,7 +141,7 @@ fn without_a_sandbox_its_paths_are_unknown_paths() {
 }
 
 #[test]
-fn a_wrong_method_is_told_the_right_ones() {
+fn the_response_to_a_wrong_method_lists_the_right_ones() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let all = calls();
@@ -264,7 +264,7 @@ fn heads_that_are_no_http_do_no_harm() {
 
 /// The service stays with HTTP/1.1.
 #[test]
-fn an_offer_to_upgrade_is_answered_as_if_it_were_not_there() {
+fn an_offer_to_upgrade_is_ignored() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let offers = [&["websocket"][..], &["WebSocket"], &["h2c"], &["h2c", "websocket"], &[]];
@@ -291,7 +291,7 @@ fn an_offer_to_upgrade_is_answered_as_if_it_were_not_there() {
 
 /// A request that waits for the database, and others behind it that are answered at once.
 #[test]
-fn a_burst_larger_than_the_buffer_is_answered_to_its_end() {
+fn a_burst_larger_than_the_buffer_gets_all_responses() {
     const REQUESTS: usize = 300;
     let server = TestServer::start();
     let (_, token) = optional(&server);

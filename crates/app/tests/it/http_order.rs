@@ -11,7 +11,7 @@ use crate::server::TestServer;
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
-/// An employee, a linked main card and a free card of the partner.
+/// An employee, a linked main card and an unassigned card of the partner.
 struct Office {
     server: TestServer,
     token: String,
@@ -122,7 +122,7 @@ fn a_bank_that_is_down_is_a_503_that_says_when_to_come_back() {
 
 /// The bank takes twice as long as the second request waits for the first.
 #[test]
-fn a_repeat_of_a_call_that_is_still_running_is_told_to_come_back() {
+fn a_retry_of_a_running_request_gets_409_with_retry_after() {
     let office = Office::open();
     office
         .server

@@ -26,7 +26,7 @@ fn left(got: &Got) -> (u16, &str) {
 }
 
 #[test]
-fn a_partner_that_calls_too_often_is_told_when_to_come_back() {
+fn a_partner_over_its_rate_gets_429_with_retry_after() {
     let server = limited(2, 3);
     let [one, other] = [(), ()].map(|()| server.partner(SealingPolicy::Optional, 0));
     let [token, others] = [&one, &other].map(|partner| login(&server, partner).access);
@@ -56,7 +56,7 @@ fn a_partner_that_calls_too_often_is_told_when_to_come_back() {
 }
 
 #[test]
-fn without_a_limit_no_answer_speaks_of_one() {
+fn without_a_limit_no_response_has_its_headers() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 0);
     let token = login(&server, &partner).access;
@@ -67,7 +67,7 @@ fn without_a_limit_no_answer_speaks_of_one() {
 /// The server's socket ends by itself; the client finds out when it sends something more.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_client_that_does_not_read_its_answers_is_cut_off() {
+fn a_client_that_does_not_read_its_responses_is_disconnected() {
     let server =
         with(HttpSettings { answer_deadline: Duration::from_millis(500), ..HttpSettings::default() });
     let mut stream = connect(&server.base_url, Ipv4Addr::LOCALHOST);

@@ -66,7 +66,7 @@ fn a_refresh_rotates_and_the_old_access_token_lives_on() {
 }
 
 #[test]
-fn a_lost_answer_is_made_up_for_once() {
+fn a_lost_response_can_be_replaced_once() {
     let bench = Bench::new();
     let first = bench.login();
     let lost = bench.refresh(&first);
@@ -83,7 +83,7 @@ fn a_lost_answer_is_made_up_for_once() {
 }
 
 #[test]
-fn a_lost_answer_is_not_made_up_for_twice() {
+fn a_lost_response_cannot_be_replaced_twice() {
     let bench = Bench::new();
     let first = bench.login();
     let lost = bench.refresh(&first);
@@ -93,7 +93,7 @@ fn a_lost_answer_is_not_made_up_for_twice() {
 }
 
 #[test]
-fn a_used_access_token_proves_that_the_answer_arrived() {
+fn a_used_access_token_proves_that_the_response_arrived() {
     let bench = Bench::new();
     let first = bench.login();
     let second = bench.refresh(&first);
@@ -114,7 +114,7 @@ fn a_call_that_fails_after_the_authentication_uses_the_token_too() {
 }
 
 #[test]
-fn a_used_refresh_token_proves_that_the_answer_arrived() {
+fn a_used_refresh_token_proves_that_the_response_arrived() {
     let bench = Bench::new();
     let first = bench.login();
     let second = bench.refresh(&first);

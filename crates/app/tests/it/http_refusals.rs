@@ -231,7 +231,7 @@ fn every_faulty_value_is_named_at_once() {
 }
 
 #[test]
-fn an_answer_cannot_be_sent_back_as_a_call() {
+fn a_response_cannot_be_sent_back_as_a_request() {
     let server = TestServer::start();
     let (partner, token) = required(&server);
     let asked = get("/v1/employees").token(&token).sealed_answer();

@@ -41,7 +41,7 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 #[test]
-fn every_call_that_changes_something_can_be_repeated() {
+fn every_request_that_changes_something_can_be_retried() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let changing = samples().filter(|sample| sample.operation.changes);
@@ -306,7 +306,7 @@ fn a_call_that_reads_may_use_a_nonce_again() {
 }
 
 #[test]
-fn an_answer_is_kept_for_seven_days() {
+fn a_response_is_kept_for_seven_days() {
     let server = TestServer::start();
     let (partner, token) = optional(&server);
     let order = json!({"data": [{
@@ -352,7 +352,7 @@ fn keys_are_the_partners_own() {
 }
 
 #[test]
-fn of_many_calls_at_the_same_moment_one_has_an_effect() {
+fn of_many_simultaneous_requests_one_has_an_effect() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     for round in 0..5 {

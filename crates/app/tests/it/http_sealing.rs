@@ -11,7 +11,7 @@ use crate::bare::{
     Call, JSON, Place, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional, post,
     refresh_call, required, seal_body,
 };
-use crate::calls::NOBODY as ID;
+use crate::calls::UNKNOWN_ID as ID;
 use crate::server::{TestPartner, TestServer};
 use crate::world::{Things, samples_by_path};
 
@@ -292,7 +292,7 @@ fn activation_codes_come_sealed_under_required_whatever_is_accepted() {
 }
 
 #[test]
-fn answers_come_sealed_where_that_is_asked_for() {
+fn responses_are_sealed_on_request() {
     let server = TestServer::start();
     let (partner, token) = required(&server);
     let open = |call: &Call| {
@@ -369,7 +369,7 @@ fn a_replay_is_sealed_anew_and_says_the_same() {
 }
 
 #[test]
-fn answers_are_sealed_under_the_key_of_the_call_through_a_rotation() {
+fn responses_are_sealed_with_the_key_of_the_request_through_a_rotation() {
     let server = TestServer::start();
     let (partner, token) = required(&server);
     let first = partner.key.clone();

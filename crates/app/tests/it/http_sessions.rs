@@ -48,7 +48,7 @@ fn a_session_ends_ninety_days_after_its_login() {
 
 /// Every session of the partner with all of its tokens, and of no other partner.
 #[test]
-fn all_sessions_of_a_partner_end_by_a_word_of_the_operator() {
+fn an_operator_can_end_all_sessions_of_a_partner() {
     let server = TestServer::start();
     let [partner, other] = [(); 2].map(|()| server.partner(SealingPolicy::Optional, 0));
     let status = |access: &str| get("/v1/balance").token(access).send(&server).status;

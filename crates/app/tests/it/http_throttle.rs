@@ -72,7 +72,7 @@ fn ten_failures_from_an_address_lock_it_for_everyone() {
     let guess = || {
         logins.set(logins.get() + 1);
         let key = if logins.get() % 2 == 0 { "ak_wrong" } else { &*partner.api_key };
-        login_call(key, &format!("nobody-{}", logins.get()), "x").from(HERE)
+        login_call(key, &format!("unknown-{}", logins.get()), "x").from(HERE)
     };
     fail(&server, guess, 10);
     locked(&right(&partner).from(HERE).send(&server), "900");
@@ -97,7 +97,7 @@ fn a_refused_try_does_not_lengthen_the_lock() {
 }
 
 #[test]
-fn guesses_sent_at_the_same_moment_do_not_slip_through() {
+fn simultaneous_guesses_do_not_slip_through() {
     // On few processors too, no guess is refused by the queue of password checks: eight wait for each permit.
     let server = TestServer::start_with(true, HttpSettings { logins_at_once: 3, ..HttpSettings::default() });
     let partner = server.partner(SealingPolicy::Optional, 0);
@@ -215,7 +215,7 @@ fn behind(proxies: &str) -> TestServer {
 
 /// A guess without any right credential.
 fn guess() -> Call {
-    login_call("ak_wrong", "nobody", "x")
+    login_call("ak_wrong", "unknown", "x")
 }
 
 #[test]

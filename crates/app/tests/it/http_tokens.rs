@@ -168,7 +168,7 @@ fn tokens_end_by_the_services_clock() {
 }
 
 #[test]
-fn wrong_credentials_cannot_be_told_from_one_another() {
+fn wrong_credentials_get_the_same_response() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 0);
     let other = server.partner(SealingPolicy::Optional, 0);
@@ -182,7 +182,7 @@ fn wrong_credentials_cannot_be_told_from_one_another() {
         login_call("", login, password),
         login_call(api_key, login, password).without("x-api-key"),
         login_call(api_key, login, password).and("x-api-key", api_key),
-        login_call(api_key, "nobody", password),
+        login_call(api_key, "unknown", password),
         login_call(api_key, &login.to_uppercase(), password),
         login_call(api_key, &other.login, &other.password),
         login_call(&other.api_key, login, password),
@@ -195,7 +195,7 @@ fn wrong_credentials_cannot_be_told_from_one_another() {
 }
 
 #[test]
-fn a_wrong_api_key_is_told_whatever_the_body_is_sealed_with() {
+fn a_wrong_api_key_is_refused_whatever_the_body_is_sealed_with() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Required, 0);
     let call = login_call("ak_wrong", &partner.login, &partner.password);

@@ -233,7 +233,7 @@ fn every_forgery_is_refused_in_the_same_words() {
 }
 
 #[test]
-fn a_forged_nonce_is_told_before_anything_is_opened() {
+fn a_forged_nonce_is_refused_before_anything_is_decrypted() {
     let bench = Bench::new();
     let (id, _) = bench.vector("path_param");
     for nonce in ["short", "0123456789 abcdef", "нонснонснонснонс"] {

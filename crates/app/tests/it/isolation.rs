@@ -1,4 +1,4 @@
-//! What belongs to another partner answers exactly as what does not exist.
+//! Objects of another partner get the same responses as objects that do not exist.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn questions(sample: &Sample) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn nothing_of_another_partner_can_be_told_from_nothing() {
+fn objects_of_another_partner_look_like_unknown_ones() {
     let server = TestServer::start();
     let [(_, victim), (_, token)] = [optional(&server), optional(&server)];
     let theirs = Things::make(&server, &victim, 1);

@@ -14,7 +14,7 @@ use crate::process::{Installation, PartnerSecrets, Running};
 /// Numbers the employees.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Calls of all kinds that go on until they are told to end; the first that fails ends the test.
+/// Calls of all kinds that continue until the test ends them; the first that fails ends the test.
 struct Load {
     calls: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,

@@ -47,7 +47,7 @@ enum What {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_twenty_times_under_load_it_loses_nothing_and_repeats_nothing() {
+async fn killed_twenty_times_under_load_it_loses_and_duplicates_nothing() {
     let seed = Random::any_seed();
     println!("seed {seed}");
     let random = Random::new(seed);
@@ -78,7 +78,7 @@ async fn killed_twenty_times_under_load_it_loses_nothing_and_repeats_nothing() {
 
     let running = installation.serve(SERVE);
     let client = running.client(&partner);
-    repeat_unanswered(&client, &mut attempts).await;
+    retry_without_response(&client, &mut attempts).await;
     let (mut ordered, mut topped_up) = (0, 0);
     for attempt in &attempts {
         let (cost, spent) = outcome(&client, attempt).await;
@@ -172,7 +172,7 @@ async fn send(client: &Client, attempt: &Attempt) -> Result<Uuid, Error> {
 }
 
 /// A caller whose answer was cut off calls again under its key, as long as its cards are busy.
-async fn repeat_unanswered(client: &Client, attempts: &mut [Attempt]) {
+async fn retry_without_response(client: &Client, attempts: &mut [Attempt]) {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     for attempt in attempts.iter_mut().filter(|attempt| attempt.accepted.is_none()) {
         attempt.accepted = loop {

@@ -313,7 +313,7 @@ async fn the_status_records_nothing() {
 }
 
 #[tokio::test]
-async fn a_repeated_call_makes_one_change() {
+async fn a_retry_makes_one_change() {
     let (server, api) = start(0).await;
     let card = cards(&api, &server, 1).await.remove(0);
     let (body, nonce) = (change(&[&card], &daily(1)).to_string(), nonce());

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{Api, NOBODY, nonce, plastic_item, start, start_client};
+use crate::calls::{Api, UNKNOWN_ID, nonce, plastic_item, start, start_client};
 use crate::limits::{
     CANCEL, SET, STATUS, cancel, cards, change, daily, limit_of, named, outcome, result, set, state,
     unlimited,
@@ -82,7 +82,7 @@ async fn each_setting_of_a_limit_has_its_rule() {
 }
 
 #[tokio::test]
-async fn all_faults_of_a_change_are_told_at_once() {
+async fn all_faults_of_a_change_are_reported_at_once() {
     let (server, api) = start(0).await;
     let card = cards(&api, &server, 1).await.remove(0);
     for data in [json!(null), json!([]), json!({}), json!("x"), json!(1)] {
@@ -99,7 +99,7 @@ async fn all_faults_of_a_change_are_told_at_once() {
     let body = json!({"data": [{"idCard": card}, {}, 7, twice], "limit": daily(0)});
     let all = ["data[1].idCard", "data[2]", "data[3].idCard", "limit.amount"];
     api.post(SET, &body).await.faulty(&all);
-    api.post(SET, &change(&[&card, NOBODY, &card], &daily(1))).await.faulty(&["data[2].idCard"]);
+    api.post(SET, &change(&[&card, UNKNOWN_ID, &card], &daily(1))).await.faulty(&["data[2].idCard"]);
 }
 
 #[tokio::test]
@@ -129,8 +129,8 @@ async fn unlimited_beside_another_setting_is_a_conflict() {
         limit["unlimited"] = json!(true);
         api.post(SET, &change(&[&cards[0]], &limit)).await.refused(409, "limit_conflict");
         // Unknown cards are reported before it, and it before a temporary fault: a card in another change.
-        let unknown = change(&[NOBODY, &cards[1]], &limit);
-        api.post(SET, &unknown).await.faulty_cards(404, &[("card_not_found", NOBODY)]);
+        let unknown = change(&[UNKNOWN_ID, &cards[1]], &limit);
+        api.post(SET, &unknown).await.faulty_cards(404, &[("card_not_found", UNKNOWN_ID)]);
         api.post(SET, &change(&[&cards[1]], &limit)).await.refused(409, "limit_conflict");
         api.post(SET, &change(&["x"], &limit)).await.faulty(&["data[0].idCard"]);
     }
@@ -138,15 +138,17 @@ async fn unlimited_beside_another_setting_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
+async fn faulty_cards_are_listed_one_by_one_the_unknown_first() {
     let (server, api) = start(0).await;
     let cards = cards(&api, &server, 3).await;
     let [free, busy, expired] = [0, 1, 2].map(|place: usize| cards[place].as_str());
     let other = Uuid::from_u128(1).to_string();
     api.sandbox(expired, "expire").await;
     let id = set(&api, &[busy], &daily(1)).await;
-    let all = change(&[&other, free, busy, NOBODY, expired], &daily(2));
-    api.post(SET, &all).await.faulty_cards(404, &[("card_not_found", &other), ("card_not_found", NOBODY)]);
+    let all = change(&[&other, free, busy, UNKNOWN_ID, expired], &daily(2));
+    api.post(SET, &all)
+        .await
+        .faulty_cards(404, &[("card_not_found", &other), ("card_not_found", UNKNOWN_ID)]);
     let known = change(&[expired, free, busy], &daily(2));
     let conflicts = [("card_expired", expired), ("card_in_request", busy)];
     api.post(SET, &known).await.faulty_cards(409, &conflicts);
@@ -163,10 +165,10 @@ async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
 }
 
 #[tokio::test]
-async fn what_is_asked_about_must_be_named() {
+async fn an_identifier_is_required() {
     let (_server, api) = start(0).await;
     for path in [STATUS, CANCEL] {
-        api.post(path, &named(NOBODY)).await.refused(404, "request_not_found");
+        api.post(path, &named(UNKNOWN_ID)).await.refused(404, "request_not_found");
         for id in [json!("x"), json!(1), json!(null), json!("")] {
             api.post(path, &json!({"setLimitsCardsId": id})).await.faulty(&["setLimitsCardsId"]);
         }
@@ -174,7 +176,7 @@ async fn what_is_asked_about_must_be_named() {
         api.post(path, &Value::Null).await.faulty(&["body"]);
         api.get(path).await.refused(405, "method_not_allowed");
     }
-    result(&api, NOBODY).await.refused(404, "request_not_found");
+    result(&api, UNKNOWN_ID).await.refused(404, "request_not_found");
     result(&api, "x").await.faulty(&["setLimitsCardsId"]);
     api.get(SET).await.refused(405, "method_not_allowed");
 }
@@ -196,7 +198,7 @@ async fn a_change_is_its_partners_own() {
 }
 
 #[tokio::test]
-async fn the_client_is_told_what_is_wrong() {
+async fn the_client_reports_what_is_wrong() {
     let (server, client) = start_client(0);
     client.orders().plastic(&[plastic_item(1)]).await.unwrap();
     server.run_jobs();

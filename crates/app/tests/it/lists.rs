@@ -5,7 +5,7 @@ use kopeck_client::{EmployeeFilter, NewEmployee, Paging};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, NOBODY, keys, start, start_client, text};
+use crate::calls::{Api, UNKNOWN_ID, keys, start, start_client, text};
 
 const META: [&str; 7] = ["current_page", "from", "last_page", "path", "per_page", "to", "total"];
 
@@ -179,7 +179,7 @@ async fn employees_are_found_by_status_category_and_custom_id() {
     assert_eq!(found("status=DONT_WORK").await, ["T-4"]);
     assert_eq!(found(&format!("idCategory={office}")).await, ["T-1", "T-3", "T-5"]);
     assert_eq!(found(&format!("idCategory={office}&status=MEDICAL")).await, ["T-3"]);
-    assert_eq!(found(&format!("idCategory={NOBODY}")).await, Vec::<Value>::new());
+    assert_eq!(found(&format!("idCategory={UNKNOWN_ID}")).await, Vec::<Value>::new());
     assert_eq!(found("customId=T-4").await, ["T-4"]);
     assert_eq!(found("customId=T").await, Vec::<Value>::new(), "customId is whole");
     assert_eq!(found("customId=T-4&status=WORK").await, Vec::<Value>::new());

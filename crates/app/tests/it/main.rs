@@ -63,13 +63,13 @@ mod isolation;
 mod key_rotation;
 mod kill;
 // The examples of BANK.md are laid out by the same rule.
+mod bank_faults;
 #[path = "../../../adapter-bank-http/tests/it/layout.rs"]
 mod layout;
 mod limits;
 mod limits_refusals;
 mod lists;
 mod memory;
-mod misbehaviour;
 mod names;
 mod openapi;
 mod operations;

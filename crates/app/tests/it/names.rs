@@ -65,7 +65,7 @@ fn is_password(text: &str) -> bool {
 }
 
 #[test]
-fn identifiers_are_told_from_other_words() {
+fn identifiers_are_distinguished_from_other_words() {
     let text = "│ 01980000-0000-7000-0000-000000000001 ┆ 9031234567 │ \"x\": 1500.00 BeIXu3VQBg_mGBDJyxAALZdY \
                 request_not_cancellable_";
     let identifiers: Vec<_> = words(text).into_iter().filter(|word| is_identifier(word)).collect();

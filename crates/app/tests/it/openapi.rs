@@ -23,7 +23,7 @@ pub fn check(call: &Call, got: &Got) {
 const OF_EVERY_ANSWER: [&str; 5] =
     ["connection", "content-length", "content-type", "date", "transfer-encoding"];
 
-/// The document, and the schemas that were asked for.
+/// The document, and the compiled schemas.
 struct Document {
     document: Value,
     /// Those of responses are closed: a field that they do not name is a fault.

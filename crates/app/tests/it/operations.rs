@@ -1,4 +1,4 @@
-//! What a process tells of itself.
+//! The operations port of a process.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,7 +104,7 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
 }
 
 #[test]
-fn a_service_that_is_told_to_stop_says_so_before_it_refuses_anybody() {
+fn a_stopping_service_reports_it_before_it_refuses_requests() {
     let installation = Installation::new();
     let running = installation.serve(&[TELLS, &["--drain-pause", "1h"]].concat());
     assert_eq!(running.ask("/health/ready").0, 200);
@@ -119,7 +119,7 @@ fn a_service_that_is_told_to_stop_says_so_before_it_refuses_anybody() {
 }
 
 #[test]
-fn a_worker_tells_of_itself_too() {
+fn a_worker_has_an_operations_port_too() {
     let installation = Installation::on_a_server();
     installation.succeed(&["migrate"]);
     let running = installation.worker(&[TELLS, &["--workers", "2"]].concat());
@@ -151,7 +151,7 @@ fn a_silent_database_makes_the_process_unready_until_it_is_back() {
 }
 
 #[test]
-fn the_log_is_json_if_that_is_asked_for() {
+fn the_log_is_json_on_request() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&["--log-format", "json"]);

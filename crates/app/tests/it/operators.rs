@@ -29,7 +29,7 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn a_reader_that_has_gone_ends_no_command_and_a_full_disk_is_told() {
+fn a_closed_pipe_ends_no_command_and_a_full_disk_is_reported() {
     let (installation, _) = with_history();
     for command in [
         &["completion", "bash"][..],
@@ -57,7 +57,7 @@ fn a_reader_that_has_gone_ends_no_command_and_a_full_disk_is_told() {
 }
 
 #[test]
-fn the_audit_log_is_listed_in_columns_and_in_the_zone_in_which_it_is_asked() {
+fn the_audit_log_is_listed_in_columns_and_in_the_requested_zone() {
     let (installation, _) = with_history();
     let shown = installation.succeed(&["audit", "list"]);
     let lines: Vec<&str> = shown.lines().collect();
@@ -106,7 +106,7 @@ fn variables(command: &clap::Command) -> BTreeSet<String> {
 }
 
 #[test]
-fn an_empty_variable_counts_as_absent_and_an_unknown_one_is_told() {
+fn an_empty_variable_counts_as_absent_and_an_unknown_one_is_reported() {
     let installation = Installation::embedded();
     let all = variables(&kopeck::cli::command());
     assert!(all.len() > 30);
@@ -282,7 +282,7 @@ fn a_rotation_tells_programs_when_the_former_key_ends() {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_asked_before_a_partner_is_suspended() {
+fn at_a_terminal_suspending_a_partner_needs_confirmation() {
     let (installation, id) = with_history();
     // What the command says, whether it succeeds, and the partner's status afterwards.
     let suspend = |typed: &str, more: &[&str]| {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::calls::{
-    Api, NOBODY, keys, plastic_item, plastic_order, start, start_client, text, virtual_item, virtual_order,
+    Api, UNKNOWN_ID, keys, plastic_item, plastic_order, start, start_client, text, virtual_item,
+    virtual_order,
 };
 
 const PLASTIC: &str = "/v1/order/plasticcards";
@@ -208,7 +209,7 @@ async fn a_plastic_order_costs_nothing_and_brings_ean_13s_of_both_kinds() {
     }
     assert_eq!(numbers.len(), 5);
     let free: HashSet<String> = api.free().await.into_iter().map(|card| card.number).collect();
-    assert_eq!(free, numbers, "they are free cards at once");
+    assert_eq!(free, numbers, "they are unassigned at once");
     api.expect_money(0, 0).await;
 }
 
@@ -339,11 +340,11 @@ async fn a_cancelled_and_a_declined_order_free_their_money_and_have_no_result() 
     assert_eq!(api.free().await.len(), 1);
 
     for path in ["status", "result"] {
-        api.get(&format!("/v1/order/{path}/{NOBODY}")).await.refused(404, "order_not_found");
+        api.get(&format!("/v1/order/{path}/{UNKNOWN_ID}")).await.refused(404, "order_not_found");
         api.get(&format!("/v1/order/{path}/x")).await.faulty(&["order_id"]);
     }
     for what in ["confirm", "cancel"] {
-        change(&api, what, NOBODY).await.refused(404, "order_not_found");
+        change(&api, what, UNKNOWN_ID).await.refused(404, "order_not_found");
         change(&api, what, "x").await.faulty(&["orderId"]);
         api.post(&format!("/v1/order/{what}/"), &json!({"orderId": null})).await.faulty(&["orderId"]);
         api.post(&format!("/v1/order/{what}/"), &Value::Null).await.faulty(&["body"]);

@@ -1,4 +1,4 @@
-//! Outages of the database, seen from outside of a real process: callers are told to come again, operators are told why,
+//! Outages of the database, seen from outside of a real process: callers get `Retry-After`, operators see the reason,
 //! and nothing is lost.
 
 use std::process::Command;
@@ -25,7 +25,7 @@ fn login(running: &Running, partner: &PartnerSecrets) -> Call {
 }
 
 #[track_caller]
-fn is_told_to_come_again(got: &Got) {
+fn gets_503_with_retry_after(got: &Got) {
     assert_eq!((got.status, got.header("retry-after")), (503, Some("1")), "{got:?}");
 }
 
@@ -78,8 +78,8 @@ fn a_disk_that_takes_nothing_and_then_does() {
 
     running.limit_files(Some(0));
     for _ in 0..3 {
-        is_told_to_come_again(&add_category(&running, &token, "meanwhile"));
-        is_told_to_come_again(&login.clone().nonce(&fresh_nonce()).send_to(&running.base_url));
+        gets_503_with_retry_after(&add_category(&running, &token, "meanwhile"));
+        gets_503_with_retry_after(&login.clone().nonce(&fresh_nonce()).send_to(&running.base_url));
     }
     let told = comes_to(&running, "I/O error");
     assert_eq!(told["status"], "not ready");
@@ -116,9 +116,9 @@ fn a_database_file_that_is_gone() {
     let login = login(&running, &partner);
     let token = login.nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
     std::fs::remove_file(&database).unwrap();
-    is_told_to_come_again(&add_category(&running, &token, "meanwhile"));
+    gets_503_with_retry_after(&add_category(&running, &token, "meanwhile"));
     comes_to(&running, "its file was removed or replaced: restart");
-    is_told_to_come_again(&get("/v1/categories").token(&token).send_to(&running.base_url));
+    gets_503_with_retry_after(&get("/v1/categories").token(&token).send_to(&running.base_url));
     assert_eq!(figure(&running, "kopeck_database_up"), 0);
     running.stop("TERM");
     assert!(

@@ -94,7 +94,7 @@ fn type_unseen(terminal: &mut File, shown: &mut String, question: &str, answer: 
 }
 
 #[test]
-fn at_a_terminal_a_password_is_asked_for_twice_and_not_shown() {
+fn at_a_terminal_a_password_is_prompted_for_twice_and_not_shown() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     for (second, good) in [("tractor-v7Q-rian", false), (NEW, true)] {

@@ -242,7 +242,7 @@ fn url_in(line: &str) -> Option<String> {
 pub struct Running {
     child: Child,
     pub base_url: String,
-    /// Where it tells of itself, if it was asked to.
+    /// The address of its operations port, if it has one.
     pub operations: String,
     output: Option<std::thread::JoinHandle<Vec<String>>>,
 }
@@ -261,7 +261,7 @@ impl Running {
         (self.output.take().unwrap().join().unwrap(), well)
     }
 
-    /// Waits for the end of a server that was told to stop; returns whether it ended well.
+    /// Waits for the end of a stopping server; returns whether it ended with success.
     pub fn end(&mut self) -> bool {
         let patience = Instant::now() + Duration::from_secs(30);
         loop {

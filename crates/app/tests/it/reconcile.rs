@@ -1,4 +1,4 @@
-//! The comparison with the bank's registry: each kind of difference is found, named, and told once.
+//! The comparison with the bank's registry: each kind of difference is found, named, and listed once.
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ fn limits_of(cards: &[&str]) -> Value {
     json!({"data": cards, "limit": {"unlimited": true}})
 }
 
-/// One of each kind of request under `reference`: where its state is asked for, and the name of its events.
+/// One of each kind of request under `reference`: where its state is read, and the name of its events.
 async fn requests(api: &Api, card: &str, reference: &str) -> [(String, &'static str); 4] {
     let post = async |path: &str, body: Value, id: &str| {
         api.post(path, &under(reference, body)).await.ok(202)[id].as_str().unwrap().to_owned()
@@ -187,10 +187,10 @@ async fn the_client_gives_references_and_filters_by_them() {
     let found = client.orders().all(&filter).collect().await.unwrap();
     assert_eq!(found.iter().map(|order| order.reference.as_deref()).collect::<Vec<_>>(), [Some("PO-7")]);
     assert!(client.orders().all(&RequestFilter::referred_to_as("PO-8")).collect().await.unwrap().is_empty());
-    let nobody = Uuid::from_u128(1);
-    let refused = client.replenishments().create(&[TopUp::new(nobody, 5)]).reference("no,comma").await;
+    let unknown = Uuid::from_u128(1);
+    let refused = client.replenishments().create(&[TopUp::new(unknown, 5)]).reference("no,comma").await;
     assert!(refused.unwrap_err().to_string().contains("reference"));
     let limit = CardLimit::per(LimitPeriod::Day, 5);
-    let refused = client.limits().set(&[nobody], &limit).reference("no,comma").await;
+    let refused = client.limits().set(&[unknown], &limit).reference("no,comma").await;
     assert!(refused.unwrap_err().to_string().contains("reference"));
 }

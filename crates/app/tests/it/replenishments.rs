@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::calls::{
-    Api, NOBODY, keys, nonce, plastic_item, start, start_client, text, top_ups, virtual_order,
+    Api, UNKNOWN_ID, keys, nonce, plastic_item, start, start_client, text, top_ups, virtual_order,
 };
 use crate::server::TestServer;
 
@@ -102,25 +102,25 @@ async fn a_request_is_followed_in_every_form_to_its_result() {
 }
 
 #[tokio::test]
-async fn what_is_asked_about_must_be_named() {
+async fn an_identifier_is_required() {
     let (_server, api) = start(0).await;
     for what in ["status", "result"] {
-        for way in ways(what, NOBODY) {
+        for way in ways(what, UNKNOWN_ID) {
             api.get(&way).await.refused(404, "request_not_found");
         }
         api.get(&format!("{CREATE}/{what}/")).await.faulty(&["idReplenishment"]);
         api.get(&format!("{CREATE}/{what}/?idReplenishment=x")).await.faulty(&["idReplenishment"]);
         api.get(&format!("{CREATE}/{what}?replenishmentId=")).await.faulty(&["replenishmentId"]);
         api.get(&format!("{CREATE}/x/{what}")).await.faulty(&["replenishmentId"]);
-        let body = json!({"idReplenishment": NOBODY});
+        let body = json!({"idReplenishment": UNKNOWN_ID});
         api.call(Method::GET, &format!("{CREATE}/{what}/"), &body).await.refused(404, "request_not_found");
     }
-    cancel(&api, NOBODY).await.refused(404, "request_not_found");
+    cancel(&api, UNKNOWN_ID).await.refused(404, "request_not_found");
     cancel(&api, "x").await.faulty(&["replenishmentId"]);
 }
 
 #[tokio::test]
-async fn each_field_has_its_rule_and_all_faults_are_told() {
+async fn each_field_has_its_rule_and_all_faults_are_reported() {
     let (server, api) = start(0).await;
     let card = api.main_cards(&server, 1).await.remove(0);
     for cards in [json!(null), json!([]), json!({}), json!("x"), json!(1)] {
@@ -156,7 +156,7 @@ async fn each_field_has_its_rule_and_all_faults_are_told() {
         "cards[3].amountReplenishment",
     ];
     api.post(CREATE, &body).await.faulty(&all);
-    api.post(CREATE, &top_ups(&[(&card, 1), (NOBODY, 1), (&card, 2)])).await.faulty(&["cards[2].idCard"]);
+    api.post(CREATE, &top_ups(&[(&card, 1), (UNKNOWN_ID, 1), (&card, 2)])).await.faulty(&["cards[2].idCard"]);
     for amount in [1, 100_000_000] {
         let id = api.top_up(&[(&card, amount)]).await;
         cancel(&api, &id).await.ok(200);
@@ -174,7 +174,7 @@ async fn a_request_has_at_most_10_000_cards() {
 }
 
 #[tokio::test]
-async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
+async fn faulty_cards_are_listed_one_by_one_the_unknown_first() {
     let (server, api) = start(1_000).await;
     let free = api.plastic(&server, 5).await;
     let employee = api.employee("A").await;
@@ -190,12 +190,14 @@ async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
         (&other, 1),
         (main, 1),
         (additional, 1),
-        (NOBODY, 1),
+        (UNKNOWN_ID, 1),
         (expired, 1),
         (blocked, 1),
         (unlinked, 1),
     ]);
-    api.post(CREATE, &all).await.faulty_cards(404, &[("card_not_found", &other), ("card_not_found", NOBODY)]);
+    api.post(CREATE, &all)
+        .await
+        .faulty_cards(404, &[("card_not_found", &other), ("card_not_found", UNKNOWN_ID)]);
     let known = top_ups(&[(additional, 1), (main, 1), (expired, 1), (blocked, 1), (unlinked, 1)]);
     let not_main = |card| ("card_not_main", card);
     let conflicts = [not_main(additional), ("card_expired", expired), not_main(blocked), not_main(unlinked)];

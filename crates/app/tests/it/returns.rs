@@ -194,7 +194,7 @@ async fn a_closed_card_gives_its_money_back_and_changes_no_more() {
 }
 
 #[tokio::test]
-async fn a_lost_card_is_blocked_with_the_answer_and_closed_at_once() {
+async fn a_lost_card_is_blocked_with_the_response_and_closed_at_once() {
     let (server, api) = start(10_000).await;
     let cards = loaded(&server, &api, &[500, 700]).await;
     let free = api.plastic(&server, 1).await.remove(0);
@@ -335,7 +335,7 @@ async fn requests_that_move_money_exclude_each_other() {
     api.expect_money(9_000, 0).await;
 }
 
-/// The stolen card is blocked at once, and closed as soon as the other request is done; it gives back what that brought.
+/// The stolen card is blocked at once, and closed as soon as the other request is finished; its money is returned.
 #[tokio::test]
 async fn a_stolen_card_is_closed_after_the_request_that_has_it() {
     let (server, api) = start(10_000).await;
@@ -416,18 +416,18 @@ async fn the_bank_refuses_what_ends_in_thirteen_kopecks() {
 async fn faulty_requests_are_refused_as_a_whole() {
     let (server, api) = start(10_000).await;
     let card = api.plastic(&server, 1).await.remove(0).id;
-    let nobody = crate::calls::NOBODY;
+    let unknown_id = crate::calls::UNKNOWN_ID;
     for (kind, good) in [(CLOSING, close(&card, "LOST")), (WITHDRAWAL, take(&card, 1))] {
-        let unknown = if kind.id == "closingId" { close(nobody, "LOST") } else { take(nobody, 1) };
+        let unknown = if kind.id == "closingId" { close(unknown_id, "LOST") } else { take(unknown_id, 1) };
         api.post(kind.list, &json!({"data": [unknown, good]}))
             .await
-            .faulty_cards(404, &[("card_not_found", nobody)]);
+            .faulty_cards(404, &[("card_not_found", unknown_id)]);
         api.post(kind.list, &json!({"data": [good, good]})).await.faulty(&["data[1].idCard"]);
         api.post(kind.list, &json!({"data": []})).await.faulty(&["data"]);
         for what in ["status", "result"] {
-            api.get(&format!("{}/{nobody}/{what}", kind.one)).await.refused(404, "request_not_found");
+            api.get(&format!("{}/{unknown_id}/{what}", kind.one)).await.refused(404, "request_not_found");
         }
-        api.delete(&format!("{}/{nobody}", kind.one)).await.refused(404, "request_not_found");
+        api.delete(&format!("{}/{unknown_id}", kind.one)).await.refused(404, "request_not_found");
     }
     for reason in [json!("TIRED"), json!("lost"), Value::Null] {
         api.post("/v1/closings", &json!({"data": [{"idCard": card, "reason": reason}]}))

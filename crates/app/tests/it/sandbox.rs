@@ -5,7 +5,7 @@ use kopeck_domain::payment::PaymentRefusal;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, NOBODY, keys, nonce, start, start_client, text, virtual_order};
+use crate::calls::{Api, UNKNOWN_ID, keys, nonce, start, start_client, text, virtual_order};
 use crate::server::{START, TestServer};
 
 /// A plastic card with so many kopecks on it.
@@ -95,7 +95,7 @@ async fn a_purchase_shows_at_once() {
 }
 
 #[tokio::test]
-async fn each_reason_against_a_purchase_is_told_and_books_nothing() {
+async fn each_declined_purchase_has_a_reason_and_posts_nothing() {
     let (server, api) = start(100_000).await;
     let card = filled_card(&server, &api, 1_000).await;
     expect_declined(&api, &card, &purchase_of(1_001), "not enough money on the card").await;
@@ -131,7 +131,7 @@ async fn a_purchase_happens_when_it_is_said_to() {
 }
 
 #[tokio::test]
-async fn faulty_purchases_are_told_field_by_field() {
+async fn faulty_purchases_are_reported_field_by_field() {
     let (server, api) = start(100_000).await;
     let card = filled_card(&server, &api, 1_000).await;
     let path = format!("/sandbox/v1/card/{card}/purchase");
@@ -161,7 +161,7 @@ async fn faulty_purchases_are_told_field_by_field() {
     }
     let all = json!({"amount": 0, "at": "now", "place": ""});
     api.post("/sandbox/v1/card/x/purchase", &all).await.faulty(&["idCard", "amount", "at", "place"]);
-    api.post(&format!("/sandbox/v1/card/{NOBODY}/purchase"), &purchase_of(1))
+    api.post(&format!("/sandbox/v1/card/{UNKNOWN_ID}/purchase"), &purchase_of(1))
         .await
         .refused(404, "card_not_found");
     // What may be left out may also be null.
@@ -170,7 +170,7 @@ async fn faulty_purchases_are_told_field_by_field() {
 }
 
 #[tokio::test]
-async fn a_repeated_purchase_buys_once() {
+async fn a_retried_purchase_buys_once() {
     let (server, api) = start(100_000).await;
     let card = filled_card(&server, &api, 1_000).await;
     let (path, nonce) = (format!("/sandbox/v1/card/{card}/purchase"), nonce());
@@ -271,7 +271,7 @@ async fn block_unblock_and_expire_show_at_once() {
 }
 
 #[tokio::test]
-async fn faulty_misbehaviour_is_told_field_by_field() {
+async fn invalid_bank_faults_are_reported_field_by_field() {
     let (server, api) = start(0).await;
     let path = "/sandbox/v1/bank";
     for (field, values) in [

@@ -206,7 +206,7 @@ fn a_nonce_is_spent_for_twenty_minutes() {
 
 /// Each under a key of its own, at the same moment: one has an effect, and the others are refused.
 #[test]
-fn of_copies_at_the_same_moment_one_has_an_effect() {
+fn of_simultaneous_copies_one_has_an_effect() {
     let server = TestServer::start();
     let (partner, token) = optional(&server);
     let things = Things::make(&server, &token, 1);

@@ -50,7 +50,7 @@ static PROCESSES: AtomicU64 = AtomicU64::new(1);
 /// A running service.
 pub struct TestServer {
     pub base_url: String,
-    /// The machine's clock. The service's is ahead of it by what the sandbox was told.
+    /// The machine's clock. The service's is ahead of it by the moves of the sandbox.
     pub clock: Arc<FakeClock>,
     pub bank: Arc<Simulator>,
     pub application: Application,
@@ -294,8 +294,8 @@ impl TestServer {
         Arc::clone(&self.ground)
     }
 
-    /// The same, and keeps what it leaves behind. Threads of HTTP may go a moment after the server, and whoever is the
-    /// last to hold store or bank closes their files; here that is the caller.
+    /// The same, and keeps its files. Threads of HTTP can end shortly after the server, and the last owner of store or bank
+    /// closes their files; here that is the caller.
     pub fn leave(self) -> Snapshot {
         let (store, bank) = (Arc::clone(&self.application.store), Arc::clone(&self.bank));
         let ground = self.die();

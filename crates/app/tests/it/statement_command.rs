@@ -54,8 +54,8 @@ fn an_operator_has_a_month_in_each_form() {
     };
     let (code, told) = run(&["statement", &partner.id, "--month", "2999-01"]);
     assert!(code == Some(1) && told.contains("the month has not begun"), "{told}");
-    let nobody = "0f8fad5b-d9cb-469f-a165-70867728950e";
-    assert_eq!(run(&["statement", nobody, "--month", &month]).0, Some(1));
+    let unknown = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    assert_eq!(run(&["statement", unknown, "--month", &month]).0, Some(1));
     assert_eq!(run(&["statement", &partner.id, "--month", "2026-1"]).0, Some(2));
     // A reader that has gone is no error.
     let (reader, writer) = std::io::pipe().unwrap();

@@ -245,7 +245,7 @@ fn figures(rows: &[Vec<String>]) -> Vec<(String, i64, i64, i64)> {
 
 /// For a partner that has to seal, too: files are in clear. Over more than one piece of entries.
 #[tokio::test]
-async fn the_same_figures_stand_in_each_form() {
+async fn each_format_has_the_same_values() {
     let (server, client) = start_client(100_000);
     client.orders().virtual_cards(&[VirtualItem::new(1, 5_000)]).reference("-7 Счёт").await.unwrap();
     server.run_jobs();

@@ -47,7 +47,7 @@ impl Server {
 
 /// Calls one server after the other on connections that it keeps as long as it may, and repeats nothing. Counts the
 /// answers; returns what became of a request that was not answered.
-fn call_without_repeats(
+fn request_without_retries(
     servers: &[Server; 2],
     mut at: usize,
     is_over: &AtomicBool,
@@ -85,7 +85,7 @@ fn no_call_is_cut_off(restarts: usize) {
     let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     let lost: Vec<String> = thread::scope(|scope| {
         let (servers, is_over, answered) = (&servers, &is_over, &answered);
-        let call = |at| scope.spawn(move || call_without_repeats(servers, at, is_over, answered));
+        let call = |at| scope.spawn(move || request_without_retries(servers, at, is_over, answered));
         let callers: Vec<_> = (0..8).map(call).collect();
         for restart in 0..restarts {
             let before = answered.load(Ordering::Relaxed);
@@ -118,7 +118,7 @@ fn twelve_rolling_restarts_cut_off_no_call() {
 }
 
 #[test]
-fn while_draining_each_answer_closes_its_connection() {
+fn while_draining_each_response_closes_its_connection() {
     let installation = Installation::new();
     let ports = ["--operations-listen", "127.0.0.1:0", "--drain-pause", "1h"];
     let running = installation.serve(&ports);

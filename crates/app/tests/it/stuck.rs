@@ -63,7 +63,7 @@ fn settle(server: &TestServer, request: &str, outcome: Outcome) -> Result<usize,
 
 /// Five cards in chunks of two; of the second and the fourth there is no word.
 #[tokio::test]
-async fn a_card_without_a_word_is_sent_once_and_left_to_a_person() {
+async fn a_card_without_a_verdict_is_sent_once_and_left_to_an_operator() {
     let (server, api) = start(1_000).await;
     let cards = api.main_cards(&server, 5).await;
     for (outcome, applied) in [(Outcome::Refused, false), (Outcome::Applied, true)] {

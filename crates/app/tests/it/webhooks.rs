@@ -154,7 +154,7 @@ fn a_receiver_that_is_gone_is_disabled() {
     let redeliver = format!("{}/redeliver", path_of(&webhook));
     let again = json!({"eventId": event});
     assert_eq!(service.send(post(&redeliver, &again)).code(), (409, "webhook_disabled".to_owned()));
-    // While it is disabled nothing is queued; afterwards what was missed comes when it is asked for.
+    // While it is disabled nothing is queued; afterwards missed events are delivered on request.
     service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).ok(200);
     let enable = Call::new("PUT", &path_of(&webhook)).json(&json!({"enabled": true}));
     assert_eq!(service.send(enable).ok(200)["enabled"], true);

@@ -9,7 +9,7 @@ use kopeck_adapter_http::{OperationInfo, operations};
 use serde_json::{Value, json};
 
 use crate::bare::{Call, Got, get, post};
-use crate::calls::{NOBODY, plastic_order, text, top_ups, virtual_order};
+use crate::calls::{UNKNOWN_ID, plastic_order, text, top_ups, virtual_order};
 use crate::server::TestServer;
 
 /// The requests that carry the API key; all others carry a token.
@@ -265,7 +265,8 @@ impl Things {
             "spare webhook",
             "event",
         ];
-        let mut things: BTreeMap<&str, Value> = ids.into_iter().map(|name| (name, json!(NOBODY))).collect();
+        let mut things: BTreeMap<&str, Value> =
+            ids.into_iter().map(|name| (name, json!(UNKNOWN_ID))).collect();
         things.insert("number", json!(NO_NUMBER));
         things.insert("payment", json!(999_999_999));
         things.insert("code", json!("NOTACODE"));
@@ -321,7 +322,7 @@ impl Maker<'_> {
         let top_up = self.top_up(&card);
         let change = self.change(&card);
         let [spare, unwanted, emptied] =
-            [5, 6, 7].map(|place: usize| self.free_card(&numbers[place]["customIdCard"]));
+            [5, 6, 7].map(|place: usize| self.unassigned_card(&numbers[place]["customIdCard"]));
         let closing = self.closing(&unwanted);
         self.server.run_jobs();
         let withdrawal = self.withdrawal(&card);
@@ -337,7 +338,7 @@ impl Maker<'_> {
             ("other card", json!(other)),
             ("expired card", json!(expired)),
             ("number", numbers[3]["customIdCard"].clone()),
-            ("sleeping card", self.free_card(&sleeping["customIdCard"])),
+            ("sleeping card", self.unassigned_card(&sleeping["customIdCard"])),
             ("code", sleeping["activationCode"].clone()),
             ("payment", bought["transactionId"].clone()),
             ("order", json!(order)),
@@ -416,8 +417,8 @@ impl Maker<'_> {
         result["data"].as_array().unwrap().clone()
     }
 
-    /// The identifier of the free card with this number.
-    fn free_card(&self, number: &Value) -> Value {
+    /// The identifier of the unassigned card with this number.
+    fn unassigned_card(&self, number: &Value) -> Value {
         let list = self.send(get("/v1/cards/available?per_page=500")).ok(200);
         let cards = list["data"].as_array().unwrap();
         let card = cards.iter().find(|card| text(&card["customIdCard"]) == text(number)).unwrap();

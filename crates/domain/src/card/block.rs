@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_the_bank_goes_over_the_partners() {
+    fn the_status_at_the_bank_overrides_the_partners() {
         for &block in BlockState::ALL {
             assert_eq!(BankStatus::of(Standing::Closed, block), BankStatus::Closed);
             assert_eq!(BankStatus::of(Standing::Blocked, block), BankStatus::BlockedByBank);

@@ -34,7 +34,7 @@ fn only_one_type_is_virtual() {
 }
 
 #[test]
-fn the_expiry_of_a_card_is_told_twice() {
+fn the_expiry_of_a_card_has_two_events() {
     let holder = card(Some((1, CardStatus::Main)));
     let told = |standing| event::CardAtBank {
         card: holder.id,
@@ -52,7 +52,7 @@ fn the_expiry_of_a_card_is_told_twice() {
 }
 
 #[test]
-fn what_changes_at_the_bank_is_told() {
+fn changes_at_the_bank_are_events() {
     let now = OffsetDateTime::UNIX_EPOCH;
     let view = |activated_at, standing| BankView {
         balance: Kopecks::ZERO,
@@ -216,7 +216,7 @@ fn a_closed_card_never_changes() {
 }
 
 #[test]
-fn a_card_is_frozen_whoever_holds_it() {
+fn a_card_is_frozen_linked_or_not() {
     let blocking = PartnerBlock { state: BlockState::Blocking, change: 1 };
     for status in [CardStatus::Main, CardStatus::Additional] {
         let (frozen, told) = card(Some((1, status))).freeze(Standing::Open).unwrap();

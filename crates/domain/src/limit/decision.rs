@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_refusals_the_first_is_answered() {
+    fn of_several_refusals_the_first_is_returned() {
         let limit = limit(Some((100, "CDAY")), &[1], &["09:00-18:00"]);
         let limit = LimitBuilder::from(&limit).only_at(["5812"]).build().unwrap();
         let pays =

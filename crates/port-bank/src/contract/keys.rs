@@ -11,7 +11,7 @@ pub fn what_was_never_sent_is_not_known(bank: &dyn BankGateway) {
 }
 
 /// Empty calls have empty answers.
-pub fn nothing_asked_is_nothing_answered(bank: &dyn BankGateway) {
+pub fn an_empty_query_has_an_empty_result(bank: &dyn BankGateway) {
     assert_eq!(bank.submit(&[]), []);
     assert_eq!(bank.query(&[]), Ok(vec![]));
     let card = a_card(bank);

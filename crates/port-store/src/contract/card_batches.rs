@@ -189,7 +189,7 @@ fn targets<K: SampleKind>(
 
 const TAKEN: Result<(), StoreError> = Err(StoreError::Conflict(Rule::CardInOneBatch));
 
-/// With its cards by ordinal, from wherever they are asked for; and its state follows.
+/// With its cards by ordinal, from any ordinal; and its state follows.
 pub fn a_request_is_read_as_it_was_made<K: SampleKind>(store: &dyn Store) {
     let partner = partner(store);
     let (batch, items) = batch::<K>(&some_cards(store, partner, 4));

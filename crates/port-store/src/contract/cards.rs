@@ -135,7 +135,7 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
 }
 
 /// Every word of it; the daily account stays.
-pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
+pub fn newer_data_of_the_bank_is_stored(store: &dyn Store) {
     let partner = partner(store);
     let order = some_order(store, partner);
     let (new, neighbour) = (new_virtual_card(order, 0), new_card(order, 1));
@@ -166,7 +166,7 @@ pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
 }
 
 /// What was never fetched stays so; what the bank says next is taken again.
-pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
+pub fn data_of_the_bank_can_be_outdated(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let cards = some_cards(store, partner, 3);
     let (fetched, never, kept) = (cards[0].id, cards[1].id, cards[2].id);
@@ -275,7 +275,7 @@ fn with_number(card: Card, number: CardNumber) -> Card {
 }
 
 /// A card is valid on its last day.
-pub fn free_cards_are_open_valid_and_linked_to_no_one(store: &dyn Store) {
+pub fn unassigned_cards_are_open_valid_and_not_linked(store: &dyn Store) {
     let partner = partner(store);
     let employee = some_employee(store, partner);
     let order = some_order(store, partner);
@@ -300,7 +300,7 @@ pub fn free_cards_are_open_valid_and_linked_to_no_one(store: &dyn Store) {
 }
 
 /// In the order of their issue.
-pub fn free_cards_come_in_pages(store: &dyn Store) {
+pub fn unassigned_cards_come_in_pages(store: &dyn Store) {
     let partner = partner(store);
     let employee = some_employee(store, partner);
     let mut cards = some_cards(store, partner, 3);

@@ -61,7 +61,7 @@ pub fn a_key_is_its_partners_own(store: &dyn Store) {
 }
 
 /// Oldest first, up to the limit.
-pub fn old_answers_are_forgotten(store: &dyn Store) {
+pub fn old_responses_are_deleted(store: &dyn Store) {
     let partner = partner(store);
     for (key, seconds) in [("c", 30), ("a", 10), ("b", 20)] {
         record(store, partner, key, &answer(1, seconds), 0).unwrap();

@@ -174,7 +174,7 @@ pub fn cards_come_by_their_numbers(store: &dyn Store) {
     assert_eq!(cards(Some(expected[2].0), 3), expected[3..]);
 }
 
-/// From the beginning of the period until before its end, of the cards that were asked for.
+/// From the beginning of the period until before its end, of the requested cards.
 pub fn transactions_come_by_card_and_time(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let [one, two]: [_; 2] = some_cards(store, partner, 2).try_into().unwrap();

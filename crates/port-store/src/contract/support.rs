@@ -227,7 +227,7 @@ pub(super) fn some_cards(store: &dyn Store, partner: PartnerId, count: u32) -> V
     cards.into_iter().map(|new| new.record.card).collect()
 }
 
-/// Links the card to the employee, or to no one.
+/// Links the card to the employee, or unlinks it.
 pub(super) fn link(
     store: &dyn Store,
     partner: PartnerId,

@@ -183,7 +183,7 @@ pub fn writers_see_each_other_one_after_the_other(store: &dyn Store) {
 }
 
 /// From many threads, readers and writers mixed; each gets its own answer.
-pub fn every_unit_is_answered_once(store: &dyn Store) {
+pub fn every_unit_gets_one_result(store: &dyn Store) {
     let partner = partner(store);
     thread::scope(|scope| {
         for thread in 0..4 {

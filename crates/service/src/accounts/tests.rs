@@ -59,7 +59,7 @@ fn answer() -> BankCard {
     }
 }
 
-/// A bank that answers for the cards that `fate` has an answer for, and the numbers that it was asked for.
+/// A bank that responds for the cards of `fate`, and the numbers of its queries.
 fn bank(
     fate: impl Fn(CardNumber) -> Result<Option<BankCard>, BankError> + Send + 'static,
 ) -> (MockBankGateway, Arc<Mutex<Vec<CardNumber>>>) {
@@ -137,7 +137,7 @@ fn more_than_a_batch_is_refreshed_batch_by_batch() {
 
 /// Silent cards at the head of the list, more than end a round and more than fill a batch.
 #[test]
-fn cards_without_an_answer_do_not_hold_up_the_others() {
+fn cards_without_a_response_do_not_delay_the_others() {
     for (silent, unknown) in [(1, 0), (120, 0), (0, 120), (7, 7)] {
         let bench = Bench::new();
         let odd = |n: u64| n <= silent + unknown;
@@ -159,7 +159,7 @@ fn cards_without_an_answer_do_not_hold_up_the_others() {
 }
 
 #[test]
-fn what_had_no_answer_is_refreshed_once_the_bank_is_well() {
+fn accounts_without_a_response_are_refreshed_once_the_bank_recovers() {
     let bench = Bench::new();
     let (unit, accounts) = stored(&(1..=20).map(|n| (n, BEFORE)).collect::<Vec<_>>());
     let well = Arc::new(Mutex::new(false));

@@ -158,9 +158,9 @@ impl BankReconciler {
         let Some(stored) = other_day else { return Ok(Some((None, DifferenceKind::MissingHere))) };
         let here = self.env.settings.zone.day(stored.executed_at);
         // A day that is compared too finds it by itself. Of the same day it was stored meanwhile.
-        let is_told = day.all.contains(&here);
+        let is_listed = day.all.contains(&here);
         let kind = DifferenceKind::WrongDay { here, there: day.date };
-        Ok((!is_told).then_some((Some(signed(&stored)), kind)))
+        Ok((!is_listed).then_some((Some(signed(&stored)), kind)))
     }
 
     /// What is wrong with a transaction that the registry of its day does not have.

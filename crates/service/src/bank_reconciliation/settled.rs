@@ -31,7 +31,7 @@ const ITEMS: u32 = 500;
 struct Expected {
     partner: PartnerId,
     card: CardNumber,
-    /// The card's identifier, if the copy of its transactions is to be asked too.
+    /// The card's identifier, if the copy of its transactions is to be queried too.
     id: Option<CardId>,
     key: BankKey,
     amount: Kopecks,

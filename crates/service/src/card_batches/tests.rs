@@ -13,7 +13,7 @@ use time::Duration;
 for_each_kind! {
     a_batch_is_stored_and_due_after_the_delay
     refusals_come_in_their_order
-    a_closed_card_is_refused_whoever_has_it
+    a_closed_card_is_refused_linked_or_not
     a_raced_constraint_is_a_conflict_of_the_cards_that_were_taken
     any_other_failure_of_the_store_stays_one
     the_whole_table_of_results
@@ -110,7 +110,7 @@ fn refusals_come_in_their_order<K: SampleKind>() {
     }
 }
 
-fn a_closed_card_is_refused_whoever_has_it<K: SampleKind>() {
+fn a_closed_card_is_refused_linked_or_not<K: SampleKind>() {
     for closed in [target(0), taken_target::<K>(0)] {
         let mut unit = MockUnit::default();
         known::<K>(&mut unit, vec![BatchTarget { standing: Standing::Closed, ..closed }]);

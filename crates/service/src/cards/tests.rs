@@ -40,7 +40,7 @@ fn an_unknown_card_is_not_found() {
 }
 
 #[test]
-fn the_bank_is_believed_and_its_word_is_stored() {
+fn the_data_of_the_bank_is_stored() {
     let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
     bench.clock.advance(Duration::minutes(1));
     let view = BankView {
@@ -66,7 +66,7 @@ fn the_bank_is_believed_and_its_word_is_stored() {
 }
 
 #[test]
-fn without_a_word_of_the_bank_the_copy_does() {
+fn without_a_bank_response_the_copy_is_used() {
     let silences = [
         Ok(None),
         Err(BankError::Unavailable("down".to_owned())),
@@ -155,7 +155,7 @@ fn main_holder() -> kopeck_domain::event::CardHolder {
 }
 
 #[test]
-fn a_free_card_is_linked_and_stored() {
+fn an_unassigned_card_is_linked_and_stored() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     employee_with_main(&mut unit, None);
     by_number(&mut unit, Some(card_record(1)));
@@ -291,7 +291,7 @@ fn switching_goes_by_the_bank_the_day_and_the_main_card() {
 }
 
 #[test]
-fn free_cards_are_those_of_today() {
+fn unassigned_cards_are_those_of_today() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     bench.clock.advance(Duration::hours(12)); // Midnight in the service's zone.
     let today = Date::from_calendar_date(2026, time::Month::March, 11).unwrap();

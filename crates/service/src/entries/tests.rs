@@ -94,7 +94,7 @@ fn a_missing_movement_is_a_broken_ledger() {
 }
 
 #[test]
-fn references_that_nobody_gave_are_not_shown() {
+fn absent_references_are_not_shown() {
     let request = Some(RequestReference::parse("PO-7").unwrap());
     let sandbox = format!("sandbox-{}", fresh_id(1));
     for (reference, shown) in [

@@ -63,7 +63,7 @@ fn a_feed_of_some_types_has_no_others() {
 }
 
 #[test]
-fn a_reader_who_missed_expired_events_is_told() {
+fn a_reader_of_expired_events_gets_an_error() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     append(&mut unit, &bench, PARTNER, (1..=3).map(created)).unwrap();
     bench.clock.step(Duration::days(1));

@@ -211,7 +211,7 @@ fn a_nonce_that_was_spent_with_another_key_is_refused() {
 }
 
 #[test]
-fn another_call_under_the_nonce_and_its_key_is_told_of_the_key() {
+fn another_request_with_the_nonce_and_its_key_is_refused_for_the_key() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     answered(&mut unit, Some(recorded(2, START)));
     nonce_found(&mut unit, Some(spent(Some("k-1"), START)));

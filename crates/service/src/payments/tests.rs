@@ -103,7 +103,7 @@ fn an_unknown_card_is_not_found() {
 
 /// The bank is queried for the card if its copy is stale, and for transactions only if the limit has an amount.
 #[test]
-fn no_more_is_asked_of_the_bank_than_the_answer_needs() {
+fn the_bank_is_queried_only_for_what_the_response_needs() {
     for (limit, age, asks) in [
         (Limit::Unlimited, 9, [0, 0]),
         (daily(1), 9, [0, 0]),
@@ -131,7 +131,7 @@ fn no_more_is_asked_of_the_bank_than_the_answer_needs() {
 }
 
 #[test]
-fn without_the_bank_and_without_a_copy_there_is_no_answer() {
+fn without_the_bank_and_without_a_copy_the_read_fails() {
     let (bench, mut bank) = (Bench::new(), MockBankGateway::new());
     let mut unit = unit(CardRecord { transactions_seen_at: None, ..record(daily(1)) });
     unit.transactions.expect_latest_id().returning(|_, _| Ok(0));

@@ -79,7 +79,7 @@ fn every_state<K: BatchKind>(amount: i64) -> Vec<BatchFacts<K>> {
     ]
 }
 
-/// The same for a kind that brings money back: `returned` from each card that was done, whatever was asked for.
+/// The same for a kind that brings money back: `returned` from each successful card, whatever the requested amount.
 fn every_state_of_returns<K: BatchKind>(returned: i64) -> Vec<BatchFacts<K>> {
     let mut batches = every_state::<K>(0);
     for batch in &mut batches {

@@ -12,7 +12,7 @@ pub const WINDOW: Duration = Duration::minutes(15);
 
 /// How long a login or address is locked, given the moments of its latest failures in any order; `None` if it is
 /// not. The lock ends when the tenth-last failure leaves the window. Failures that lie too far in the future do not count:
-/// a clock that was set back does not lock anybody out until it has caught up.
+/// a clock that was set back does not lock logins until it has caught up.
 #[must_use]
 pub fn locked_for(failures: &[OffsetDateTime], now: OffsetDateTime) -> Option<Duration> {
     let counts = |at: &OffsetDateTime| *at + WINDOW > now && *at <= now + CLOCK_SKEW;

@@ -257,7 +257,7 @@ fn what_is_given_back_is_as_it_was_taken() {
 }
 
 #[test]
-fn a_stop_in_the_middle_gives_back_only_what_is_left() {
+fn a_stop_in_the_middle_releases_only_the_rest() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let second = claim(Subject::Replenishment(replenishment_id(2)));
     due(&mut unit, vec![top_up_claim(), second.clone()]);
@@ -341,7 +341,7 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
 
 /// Another worker may have it by now, and may be submitting it at this moment.
 #[test]
-fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
+fn a_job_whose_lease_ended_in_the_queue_is_not_sent_to_the_bank() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
     let second = claim(Subject::Replenishment(replenishment_id(2)));
     due(&mut unit, vec![top_up_claim(), second.clone()]);

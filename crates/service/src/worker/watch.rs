@@ -19,7 +19,7 @@ const LEAST_STEP: Duration = Duration::seconds(3);
 /// been given a longer processing delay than this one.
 const BENEFIT_OF_DOUBT: Duration = Duration::minutes(10);
 
-/// Watches the store's clock, and brings work back that it has left in the future. To be asked every second.
+/// Watches the store's clock, and makes jobs due again that it has left in the future. To be called every second.
 pub struct ClockWatch {
     store: Arc<dyn Store>,
     env: Arc<Env>,

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_are_counted() {
+    fn wrong_responses_are_counted() {
         let addresses = [server(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")];
         let seen = run(&plan(&addresses, 4, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
         assert_eq!((seen.figures(&[])["errors"], seen.figures(&[])["status_503"]), (50.0, 50.0));

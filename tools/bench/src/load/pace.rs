@@ -21,7 +21,7 @@ impl Pace {
     }
 
     /// When the next request should be sent, from the start on, if that is not after `now`. Each is returned once, however late
-    /// anybody asks.
+    /// this is called.
     pub(crate) fn due(&mut self, now: Duration) -> Option<Duration> {
         let due = self.interval * self.issued;
         if due > now {

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_are_counted_by_status() {
+    fn wrong_responses_are_counted_by_status() {
         let mut seen = LoadSummary::new().unwrap();
         seen.note(Duration::from_micros(5), Some(503));
         seen.note(Duration::from_micros(5), Some(503));

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_and_single_figures_are_told_apart() {
+    fn curves_and_single_values_are_distinguished() {
         let results = Results::parse(
             "{\"row\":\"a\",\"side\":\"ours\",\"per_second\":5.0}\n\
             {\"row\":\"a\",\"side\":\"ours\",\"at\":10.0,\"per_second\":7.0}\n\

@@ -109,7 +109,7 @@ const ROWS: &[Row] = &[
     ),
     ratio(
         "`GET /v1/employee/{id}`, SQLite",
-        "the same answer with token check and no database",
+        "the same response with token check and no database",
         "read-sqlite",
         Need::AtLeast(0.55),
     ),
@@ -169,13 +169,13 @@ const ROWS: &[Row] = &[
     ),
     versus(
         "p99 of a sealed `POST`, body of 4 KiB",
-        "the same in the clear",
+        "the same as plaintext",
         of("sealing", "ours", "p99_us"),
         of("sealing", "yardstick", "p99_us"),
         Need::MoreBy(100.0),
     ),
     below("the worst request of 64 KiB of any parser", of("parsers", "ours", "worst_ms"), 2.0),
-    below("start to first answer, empty database", of("start", "ours", "first_answer_ms"), 100.0),
+    below("start to first response, empty database", of("start", "ours", "first_answer_ms"), 100.0),
     below("idle memory", of("start", "ours", "idle_mib"), 20.0),
     below(
         "memory under 64 connections of mixed load, PostgreSQL",

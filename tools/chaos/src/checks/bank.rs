@@ -18,7 +18,7 @@ use crate::load::{Answer, Call, RequestKind};
 /// Rows that are read at a time.
 pub(super) const ROWS: u32 = 1_000;
 
-/// Compares the bank's ledger with what the service told the partners.
+/// Compares the bank's ledger with the service's responses to the partners.
 pub(super) fn check(
     installation: &Installation,
     accounts: &[Account<'_>],
@@ -69,7 +69,7 @@ fn check_keys(
     Ok(())
 }
 
-/// Each card got what the service says, and paid what the partner was told.
+/// Each card got and paid the amounts in the service's responses.
 fn check_cards(bank: &Simulator, account: &Account<'_>, journal: &Journal) -> anyhow::Result<()> {
     let name = &account.partner.name;
     let (numbers, paid) = {

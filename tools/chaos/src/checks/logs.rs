@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_told_from_answers() {
+    fn failures_are_distinguished_from_responses() {
         let line =
             |status| format!("2026-01-01T00:00:00.000Z INFO kopeck::access request status={status} micros=7");
         assert!(is_failure(&line(500)));

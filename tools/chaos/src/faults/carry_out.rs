@@ -65,7 +65,7 @@ async fn strike(planned: &PlannedFault, fleet: &Fleet, journal: &Journal) -> any
         Kind::BankDown | Kind::BankSlow | Kind::BankFails | Kind::BankMute | Kind::BankDoubles => {
             // No other fault touches the bank meanwhile.
             let _bank = fleet.process(Role::Bank).await?;
-            bank::behave(fleet, misbehaviour(planned.kind, planned.percent)).await?;
+            bank::behave(fleet, bank_faults(planned.kind, planned.percent)).await?;
             tokio::time::sleep(lasts).await;
             bank::behave(fleet, BankFaults::default()).await
         }
@@ -102,7 +102,7 @@ fn of_receiver(kind: Kind, percent: u64) -> Behaviour {
     }
 }
 
-fn misbehaviour(kind: Kind, percent: u64) -> BankFaults {
+fn bank_faults(kind: Kind, percent: u64) -> BankFaults {
     // At most a half: a bank that never answers is another fault.
     let rate = f64::from(u32::try_from(percent.min(50)).unwrap_or(50)) / 100.0;
     let well = BankFaults::default();

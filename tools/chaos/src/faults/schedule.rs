@@ -33,7 +33,7 @@ pub(crate) struct PlannedFault {
     pub(crate) kind: Kind,
     /// The process that it strikes, if it strikes one.
     pub(crate) role: Option<Role>,
-    /// How badly a bank or a receiver misbehaves: in percent of its requests, or of its longest latency.
+    /// How severe the faults of a bank or a receiver are: in percent of its requests, or of its longest latency.
     pub(crate) percent: u64,
 }
 

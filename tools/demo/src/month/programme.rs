@@ -39,7 +39,7 @@ struct Holder {
 /// What was booked, by the responses; kopecks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// What the partner was created with, and what told the clock.
+    /// The credentials of the partner, and the source of the time.
     pub(crate) deposited: i64,
     pub(crate) topped_up: i64,
     pub(crate) returned: i64,

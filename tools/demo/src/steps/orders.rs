@@ -15,7 +15,7 @@ pub(crate) const ACCEPTED: usize = 2;
 /// The cards that came, the plastic ones first.
 pub(crate) struct Issued {
     pub(crate) cards: Vec<IssuedCard>,
-    /// What the orders cost, as they were asked for.
+    /// The cost of the orders, as requested.
     pub(crate) cost: i64,
 }
 

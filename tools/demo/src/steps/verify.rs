@@ -33,7 +33,7 @@ pub(crate) async fn look(
         let first_top_up = card.issued.amount.unwrap_or(0);
         (card.id, first_top_up, topped_up.get(&card.id).copied().unwrap_or(0))
     });
-    let available = free_cards(client).await?;
+    let available = unassigned_cards(client).await?;
     ensure!(
         available.len() == wallet.free.len(),
         "{} cards were not linked, the service lists {} as free",
@@ -50,7 +50,7 @@ pub(crate) async fn look(
     let one = Paging::default().per_page(1);
     Ok(ServiceFigures {
         linked: read(client, "balances of linked cards", money_of_linked).await?,
-        free: read(client, "balances of free cards", money_of_free.into_iter()).await?,
+        free: read(client, "balances of unassigned cards", money_of_free.into_iter()).await?,
         employees: total(&client.employees().list(&EmployeeFilter::default(), one).await?.meta)?,
         orders: total(&client.orders().list(&RequestFilter::default(), one).await?.meta)?,
         top_up_requests: total(&client.replenishments().list(&RequestFilter::default(), one).await?.meta)?,
@@ -72,8 +72,8 @@ async fn read(
     .await
 }
 
-async fn free_cards(client: &Client) -> anyhow::Result<Vec<AvailableCard>> {
-    client.cards().all_available(None).collect().await.context("the free cards")
+async fn unassigned_cards(client: &Client) -> anyhow::Result<Vec<AvailableCard>> {
+    client.cards().all_available(None).collect().await.context("the unassigned cards")
 }
 
 fn total(meta: &PageMeta) -> anyhow::Result<usize> {

@@ -35,7 +35,7 @@ use kopeck_service::{
 use time::OffsetDateTime;
 
 /// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
-/// what the bank did can be told apart without the service's keys.
+/// what the bank did can be distinguished without the service's keys.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
     /// Money arrives; the operator's command, repeated by its own reference.

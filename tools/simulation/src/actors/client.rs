@@ -91,7 +91,7 @@ impl Client {
         self.do_all(world, compose::beginning(world))
     }
 
-    /// Gives everybody a card.
+    /// Links a card to every employee.
     pub(crate) fn equip(&mut self, world: &World) -> Result<(), Violation> {
         let links = compose::equipment(world, self.partner);
         self.do_all(world, links.or_else(|error| judge(&error).map(|()| Vec::new()))?)
@@ -194,7 +194,7 @@ impl Client {
         Ok(())
     }
 
-    /// Looks past all faults for the response that a copy was given. A partner that is told of a spent nonce does so with the
+    /// Looks past all faults for the response that a copy was given. A partner that gets an error for a spent nonce does so with the
     /// lists; by itself, it would carry out the request again when the nonce is forgotten.
     fn find_effect_of_copy(&mut self, world: &World, number: usize) {
         let Some(call) = self.calls.get_mut(number) else { return };
@@ -350,7 +350,7 @@ impl Client {
                 return Err(wrong("it had its effect under this key, and its nonce is another's"));
             }
             (_, RequestOutcome::Erased) if !may_be_erased => {
-                return Err(wrong("its answer is gone, and nobody was erased"));
+                return Err(wrong("its response is gone, and no employee was erased"));
             }
             (known, RequestOutcome::Erased) => (known.clone(), "has an answer that was erased"),
             (_, RequestOutcome::First(answer)) => (ClientView::Answered(answer), "is answered"),

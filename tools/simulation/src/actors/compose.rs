@@ -94,7 +94,7 @@ pub(super) fn beginning(world: &World) -> Vec<Command> {
     deposits.chain(wishes).filter_map(|wish| command(world, &Holdings::default(), wish)).collect()
 }
 
-/// A MAIN card for everybody, as far as the free ones go.
+/// A MAIN card for every employee, while there are unassigned ones.
 pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Command>, StoreError> {
     let env = Arc::clone(&world.env);
     let has = world.look(move |unit| holdings(unit, &env, partner))?;
@@ -237,7 +237,7 @@ fn some_cards(world: &World, has: &Holdings, of_thousand: u32) -> Vec<CardId> {
     all.filter(|_| world.dice.chance(of_thousand)).collect()
 }
 
-/// One card or two, in half of the cases lost or stolen ones alone. What the bank did is told apart by the key.
+/// One card or two, in half of the cases lost or stolen ones alone. The key distinguishes what the bank did.
 fn close(world: &World, has: &Holdings) -> Option<Command> {
     let is_urgent = world.dice.chance(500);
     let reason = |world: &World| {
@@ -251,7 +251,7 @@ fn close(world: &World, has: &Holdings) -> Option<Command> {
     (!cards.is_empty()).then_some(Command::Close(cards))
 }
 
-/// Some cards: a part of their money, which may be more than they have, or all of it. What the bank did is told apart by the key.
+/// Some cards: a part of their money, which may be more than they have, or all of it. The key distinguishes what the bank did.
 fn withdraw(world: &World, has: &Holdings) -> Option<Command> {
     let amount = || world.dice.chance(600).then(|| Kopecks::new(world.dice.between(1, 6) * 1_000));
     let cards = some_cards(world, has, 350).into_iter();

@@ -134,7 +134,7 @@ fn worker(world: &World, settings: WorkerSettings) -> Worker {
     Worker::new(Arc::clone(&world.store), Arc::clone(&world.gateway), Arc::clone(&world.env), settings)
 }
 
-/// Settles, calls or gives back, or takes, whichever is next.
+/// Settles, calls, releases or claims, whichever is next.
 fn step(world: &World, name: &str, worker: &Worker, thread: &mut Thread) -> Result<(), StoreError> {
     if let Some(result) = thread.result.take() {
         world.trace.note(name, || "settles".to_owned());
@@ -148,7 +148,7 @@ fn step(world: &World, name: &str, worker: &Worker, thread: &mut Thread) -> Resu
         return Ok(());
     };
     if world.dice.chance(30) {
-        world.trace.note(name, || "gives back".to_owned());
+        world.trace.note(name, || "releases".to_owned());
         return worker.give_back(task);
     }
     world.trace.note(name, || "calls the bank".to_owned());

@@ -35,12 +35,12 @@ pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> 
         let has =
             world.look(move |unit| holdings::read(unit, partner)).map_err(|error| unreadable(&error))?;
         let story = Story::of(&has, &effects)?;
-        every_answer_is_true(client, &has)?;
+        every_response_is_true(client, &has)?;
         money_adds_up(client, &has, &story)?;
         one_main_card(&has.cards)?;
         feed::check(&has)?;
         feed::knows_returns(&has, story.returned)?;
-        closed_cards_are_told(world, &has.cards)?;
+        closed_cards_are_reported(world, &has.cards)?;
         limits_are_the_banks(world, &has.cards)?;
         told += story.effects;
     }
@@ -105,7 +105,7 @@ fn each_key_once(effects: &[Effect]) -> Result<(), Violation> {
 }
 
 /// What was accepted is there, once; what was cancelled or confirmed is so.
-fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation> {
+fn every_response_is_true(client: &Client, has: &Holdings) -> Result<(), Violation> {
     let wrong =
         |what: String| Err(Violation { rule: "every accepted call is found as it was answered", what });
     let mut accepted = BTreeSet::new();
@@ -181,7 +181,7 @@ fn one_main_card(cards: &[CardRecord]) -> Result<(), Violation> {
 }
 
 /// A card is closed here if the bank closed it, and then it is no MAIN card.
-fn closed_cards_are_told(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
+fn closed_cards_are_reported(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
     let wrong = |record: &&CardRecord| {
         let at_bank = world.bank.card_at_bank(record.card.number).map(|card| card.standing);
         let is_closed = record.bank.standing == Standing::Closed;

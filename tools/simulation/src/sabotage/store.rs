@@ -303,7 +303,7 @@ impl SealedNonceRepository for SabotagedUnit<'_> {
     }
 }
 
-/// Events are told twice.
+/// Events are duplicated.
 impl EventRepository for SabotagedUnit<'_> {
     fn append(&mut self, partner: PartnerId, events: &[Event]) -> Result<(), StoreError> {
         self.unit.events().append(partner, events)?;

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use super::{Unit, amount};
 
-/// When the chain begins does not matter to anybody.
+/// The beginning of the chain has no effect.
 fn opening() -> Opening {
     Opening::after(None, OffsetDateTime::UNIX_EPOCH)
 }

@@ -54,7 +54,7 @@ fn forgetting_which_cards_were_sent_is_found() {
 }
 
 #[test]
-fn forgetting_an_answer_is_found() {
+fn forgetting_a_response_is_found() {
     assert_eq!(found(Sabotage::ForgottenAnswers), Some("one idempotency key, one effect and one answer"));
 }
 
@@ -64,6 +64,6 @@ fn forgetting_a_spent_nonce_is_found() {
 }
 
 #[test]
-fn an_event_that_is_told_twice_is_found() {
-    assert_eq!(found(Sabotage::DoubledEvents), Some("each change is told by one event"));
+fn a_duplicate_event_is_found() {
+    assert_eq!(found(Sabotage::DoubledEvents), Some("each change is one event"));
 }

@@ -99,7 +99,7 @@ fn is_like(word: &str, pattern: &str) -> bool {
 }
 
 #[test]
-fn identifiers_and_moments_are_set_aside_and_nothing_else() {
+fn identifiers_and_timestamps_are_masked_and_nothing_else() {
     let line = r#"{"a":"0f8fad5b-d9cb-469f-a165-70867728950e","b":4006381333931,"at":"2026-03-02 12:00:00","n":1000}"#;
     let other = r#"{"a":"4006381333931","b":-5.5}"#;
     let lines = anonymous(vec![line.to_owned(), other.to_owned()]);

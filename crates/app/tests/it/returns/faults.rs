@@ -1,10 +1,10 @@
-//! A bank that fails, forgets, or gives back what was never spent.
+//! A bank that fails, forgets, or returns money that was never spent.
 
 use super::*;
 
 /// Lost answers, failures and slow verdicts: what came back is booked once, to the kopeck.
 #[tokio::test]
-async fn a_bank_that_loses_answers_gives_each_kopeck_back_once() {
+async fn a_bank_that_loses_responses_returns_each_kopeck_once() {
     let (server, api) = start(100_000).await;
     let cards = loaded(&server, &api, &[1_000; 8]).await;
     let faults = BankFaults { error_rate: 0.3, lose_answer_rate: 0.5, ..BankFaults::default() };

@@ -233,7 +233,7 @@ fn the_end_of_the_process_summarises_what_was_counted() {
 }
 
 #[test]
-fn an_entry_by_itself_is_told_its_end() {
+fn a_single_entry_gets_its_outcome() {
     let (store, counts, notes) = desk();
     let told = Arc::new(Mutex::new(Vec::new()));
     for outcome in [Ok(()), Err(StoreError::Busy)] {

@@ -94,7 +94,7 @@ fn steps_of_a_failure(counted: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_wrong_login_can_be_told_from_another() {
+fn all_wrong_logins_look_the_same() {
     let (active, suspended) = (known(PartnerStatus::Active), known(PartnerStatus::Suspended));
     let unreadable = LoginAttempt { body: LoginBody::Unreadable, ..attempt(None, "ak_wrong", "", "") };
     let attempts = [
@@ -179,9 +179,9 @@ fn the_eleventh_try_is_refused_also_with_the_right_password() {
     assert_eq!(steps, ["look at address", "look at partner"]);
 }
 
-/// Many guesses at the same moment all pass the first look. The one that is right must not be told from the others.
+/// Many simultaneous guesses all pass the first check. The right one must look like the others.
 #[test]
-fn the_throttle_is_asked_after_the_password_too_right_or_wrong() {
+fn the_throttle_is_checked_after_the_password_too_right_or_wrong() {
     let wrong = attempt(Some(known(PartnerStatus::Active)), API_KEY, "bakery", "wrong");
     let [(right_error, right_steps), (wrong_error, wrong_steps)] = [right(), wrong]
         .map(|attempt| refused(attempt, vec![failures(9), failures(9), failures(9), failures(10)]));

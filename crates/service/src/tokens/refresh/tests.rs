@@ -17,7 +17,7 @@ fn fresh_nonce(unit: &mut MockUnit) {
         .returning(|_, _, _, _| Ok(true));
 }
 
-/// The throttle has seen `failures` of the address, and is to be told of `counted` more.
+/// The throttle has seen `failures` of the address, and has to count `counted` more.
 fn address(unit: &mut MockUnit, failures: usize, counted: usize) {
     let is_address = |asked: &[u8; 32]| *asked == subject("address", "10.0.0.1");
     unit.throttle

@@ -84,7 +84,7 @@ fn a_first_claim_sends_without_asking() {
 }
 
 #[test]
-fn what_may_have_been_sent_is_asked_for_and_not_sent_again() {
+fn an_instruction_that_may_have_been_sent_is_queried_and_not_sent_again() {
     let mut bank = MockBankGateway::new();
     expect_query(&mut bank, Ok(vec![Some(Verdict::Done)]));
     expect_fetch(&mut bank, 0, Ok(vec![issued(1)]));
@@ -97,7 +97,7 @@ fn what_may_have_been_sent_is_asked_for_and_not_sent_again() {
 
 /// A short answer to the question says as little as `None`.
 #[test]
-fn what_the_bank_never_saw_is_sent_only_where_a_repeat_is_safe() {
+fn unseen_instructions_are_sent_again_only_with_idempotency() {
     for answer in [vec![None], vec![]] {
         let mut bank = MockBankGateway::new();
         expect_query(&mut bank, Ok(answer.clone()));
@@ -114,7 +114,7 @@ fn what_the_bank_never_saw_is_sent_only_where_a_repeat_is_safe() {
 }
 
 #[test]
-fn a_bank_that_cannot_be_asked_is_told_nothing() {
+fn an_unavailable_bank_gets_no_instruction() {
     let mut bank = MockBankGateway::new();
     expect_query(&mut bank, Err(BankError::Unavailable("down".to_owned())));
     assert!(matches!(call(&bank, 0, true), OrderFindings::Later { may_have_sent: true }));
@@ -143,7 +143,7 @@ fn a_refused_order_has_no_cards_to_fetch() {
     assert!(matches!(call(&bank, 0, false), OrderFindings::Declined));
 }
 
-/// Cards are stored, so the bank accepted it: it is neither asked nor told again, whatever the claim says.
+/// Cards are stored, so the bank accepted it: it gets neither a query nor an instruction again, whatever the claim says.
 #[test]
 fn an_order_with_cards_is_only_fetched_further() {
     for may_have_sent in [false, true] {
@@ -316,7 +316,7 @@ fn too_few_cards_are_left_to_a_person() {
 
 /// The bank accepted the order but has no card to show yet.
 #[test]
-fn an_order_without_cards_yet_is_asked_for_later() {
+fn an_order_without_cards_yet_is_queried_later() {
     let mut unit = MockUnit::default();
     stored_order(&mut unit, order(S::InProcess, 3, 15_000));
     stored_cards(&mut unit, 0);

@@ -17,11 +17,11 @@ use crate::world::World;
 struct Told {
     /// The last state of each request.
     requests: BTreeMap<String, RequestState>,
-    /// Each state that a request was told to have reached.
+    /// Each state of a request in events.
     states: BTreeSet<(String, RequestState)>,
     issued: BTreeSet<CardId>,
     holders: BTreeMap<CardId, CardHolder>,
-    /// Whether each card can pay, if that was told.
+    /// Whether each card can pay, by events.
     statuses: BTreeMap<CardId, BankStatus>,
     activated: BTreeSet<CardId>,
     expiring: BTreeSet<CardId>,
@@ -35,7 +35,7 @@ struct Told {
 
 /// Checks the whole feed of a partner against what is stored.
 pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
-    let wrong = |what: String| Violation { rule: "each change is told by one event", what };
+    let wrong = |what: String| Violation { rule: "each change is one event", what };
     let mut told = Told::default();
     for (seq, event) in (1..).zip(&has.feed) {
         if event.seq != seq || !told.learn(event) {
@@ -84,7 +84,7 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks that a partner was told of all money that came back.
+/// Checks that all returned money has an event.
 pub(super) fn knows_returns(has: &Holdings, returned: i64) -> Result<(), Violation> {
     let back = |event: &FeedEvent| match &event.event.data {
         EventData::BalanceReturned(back) => back.amount.get(),
@@ -95,10 +95,10 @@ pub(super) fn knows_returns(has: &Holdings, returned: i64) -> Result<(), Violati
         return Ok(());
     }
     let what = format!("returns: told {told}, came back {returned}");
-    Err(Violation { rule: "each change is told by one event", what })
+    Err(Violation { rule: "each change is one event", what })
 }
 
-/// Checks that a partner was told of everything that happened to its cards at the bank.
+/// Checks that every change of a card at the bank has an event.
 pub(super) fn knows_the_bank(world: &World, has: &Holdings) -> Result<(), Violation> {
     let wrong = |what: String| Violation { rule: "each change at the bank has its event", what };
     for card in has.cards.iter().map(|record| &record.card) {

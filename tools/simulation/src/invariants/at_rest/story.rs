@@ -1,4 +1,4 @@
-//! What a partner's requests say that the bank did, held against what it did. Things are told apart by their marks, and what brings
+//! What a partner's requests say that the bank did, held against what it did. Requests are distinguished by their marks, and what brings
 //! money back by its key.
 
 use std::fmt::Display;

@@ -63,7 +63,7 @@ fn what_comes_back_beyond_what_was_spent_is_left_to_a_person() {
 
 /// The event of the end of a batch comes before those of its cards.
 #[test]
-fn the_end_of_a_batch_is_told_first() {
+fn the_end_of_a_batch_is_the_first_event() {
     let mut unit = MockUnit::default();
     stored_batch::<Withdrawals>(&mut unit, S::InProcess, 1);
     expect_settled::<Withdrawals>(&mut unit, vec![(0, ItemState::Returned(RETURNED))]);

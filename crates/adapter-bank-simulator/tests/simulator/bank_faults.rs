@@ -54,7 +54,7 @@ fn an_error_comes_before_the_effect() {
 }
 
 #[test]
-fn a_lost_answer_is_found_by_its_key() {
+fn a_lost_response_is_found_by_its_key() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     bank.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..GOOD }).unwrap();
@@ -95,7 +95,7 @@ fn each_instruction_of_a_batch_has_a_fate_of_its_own() {
 }
 
 #[test]
-fn a_duplicating_bank_repeats_the_effect() {
+fn a_duplicating_bank_carries_out_twice() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     bank.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..GOOD }).unwrap();
@@ -114,7 +114,7 @@ fn a_duplicating_bank_repeats_the_effect() {
 }
 
 #[test]
-fn a_slow_bank_answers_late_and_does_not_keep_others_out() {
+fn a_slow_bank_responds_late_and_does_not_block_others() {
     // All callers meet while they wait, which they cannot if one keeps another out.
     let (all, waits) = (Barrier::new(8), Arc::<Mutex<Vec<Duration>>>::default());
     let log = Arc::clone(&waits);
@@ -136,7 +136,7 @@ fn a_slow_bank_answers_late_and_does_not_keep_others_out() {
 }
 
 #[test]
-fn a_restart_ends_the_misbehaviour() {
+fn a_restart_ends_the_faults() {
     let bank = Bank::new();
     bank.bank.inject_faults(BankFaults { down: true, ..GOOD }).unwrap();
     assert!(bank.bank.faults().down);

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::seconds(10);
 const HEALTHY: BankBehaviour =
     BankBehaviour { latency_ms: 0, error_rate: 0.0, lose_answer_rate: 0.0, duplicate_rate: 0.0, down: false };
 
-/// What was asked for while the bank misbehaved.
+/// The requests made while the bank had faults.
 struct Requests {
     cards: Vec<Uuid>,
     order: Uuid,
