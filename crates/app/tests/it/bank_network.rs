@@ -112,7 +112,7 @@ async fn an_order_a_top_up_and_a_purchase_across_the_network() {
 
     let (_, well) = running.stop("TERM");
     assert!(well, "{}", pair.service_at.log());
-    assert!(pair.service_at.succeed(&["check"]).contains("right"));
+    assert!(pair.service_at.succeed(&["check"]).contains("no discrepancies"));
     for log in [pair.service_at.log(), pair.bank_at.log()] {
         assert!(!log.contains(SECRET), "{log}");
     }

@@ -176,7 +176,7 @@ async fn partners_are_made_suspended_resumed_and_given_money_beside_a_running_se
     installation.succeed(&["partner", "resume", &partner.id]);
     assert_eq!(running.client(&partner).balance().await.unwrap().available, 5_700);
     assert!(matches!(client.sandbox().deposit(1).await, Err(Error::Api { status: 404, .. })), "no sandbox");
-    assert!(installation.succeed(&["check"]).contains("right"));
+    assert!(installation.succeed(&["check"]).contains("no discrepancies"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -258,7 +258,7 @@ fn money_is_paid_out_once_and_a_deposit_is_reversed_once() {
     assert!(withdraw("100002", "out-4").status.success());
     assert!(stderr(&reverse("wire-3")).contains("only 0.03 is available"));
     assert!(!partner("reverse-deposit", &["wire-3"]).status.success(), "without a reason");
-    assert!(installation.succeed(&["check"]).contains("right"));
+    assert!(installation.succeed(&["check"]).contains("no discrepancies"));
 
     let listed = installation.succeed(&["audit", "list", "--action", "partner.reverse_deposit", "--json"]);
     assert!(listed.contains("transfer:wire-1 reason:the wrong partner"), "{listed}");

@@ -205,6 +205,6 @@ async fn a_backup_that_is_put_back_while_the_bank_is_ahead_is_made_up_for() {
     installation.succeed(&["partner", "resume", &partner.id]);
     let balance = running.client(&partner).balance().await.unwrap();
     assert_eq!(balance.available, 1_000_000 - 2 * 5_000);
-    assert!(installation.succeed(&["check"]).contains("right"));
+    assert!(installation.succeed(&["check"]).contains("no discrepancies"));
     assert!(running.stop("TERM").1);
 }

@@ -161,12 +161,12 @@ fn found(feed: &[Event]) -> Changes {
 fn change(event: &Event, numbers: &BTreeMap<Uuid, &str>) -> String {
     let number = |card: Uuid| numbers.get(&card).copied().unwrap_or("unknown");
     match &event.data {
-        EventData::OrderStatus(event) => reached(RequestKind::Order, event.order_id, &event.status),
+        EventData::OrderStatus(event) => reached(RequestKind::Order, event.order_id, &event.state),
         EventData::ReplenishmentStatus(event) => {
-            reached(RequestKind::TopUp, event.replenishment_id, &event.status)
+            reached(RequestKind::TopUp, event.replenishment_id, &event.state)
         }
         EventData::LimitsStatus(event) => {
-            reached(RequestKind::Limit, event.set_limits_cards_id, &event.status)
+            reached(RequestKind::Limit, event.set_limits_cards_id, &event.state)
         }
         EventData::CardIssued(card) => issued(card.order_id, &card.custom_id_card),
         EventData::CardLinked(card) => linked(card.id_card, card.id_employee),
