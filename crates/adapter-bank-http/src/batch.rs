@@ -38,7 +38,7 @@ fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
         SubmitOutcome::NotAccepted => {
             Err(BankError::Unavailable("the bank did not accept the instruction".to_owned()))
         }
-        SubmitOutcome::Pending => Err(BankError::Unknown("the bank has no verdict yet".to_owned())),
+        SubmitOutcome::Pending => Ok(Verdict::Pending),
     }
 }
 
@@ -99,9 +99,10 @@ mod tests {
         results.iter().map(answer).collect()
     }
 
-    /// `+` done, `!` not accepted, `?` unknown.
+    /// `+` done, `.` pending, `!` not accepted, `?` unknown.
     fn told(keys: &[&str], results: &[(&str, SubmitOutcome)]) -> String {
         let letter = |answer: Result<Verdict, BankError>| match answer {
+            Ok(Verdict::Pending) => '.',
             Ok(_) => '+',
             Err(BankError::Unavailable(_)) => '!',
             Err(BankError::Unknown(_)) => '?',
@@ -113,9 +114,9 @@ mod tests {
     fn responses_are_matched_to_instructions() {
         use SubmitOutcome::{NotAccepted, Pending};
         let all = [("a", DONE), ("b", NotAccepted), ("c", Pending)];
-        assert_eq!(told(&["a", "b", "c"], &all), "+!?");
-        assert_eq!(told(&["c", "a", "b"], &all), "?+!");
-        assert_eq!(told(&["a", "b", "c", "d"], &all), "+!??", "one has no answer");
+        assert_eq!(told(&["a", "b", "c"], &all), "+!.");
+        assert_eq!(told(&["c", "a", "b"], &all), ".+!");
+        assert_eq!(told(&["a", "b", "c", "d"], &all), "+!.?", "one has no answer");
         assert_eq!(told(&["b"], &all), "!", "there is no result for the rest");
         assert_eq!(told(&["a", "b"], &[]), "??");
     }

@@ -34,12 +34,14 @@ impl Simulator {
         positive(purchase.amount)?;
         self.database.write(|connection| {
             let card = existing(connection, number)?;
-            if let Some(transaction) = made(connection, purchase.key.as_ref())? {
-                return Ok(PurchaseOutcome::Approved(transaction));
+            if let Some(outcome) = recorded(connection, purchase.key.as_ref())? {
+                return Ok(outcome);
             }
             if let Err(refusal) = self.decide(connection, number, &card, purchase, at)? {
                 feed::add_declined(connection, number, &declined(purchase, refusal, at), now)?;
-                return Ok(PurchaseOutcome::Declined(refusal));
+                let outcome = PurchaseOutcome::Declined(refusal);
+                record(connection, purchase.key.as_ref(), outcome, now)?;
+                return Ok(outcome);
             }
             let payment = NewTransaction {
                 card: column(number),
@@ -90,7 +92,7 @@ impl Simulator {
         self.database.write(|connection| {
             let paid =
                 Payment::find(connection, number, refund.payment)?.ok_or(SandboxError::UnknownPayment)?;
-            if let Some(transaction) = made(connection, refund.key.as_ref())? {
+            if let Some(PurchaseOutcome::Approved(transaction)) = recorded(connection, refund.key.as_ref())? {
                 return Ok(transaction);
             }
             let left = paid.left(connection)?;
@@ -128,8 +130,20 @@ fn positive(amount: Kopecks) -> Result<(), SandboxError> {
     if amount.is_positive() { Ok(()) } else { Err(SandboxError::Amount) }
 }
 
-fn made(connection: &mut SqliteConnection, key: Option<&CommandKey>) -> Result<Option<i64>, SimulatorError> {
-    key.map_or(Ok(None), |key| idempotency::made(connection, key))
+fn recorded(
+    connection: &mut SqliteConnection,
+    key: Option<&CommandKey>,
+) -> Result<Option<PurchaseOutcome>, SimulatorError> {
+    key.map_or(Ok(None), |key| idempotency::outcome(connection, key))
+}
+
+fn record(
+    connection: &mut SqliteConnection,
+    key: Option<&CommandKey>,
+    outcome: PurchaseOutcome,
+    now: ClockReading,
+) -> Result<(), SimulatorError> {
+    key.map_or(Ok(()), |key| idempotency::note(connection, key, outcome, now))
 }
 
 /// Writes a transaction and the key that it was made under.
@@ -140,7 +154,7 @@ fn post(
     now: ClockReading,
 ) -> Result<i64, SimulatorError> {
     let id = ledger::post_one(connection, transaction, to_micros(now.now))?;
-    key.map_or(Ok(()), |key| idempotency::note(connection, key, id, now))?;
+    record(connection, key, PurchaseOutcome::Approved(id), now)?;
     Ok(id)
 }
 

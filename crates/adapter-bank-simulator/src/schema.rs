@@ -92,7 +92,8 @@ diesel::table! {
 diesel::table! {
     commands (key) {
         key -> Text,
-        transaction_id -> BigInt,
+        transaction_id -> Nullable<BigInt>,
+        refusal -> Nullable<Text>,
         made_at -> BigInt,
     }
 }

@@ -67,7 +67,7 @@ pub(crate) enum CallCommand {
     /// Orders of cards: plastic, virtual, and their results.
     #[command(subcommand)]
     Orders(OrdersCommand),
-    /// Cards: read, link, switch, list the unassigned ones.
+    /// Cards: read, link, switch, list, export.
     #[command(subcommand)]
     Cards(CardsCommand),
     /// Top-ups of cards: create, and their results.

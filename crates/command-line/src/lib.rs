@@ -6,6 +6,7 @@ mod context;
 mod csv_file;
 mod examples;
 mod exit;
+mod export;
 mod failure;
 mod import;
 mod money;

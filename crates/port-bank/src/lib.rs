@@ -129,7 +129,7 @@ pub enum Verdict {
     Returned(Kopecks),
     /// It was refused and had no effect.
     Declined(DeclineReason),
-    /// None yet: the bank has the instruction, and its outcome comes later. Only [`BankGateway::query`] says so.
+    /// None yet: the bank has the instruction, or may have it, and its outcome comes later. Query by the key.
     Pending,
 }
 

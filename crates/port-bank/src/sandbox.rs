@@ -79,8 +79,8 @@ pub trait SandboxClock: Send + Sync {
     fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError>;
 }
 
-/// The idempotency key of a command: a retry has no second effect. A refusal is not recorded, so its retry is decided
-/// anew.
+/// The idempotency key of a command: a retry has no second effect, and a declined purchase is declined as before. An error
+/// is not recorded, so its retry is decided anew.
 ///
 /// The effect of a command lies outside of the unit of work that records the response, so a process may end between the
 /// two, and the client retries.

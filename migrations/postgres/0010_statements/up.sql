@@ -43,3 +43,33 @@ ALTER TABLE counters ADD CONSTRAINT counters_list_check CHECK (list IN (
 ));
 INSERT INTO counters (partner_id, list, last)
 SELECT p.id, 'transactions', (SELECT count(*) FROM transactions t WHERE t.partner_id = p.id) FROM partners p;
+
+CREATE OR REPLACE VIEW v_requests AS
+SELECT
+    p.name AS partner,
+    r.partner_id,
+    r.kind,
+    r.id AS request_id,
+    r.state,
+    r.cards,
+    r.amount AS amount_kopecks,
+    round(r.amount / 100.0, 2) AS amount_roubles,
+    r.state_since,
+    r.created_at,
+    j.due_at,
+    j.leased_until,
+    j.attempt AS attempts,
+    j.failures,
+    j.stuck_since,
+    r.returned AS returned_kopecks,
+    round(r.returned / 100.0, 2) AS returned_roubles,
+    r.reference
+FROM (
+    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at, 0::bigint AS returned,
+        reference
+    FROM orders
+    UNION ALL
+    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at, returned, reference FROM card_batches
+) r
+JOIN partners p ON p.id = r.partner_id
+LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;

@@ -51,3 +51,39 @@ INSERT INTO new_counters
 SELECT p.id, 'transactions', (SELECT count(*) FROM transactions t WHERE t.partner_id = p.id) FROM partners p;
 DROP TABLE counters;
 ALTER TABLE new_counters RENAME TO counters;
+
+DROP VIEW v_requests;
+CREATE VIEW v_requests AS
+SELECT
+    p.name AS partner,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(r.partner_id), 1, 8), substr(hex(r.partner_id), 9, 4), substr(hex(r.partner_id), 13, 4),
+        substr(hex(r.partner_id), 17, 4), substr(hex(r.partner_id), 21)
+    )) AS partner_id,
+    r.kind,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(r.id), 1, 8), substr(hex(r.id), 9, 4), substr(hex(r.id), 13, 4),
+        substr(hex(r.id), 17, 4), substr(hex(r.id), 21)
+    )) AS request_id,
+    r.state,
+    r.cards,
+    r.amount AS amount_kopecks,
+    format('%.2f', r.amount / 100.0) AS amount_roubles,
+    datetime(r.state_since / 1000000, 'unixepoch') AS state_since,
+    datetime(r.created_at / 1000000, 'unixepoch') AS created_at,
+    datetime(j.due_at / 1000000, 'unixepoch') AS due_at,
+    datetime(j.leased_until / 1000000, 'unixepoch') AS leased_until,
+    j.attempt AS attempts,
+    j.failures,
+    datetime(j.stuck_since / 1000000, 'unixepoch') AS stuck_since,
+    r.returned AS returned_kopecks,
+    format('%.2f', r.returned / 100.0) AS returned_roubles,
+    r.reference
+FROM (
+    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at, 0 AS returned, reference
+    FROM orders
+    UNION ALL
+    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at, returned, reference FROM card_batches
+) r
+JOIN partners p ON p.id = r.partner_id
+LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;

@@ -22,9 +22,10 @@ pub(crate) struct EndedRequest {
     pub(crate) kind: RequestKind,
     pub(crate) call: Call,
     pub(crate) state: RequestState,
-    /// Whether it was done, for each card of a top-up or change of limits in the order of the request; for an order, for
-    /// the order as a whole.
+    /// Whether it was done, for each card in the order of the request; for an order, for the order as a whole.
     pub(crate) done: Vec<bool>,
+    /// What came back from each card of a closing or a withdrawal; empty for others.
+    pub(crate) returned: Vec<i64>,
     /// The cards that an order brought, with what each holds from the start.
     pub(crate) issued: Vec<(String, i64)>,
 }
@@ -74,7 +75,8 @@ async fn ended(partner: &Partner, journal: &Journal) -> anyhow::Result<Vec<Ended
         partner.book().requests.insert(id, request.clone());
         journal.must(state.is_final(), || format!("{name}: {kind:?} {id} has not ended: {state}"));
         let call = request.call;
-        let mut end = EndedRequest { id, kind, call, state, done: Vec::new(), issued: Vec::new() };
+        let (done, returned, issued) = (Vec::new(), Vec::new(), Vec::new());
+        let mut end = EndedRequest { id, kind, call, state, done, returned, issued };
         end.read_result(client).await.with_context(|| format!("the result of {kind:?} {id}"))?;
         end.check_result(name, journal);
         ended.push(end);
@@ -89,11 +91,23 @@ impl EndedRequest {
         matches!(self.state, S::Success | S::PartSuccess | S::Confirmed)
     }
 
+    /// What came back from each card, by its identifier.
+    fn returns(&self) -> Vec<(Uuid, i64)> {
+        let cards: Vec<Uuid> = match &self.call {
+            Call::Close(cards) => cards.iter().map(|card| card.id_card).collect(),
+            Call::Withdraw(cards) => cards.iter().map(|card| card.id_card).collect(),
+            _ => Vec::new(),
+        };
+        cards.into_iter().zip(self.returned.iter().copied()).collect()
+    }
+
     /// How many instructions the bank got, or would have got.
     fn parts(&self) -> usize {
         match &self.call {
             Call::TopUp(cards) => cards.len(),
             Call::Limit { cards, .. } => cards.len(),
+            Call::Close(cards) => cards.len(),
+            Call::Withdraw(cards) => cards.len(),
             _ => 1,
         }
     }
@@ -108,6 +122,16 @@ impl EndedRequest {
             RequestKind::Limit => {
                 let result = client.limits().result(self.id).await?;
                 result.iter().map(|card| card.result_limit).collect()
+            }
+            RequestKind::Closing => {
+                let result = client.closings().result(self.id).await?;
+                self.returned = result.iter().map(|card| card.amount_returned).collect();
+                result.iter().map(|card| card.result_closing).collect()
+            }
+            RequestKind::Withdrawal => {
+                let result = client.withdrawals().result(self.id).await?;
+                self.returned = result.iter().map(|card| card.amount_withdrawn).collect();
+                result.iter().map(|card| card.result_withdrawal).collect()
             }
             RequestKind::Order => {
                 if self.succeeded() {

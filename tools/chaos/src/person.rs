@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_port_bank::BankKey;
+use kopeck_port_bank::{BankGateway as _, BankKey, Verdict};
 use serde_json::Value;
 
 use crate::bank;
@@ -14,6 +14,8 @@ struct Stuck {
     card: Option<String>,
     /// What the bank's ledger says of it.
     outcome: &'static str,
+    /// Kopecks that came back from the card, if it is about money back.
+    returned: Option<String>,
 }
 
 /// Settles every stuck instruction by what the bank's ledger says of it. Nothing may be on its way to the bank any more.
@@ -25,12 +27,17 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
         let id = text(request, "id")?;
         let stuck = instructions(&bank::books(installation)?, request)?;
         // All at once if they came to the same.
-        let alike = stuck.windows(2).all(|pair| matches!(pair, [one, other] if one.outcome == other.outcome));
+        let alike = stuck.windows(2).all(|pair| {
+            matches!(pair, [one, other] if (one.outcome, &one.returned) == (other.outcome, &other.returned))
+        });
         let said_of = stuck.iter().take(if alike { 1 } else { stuck.len() });
-        for Stuck { card, outcome } in said_of {
+        for Stuck { card, outcome, returned } in said_of {
             let mut arguments = vec!["requests", "settle", id, "--as", outcome];
             if let Some(card) = card.as_ref().filter(|_| !alike) {
                 arguments.extend(["--card", card]);
+            }
+            if let Some(amount) = returned {
+                arguments.extend(["--returned", amount]);
             }
             // A worker may have found it out by itself in the meantime.
             installation.run(&arguments).await?;
@@ -43,9 +50,15 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
 fn instructions(books: &Simulator, request: &Value) -> anyhow::Result<Vec<Stuck>> {
     let instructions = request.get("instructions").and_then(Value::as_array);
     let stuck = instructions.into_iter().flatten().map(|instruction| {
-        let applied = books.applied(&BankKey::new(text(instruction, "bankKey")?))? > 0;
+        let key = BankKey::new(text(instruction, "bankKey")?);
+        let applied = books.applied(&key)? > 0;
+        let verdict = books.query(std::slice::from_ref(&key))?.pop().flatten();
+        let returned = match verdict {
+            Some(Verdict::Returned(amount)) if applied => Some(amount.get().to_string()),
+            _ => None,
+        };
         let card = instruction.get("idCard").and_then(Value::as_str).map(str::to_owned);
-        Ok(Stuck { card, outcome: if applied { "applied" } else { "refused" } })
+        Ok(Stuck { card, outcome: if applied { "applied" } else { "refused" }, returned })
     });
     stuck.collect()
 }

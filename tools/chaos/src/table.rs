@@ -97,6 +97,8 @@ fn cards(call: &Call) -> usize {
     match call {
         Call::TopUp(cards) => cards.len(),
         Call::Limit { cards, .. } => cards.len(),
+        Call::Close(cards) => cards.len(),
+        Call::Withdraw(cards) => cards.len(),
         Call::OrderVirtual { count, .. } | Call::OrderPlastic { count, .. } => *count as usize,
         _ => 0,
     }

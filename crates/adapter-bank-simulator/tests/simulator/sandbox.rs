@@ -238,16 +238,25 @@ fn a_key_that_is_long_unused_stands_for_something_else() {
     assert_eq!(bank.balance(card), 400);
 }
 
-/// A refusal moved no money and is not recorded.
+/// Also where it would be approved by now, and after a restart. The feed has it once.
 #[test]
-fn a_refused_purchase_is_decided_anew() {
+fn a_retried_purchase_is_declined_once() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
-    let since = OffsetDateTime::from_unix_timestamp(START).unwrap();
-    let purchase = Purchase { key: Some(CommandKey { text: "k".to_owned(), since }), ..of(300) };
+    let key = |text: &str| {
+        let since = OffsetDateTime::from_unix_timestamp(START).unwrap();
+        Some(CommandKey { text: text.to_owned(), since })
+    };
+    let purchase = Purchase { key: key("k"), ..of(300) };
     assert_eq!(refused(&bank, card, &purchase), PaymentRefusal::InsufficientBalance);
     bank.submit_one(top_up("t", card, 300)).unwrap();
-    assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseOutcome::Approved(_))));
+    let bank = bank.restarted();
+    assert_eq!(refused(&bank, card, &purchase), PaymentRefusal::InsufficientBalance);
+    let feed = bank.bank.feed(0, 100).unwrap();
+    let declined = feed.iter().filter(|entry| matches!(entry.change, FeedChange::Declined(_)));
+    assert_eq!(declined.count(), 1);
+    let another = Purchase { key: key("another"), ..of(300) };
+    assert!(matches!(bank.bank.purchase(card, &another), Ok(PurchaseOutcome::Approved(_))));
 }
 
 /// Something that moves money, if the bank lets it.

@@ -64,7 +64,8 @@ fn filled_store(kind: Kind) -> TestStore {
                 VALUES ({partner}, 1, 'DEPOSIT', 'invoice 7', {yesterday});
              INSERT INTO entries (partner_id, movement, account, amount)
                 VALUES ({partner}, 1, 'DEPOSITED', -150005), ({partner}, 1, 'AVAILABLE', 150005);
-             UPDATE balances SET deposited = -150005, available = 150005, last_movement = 1;"
+             UPDATE balances SET deposited = -150005, available = 150005, last_movement = 1;
+             UPDATE orders SET reference = 'canteen 3';"
         ),
     );
     store
@@ -119,10 +120,10 @@ fn views_read_as_a_person_would_ask(kind: Kind) {
     );
     assert_eq!(
         said(
-            "SELECT kind || ' ' || request_id || ' ' || state || ' ' || cards || ' ' || attempts AS line
-            FROM v_requests WHERE stuck_since IS NOT NULL"
+            "SELECT kind || ' ' || request_id || ' ' || state || ' ' || cards || ' ' || attempts || ' ' || reference
+            AS line FROM v_requests WHERE stuck_since IS NOT NULL"
         ),
-        "ORDER 00000000-0000-0000-0000-000000000007 NEW 2 1"
+        "ORDER 00000000-0000-0000-0000-000000000007 NEW 2 1 canteen 3"
     );
     assert_eq!(
         said("SELECT available_kopecks || ' ' || available_roubles || ' ' || held_roubles || ' ' || deposited_roubles

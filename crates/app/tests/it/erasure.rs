@@ -7,10 +7,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::audit::entries;
-use crate::bare::{Call, login_call, post};
+use crate::bare::{CSV, Call, get, login_call, post};
 use crate::calls::{Api, UNKNOWN_ID, nonce, start, text};
 use crate::personal_data::found_in;
 use crate::process::Installation;
+use crate::server::SETTINGS;
 
 const PERSON: &str = r#"{"customId": "Planted-7", "surname": "Закладкин", "name": "Тайный", "patronymic": "Скрытович",
     "phone": "9037654321", "email": "planted.person@personal.example"}"#;
@@ -86,6 +87,45 @@ async fn an_erased_employee_is_gone_and_the_custom_id_is_free() {
     let again = api.employee("Planted-7").await;
     assert_ne!(again, id);
     assert_eq!(api.column("/v1/employees", "idEmployee").await, [json!(neighbour), json!(again)]);
+    assert_eq!(server.check(), 0);
+}
+
+/// What was paid stays under the employee's identifier.
+#[tokio::test]
+async fn transactions_and_statements_do_not_name_an_erased_employee() {
+    let (server, api) = start(100_000).await;
+    let card = api.plastic(&server, 1).await.remove(0);
+    let person: Value = serde_json::from_str(PERSON).unwrap();
+    let employee = text(&api.post("/v1/employee/add", &person).await.ok(200)["idEmployee"]);
+    api.link(&employee, &card.number, "MAIN").await.ok(200);
+    api.top_up(&[(&card.id, 5_000)]).await;
+    server.run_jobs();
+    server.clock.advance(SETTINGS.card_cache);
+    let of_card = format!("/v1/card/{}/transactions", card.id);
+    api.get(&of_card).await.ok(200);
+    let feed = async || api.get(&format!("/v1/transactions?idEmployee={employee}")).await.ok(200);
+    let before = feed().await;
+    assert_eq!(before["data"][0]["customId"], person["customId"]);
+
+    api.sandbox(&card.id, "expire").await;
+    api.delete(&format!("/v1/employee/{employee}")).await.ok(200);
+    let mut expected = before;
+    expected["data"][0]["customId"] = Value::Null;
+    assert_eq!(feed().await, expected);
+    let statement = "/v1/statement/2026-03";
+    for path in [
+        "/v1/transactions",
+        "/v1/balance/entries",
+        "/v1/cards",
+        "/v1/events?limit=500",
+        statement,
+        of_card.as_str(),
+    ] {
+        let shown = api.get(path).await.ok(200).to_string();
+        assert_eq!(found_in(shown.as_bytes(), TRACES), [""; 0], "{path}");
+    }
+    let file = get(statement).token(&api.token).with("accept", CSV).send(&server);
+    assert_eq!((file.status, found_in(file.text.as_bytes(), TRACES)), (200, vec![]));
     assert_eq!(server.check(), 0);
 }
 

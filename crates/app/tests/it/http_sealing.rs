@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::bare::{
-    Call, JSON, Place, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional, post,
+    CSV, Call, JSON, Place, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional, post,
     refresh_call, required, seal_body,
 };
 use crate::calls::UNKNOWN_ID as ID;
@@ -345,6 +345,28 @@ fn responses_are_sealed_on_request() {
         login_call(&partner.api_key, &partner.login, "wrong").sealed_answer(),
     );
     assert_eq!(wrong.send(&server).header("content-type"), Some(JSON));
+}
+
+/// The month may be sealed too. Files are in plaintext, also for a partner that has to seal.
+#[test]
+fn a_statement_is_sealed_and_its_files_are_not() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    let nonce = fresh_nonce();
+    let place = Place { method: "GET", path: "/v1/statement/*", nonce: &nonce, slot: Slot::Path("month") };
+    let month = |text: &str| {
+        let sealed = place.seal(&server, &partner.key, text);
+        get(&format!("/v1/statement/{sealed}")).token(&token).nonce(&nonce)
+    };
+    let call = month("2026-03").sealed_answer();
+    let got = call.send(&server);
+    assert_eq!((got.status, got.header("content-type")), (200, Some(SEALED_JSON)));
+    let opened: Value = serde_json::from_str(&open_answer(&server, &partner.key, &call, &got)).unwrap();
+    assert_eq!((&opened["month"], &opened["closing"]), (&json!("2026-03"), &json!(10_000_000)));
+    let file = month("2026-03").with("accept", "text/csv, application/sealed+json").send(&server);
+    assert_eq!((file.status, file.header("content-type")), (200, Some(CSV)));
+    assert!(file.text.starts_with("seq,at,type"), "{}", file.text);
+    assert_eq!(month("2026-3").send(&server).fields(), "month");
 }
 
 #[test]

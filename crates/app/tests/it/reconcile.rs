@@ -11,7 +11,7 @@ use kopeck_port_bank::{BankError, BankGateway, BankKey, RegistryEntry, RegistryE
 use kopeck_service::bank_reconciliation::{BankReconciler, Difference, DifferenceKind, ReconcileError};
 use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_test_support::FakeBank;
-use serde_json::json;
+use serde_json::{Value, json};
 use time::macros::{date, datetime};
 use time::{Date, Duration};
 
@@ -56,6 +56,13 @@ impl Scene {
             cards.push(CardNumber::parse(&text(&shown["data"]["customCardId"].to_string().into())).unwrap());
         }
         Self { server, api, cards: cards.try_into().unwrap(), replenishment }
+    }
+
+    /// The identifier of a card.
+    async fn id_of(&self, card: CardNumber) -> String {
+        let listed = self.api.get("/v1/cards").await.ok(200);
+        let is_it = |one: &&Value| one["customCardId"].to_string() == card.to_string();
+        text(&listed["data"].as_array().unwrap().iter().find(is_it).unwrap()["idCard"])
     }
 
     fn key(&self, ordinal: u32) -> BankKey {
@@ -199,6 +206,43 @@ async fn each_kind_of_difference_is_found_and_named_once() {
     let found = scene.changed(move |listed| listed.push(purchase(stranger, 903, &like)));
     assert_eq!(only(&found), (stranger, None, Some(-50), DifferenceKind::UnknownCard));
     scene.server.run_jobs();
+}
+
+/// Money that came back by a closing and by a withdrawal is money that left the card.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn differences_of_money_that_came_back_are_found() {
+    let scene = Scene::new().await;
+    let [one, two, third] = scene.cards;
+    let close = json!({"data": [{"idCard": scene.id_of(one).await, "reason": "LEAVER"}]});
+    let closing = text(&scene.api.post("/v1/closings", &close).await.ok(202)["closingId"]);
+    let take = json!({"data": [{"idCard": scene.id_of(two).await, "amount": 250}]});
+    let withdrawal = text(&scene.api.post("/v1/withdrawals", &take).await.ok(202)["withdrawalId"]);
+    scene.server.run_jobs();
+    scene.server.follow_feed();
+    scene.server.clock.advance(Duration::SECOND);
+    assert_eq!(scene.compare_with([DAY, NEXT], Arc::clone(&scene.server.bank) as _), []);
+
+    for (key, card, amount) in
+        [(format!("closing/{closing}/0"), one, 400), (format!("withdrawal/{withdrawal}/0"), two, 250)]
+    {
+        let key = BankKey::new(key);
+        let changed = |change: fn(&mut RegistryEntry, CardNumber)| {
+            let key = key.clone();
+            scene.changed(move |listed| {
+                let mut entries = listed.iter_mut().filter(|entry| entry.key.as_ref() == Some(&key));
+                change(entries.next().unwrap(), third);
+                assert_eq!(entries.next(), None);
+            })
+        };
+        let found = changed(|entry, _| entry.transaction.amount = Kopecks::new(1));
+        assert_eq!(only(&found), (card, Some(-amount), Some(-1), DifferenceKind::Amount));
+        let found = changed(|entry, third| entry.card = third);
+        let wrong_card = DifferenceKind::WrongCard { here: card };
+        assert_eq!(only(&found), (third, Some(-amount), Some(-amount), wrong_card));
+        let own = key.clone();
+        let found = scene.changed(move |listed| listed.retain(|entry| entry.key.as_ref() != Some(&own)));
+        assert_eq!(only(&found), (card, Some(-amount), None, DifferenceKind::MissingThere));
+    }
 }
 
 /// The bank carried out what the service took for refused, and what it still waits for.

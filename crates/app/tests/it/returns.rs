@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::calls::{Api, Plastic, start, text, top_ups};
+use crate::calls::{Api, Plastic, start, text, top_ups, virtual_order};
 use crate::server::{SETTINGS, TestServer};
 
 /// The fields by which the two kinds differ.
@@ -217,6 +217,57 @@ async fn a_lost_card_is_blocked_with_the_response_and_closed_at_once() {
     assert_eq!(CLOSING.state(&api, &id).await, "SUCCESS", "there is no processing delay");
     assert_eq!(statuses().await, ["CLOSED"; 3]);
     api.expect_money(10_000, 0).await;
+}
+
+/// Nothing of the employee is needed any more once the card is closed: it is unlinked, and the person erased.
+#[tokio::test]
+async fn a_closed_card_is_unlinked_and_its_employee_erased() {
+    let (server, api) = start(10_000).await;
+    let cards = loaded(&server, &api, &[3_000]).await;
+    let card = cards[0].id.as_str();
+    let employee = text(&info(&api, card).await["idEmployee"]);
+    let (person, unlink) =
+        (format!("/v1/employee/{employee}"), format!("/v1/employee/{employee}/card/{card}"));
+    let id = CLOSING.create(&api, &[close(card, "LEAVER")]).await;
+    api.delete(&unlink).await.refused(409, "card_in_use");
+    api.delete(&person).await.refused(409, "employee_has_cards");
+    server.run_jobs();
+    assert_eq!(CLOSING.result(&api, &id).await, [(true, 3_000, Value::Null)]);
+    api.delete(&unlink).await.ok(200);
+    api.delete(&person).await.ok(200);
+    api.get(&person).await.refused(404, "employee_not_found");
+    let shown = info(&api, card).await;
+    let shown = ["bankStatus", "statusCard", "idEmployee"].map(|name| shown[name].clone());
+    assert_eq!(shown, [json!("CLOSED"), Value::Null, Value::Null]);
+    assert_eq!(api.free().await.len(), 0, "a closed card is linked to nobody again");
+    let other = api.employee("E-9").await;
+    api.link(&other, &cards[0].number, "MAIN").await.refused(409, "card_closed");
+    api.expect_money(10_000, 0).await;
+    assert_eq!(server.check(), 0);
+}
+
+/// A virtual card that was never activated: it is emptied, closed and unlinked.
+#[tokio::test]
+async fn an_unused_virtual_card_gives_its_first_money_back() {
+    let (server, api) = start(10_000).await;
+    api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
+    server.run_jobs();
+    let card = api.free().await.remove(0);
+    let employee = api.employee("E-1").await;
+    api.link(&employee, &card.number, "MAIN").await.ok(200);
+    let unlink = format!("/v1/employee/{employee}/card/{}", card.id);
+    api.delete(&unlink).await.refused(409, "card_in_use");
+    let id = WITHDRAWAL.create(&api, &[all_of(&card.id)]).await;
+    server.run_jobs();
+    assert_eq!(WITHDRAWAL.result(&api, &id).await, [(true, 5_000, Value::Null)]);
+    api.expect_money(10_000, 0).await;
+    let id = CLOSING.create(&api, &[close(&card.id, "OTHER")]).await;
+    server.run_jobs();
+    assert_eq!(CLOSING.result(&api, &id).await, [(true, 0, Value::Null)]);
+    api.delete(&unlink).await.ok(200);
+    assert_eq!(info(&api, &card.id).await["idEmployee"], Value::Null);
+    api.expect_money(10_000, 0).await;
+    assert_eq!(server.check(), 0);
 }
 
 /// The block stays, and the partner lifts it.

@@ -1,15 +1,19 @@
 //! `kopeck call cards …`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use kopeck_client::{
-    BankStatus, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PaymentQuestion,
+    BankStatus, Card, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PaymentQuestion,
     PrimitiveDateTime, TransactionFilter, TransactionType, Uuid,
 };
+use serde_json::Value;
 
 use super::shown;
 use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::exit::Exit;
+use crate::export::RowWriter;
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName, EmployeeName};
@@ -81,7 +85,20 @@ pub(crate) enum CardsCommand {
         repeat: IdempotencyArgs,
     },
     /// List cards, the first issued first.
-    List(ListArgs),
+    List {
+        #[command(flatten)]
+        which: CardArgs,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Write cards as CSV, the first issued first. Amounts are in kopecks.
+    Export {
+        #[command(flatten)]
+        which: CardArgs,
+        /// Write to this file in place of standard output.
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// List the cards that are not linked yet.
     Available {
         /// Only those of this type, such as `MLZ`.
@@ -108,7 +125,7 @@ pub(crate) enum CardsCommand {
 
 /// Which cards.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct ListArgs {
+pub(crate) struct CardArgs {
     /// Only those that are linked to an employee, or with `false` those of none.
     #[arg(long, num_args = 0..=1, default_missing_value = "true")]
     linked: Option<bool>,
@@ -130,8 +147,6 @@ pub(crate) struct ListArgs {
     /// Only those whose last day is before this one, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     expires_before: Option<Date>,
-    #[command(flatten)]
-    page: PageArgs,
 }
 
 const CARD: [Column; 10] = [
@@ -179,6 +194,21 @@ const LISTED: [Column; 8] = [
     text("valid until", "/dateUntil"),
     table::money("balance", "/balance"),
 ];
+const EXPORTED: [(&str, &str); 13] = [
+    ("idCard", "/idCard"),
+    ("customIdCard", "/customCardId"),
+    ("type", "/type"),
+    ("idEmployee", "/idEmployee"),
+    ("statusCard", "/statusCard"),
+    ("bankStatus", "/bankStatus"),
+    ("dateUntil", "/dateUntil"),
+    ("activated", "/activated"),
+    ("activatedAt", "/activatedAt"),
+    ("balance", "/balance"),
+    ("canToUp", "/canToUp"),
+    ("updatedAt", "/balanceAccount/updateAt"),
+    ("limit", "/shownLimit"),
+];
 const UNLINKED: [Column; 2] = [text("idEmployee", "/idEmployee"), text("idCard", "/idCard")];
 const LINKED: [Column; 3] =
     [text("idEmployee", "/idEmployee"), text("idCard", "/idCard"), text("status", "/statusCard")];
@@ -213,7 +243,10 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output
             let (employee, card) = (employee.resolve(client).await?, names::card(client, &card).await?);
             shown(&repeat.send(cards.unlink(employee, card)).await?, &UNLINKED)
         }
-        CardsCommand::List(args) => list(client, args).await,
+        CardsCommand::List { which, page } => {
+            page.answer(&LISTED, cards.all(&which.filter(client).await?)).await
+        }
+        CardsCommand::Export { which, output } => export(client, &which.filter(client).await?, output).await,
         CardsCommand::Available { type_card, page } => {
             page.answer(&FREE, cards.all_available(type_card.as_ref())).await
         }
@@ -226,31 +259,48 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output
     }
 }
 
-async fn list(client: &Client, args: ListArgs) -> Result<Output, Failure> {
-    let id_employee = match &args.employee {
-        Some(employee) => Some(employee.resolve(client).await?),
-        None => None,
-    };
-    let filter = CardFilter {
-        linked: args.linked,
-        status_card: args.status,
-        bank_status: args.bank_status,
-        type_card: args.type_card,
-        order_id: args.order,
-        id_employee,
-        expires_before: args.expires_before,
-    };
-    args.page.answer(&LISTED, client.cards().all(&filter)).await
+impl CardArgs {
+    /// The filter, with the identifier of the employee.
+    async fn filter(self, client: &Client) -> Result<CardFilter, Failure> {
+        let id_employee = match &self.employee {
+            Some(employee) => Some(employee.resolve(client).await?),
+            None => None,
+        };
+        Ok(CardFilter {
+            linked: self.linked,
+            status_card: self.status,
+            bank_status: self.bank_status,
+            type_card: self.type_card,
+            order_id: self.order,
+            id_employee,
+            expires_before: self.expires_before,
+        })
+    }
+}
+
+/// Writes cards as they come.
+async fn export(client: &Client, filter: &CardFilter, output: Option<PathBuf>) -> Result<Output, Failure> {
+    let mut rows = RowWriter::open(output, &EXPORTED)?;
+    let (mut cards, mut count) = (client.cards().all(filter), 0_u64);
+    while let Some(card) = cards.next().await? {
+        rows.write(&with_limit(&card)?)?;
+        count += 1;
+    }
+    rows.close(&format!("cards: {count}"))
 }
 
 async fn info(client: &Client, card: &CardName) -> Result<Output, Failure> {
     let card = client.cards().info(names::card(client, card).await?).await?;
-    let json = json_of(&card)?;
-    let mut told = json.clone();
-    if let Some(told) = told.as_object_mut() {
-        told.insert("shownLimit".to_owned(), limit(&card.limit).into());
+    Ok(Output::new(json_of(&card)?, table::record(&with_limit(&card)?, &CARD)))
+}
+
+/// A card with its limit in words.
+fn with_limit(card: &Card) -> Result<Value, Failure> {
+    let mut json = json_of(card)?;
+    if let Some(fields) = json.as_object_mut() {
+        fields.insert("shownLimit".to_owned(), limit(&card.limit).into());
     }
-    Ok(Output::new(json, table::record(&told, &CARD)))
+    Ok(json)
 }
 
 fn linked(card: &LinkedCard) -> Result<Output, Failure> {

@@ -1,15 +1,13 @@
 //! `kopeck call entries`, `kopeck call statement` and `kopeck call transactions …`.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use kopeck_client::{
-    Client, Date, EntryFilter, EntryType, FileFormat, PartnerTransaction, TransactionQuery, TransactionType,
-};
+use kopeck_client::{Client, Date, EntryFilter, EntryType, FileFormat, TransactionQuery, TransactionType};
 use serde_json::json;
 
+use crate::export::{RowWriter, Target};
 use crate::failure::Failure;
 use crate::names::{self, CardName, EmployeeName};
 use crate::output::{Output, json_of};
@@ -158,19 +156,19 @@ pub(super) async fn transactions(client: &Client, command: TransactionsCommand) 
 
 /// The most transactions that the service gives at once.
 const MOST: u64 = 1_000;
-const COLUMNS: [&str; 12] = [
-    "seq",
-    "idCard",
-    "idEmployee",
-    "customId",
-    "id",
-    "date",
-    "time",
-    "type",
-    "amount",
-    "place",
-    "mcc",
-    "merchantId",
+const COLUMNS: [(&str, &str); 12] = [
+    ("seq", "/seq"),
+    ("idCard", "/idCard"),
+    ("idEmployee", "/idEmployee"),
+    ("customId", "/customId"),
+    ("id", "/id"),
+    ("date", "/dateExecutionAt"),
+    ("time", "/timeExecutionAt"),
+    ("type", "/type"),
+    ("amount", "/amount"),
+    ("place", "/place"),
+    ("mcc", "/mcc"),
+    ("merchantId", "/merchantId"),
 ];
 
 /// Writes transactions as they come. Kopecks are integers.
@@ -179,89 +177,14 @@ async fn export(
     query: TransactionQuery,
     output: Option<PathBuf>,
 ) -> Result<Output, Failure> {
-    let mut file = csv::Writer::from_writer(Target::open(output)?);
-    let failed = |error: csv::Error| Failure::local(format!("the file: {error}"));
-    file.write_record(COLUMNS).map_err(failed)?;
+    let mut rows = RowWriter::open(output, &COLUMNS)?;
     let (mut after, mut count) = (query.after, 0_u64);
     let mut transactions = client.statements().all_transactions(&query);
     while let Some(one) = transactions.next().await? {
-        file.write_record(cells(&one)?).map_err(failed)?;
+        rows.write(&json_of(&one)?)?;
         (after, count) = (one.seq, count + 1);
     }
-    let target = file.into_inner().map_err(|error| Failure::local(format!("the file: {error}")))?;
-    target.close(&format!("transactions: {count}; the last has number {after}"))
-}
-
-/// A transaction as a row. A text that a spreadsheet could take for a formula begins with an apostrophe.
-fn cells(one: &PartnerTransaction) -> Result<[String; 12], Failure> {
-    let json = json_of(one)?;
-    let cell = |name: &str| match json.get(name) {
-        Some(serde_json::Value::String(text)) => no_formula(text),
-        Some(serde_json::Value::Null) | None => String::new(),
-        Some(other) => other.to_string(),
-    };
-    let names = [
-        "seq",
-        "idCard",
-        "idEmployee",
-        "customId",
-        "id",
-        "dateExecutionAt",
-        "timeExecutionAt",
-        "type",
-        "amount",
-        "place",
-        "mcc",
-        "merchantId",
-    ];
-    Ok(names.map(cell))
-}
-
-fn no_formula(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
-}
-
-/// Where a file goes.
-enum Target {
-    Standard(io::Stdout),
-    File(File, PathBuf),
-}
-
-impl Target {
-    fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
-        let file = File::create(&path);
-        let file = file.map_err(|error| Failure::local(format!("{}: {error}", path.display())))?;
-        Ok(Self::File(file, path))
-    }
-
-    /// Ends the output, and says which file was written.
-    fn close(mut self, done: &str) -> Result<Output, Failure> {
-        self.flush().map_err(|error| Failure::local(format!("the file: {error}")))?;
-        Ok(match self {
-            Self::Standard(_) => Output::nothing(),
-            Self::File(_, path) => {
-                let path = path.display().to_string();
-                Output::new(json!({ "file": path, "about": done }), format!("{path}: {done}\n"))
-            }
-        })
-    }
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Standard(out) => out.write(bytes),
-            Self::File(file, _) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Standard(out) => out.flush(),
-            Self::File(file, _) => file.flush(),
-        }
-    }
+    rows.close(&format!("transactions: {count}; the last has number {after}"))
 }
 
 const SUMMARY: [Column; 4] = [

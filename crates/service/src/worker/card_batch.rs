@@ -330,8 +330,10 @@ fn next_without_verdict<K: Kind>(
     if verdicts.strategy == Strategy::SendOnce {
         let not_sent = missing.iter().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
         mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| *item))?;
-        // Cards without a response do not hold up the others.
-        if missing.len() < verdicts.items.len() {
+        // A bank that responded for some cards is there: cards without a verdict do not hold up the others.
+        let is_silent = |reason: &NoVerdict| matches!(reason, NoVerdict::NotSent(_) | NoVerdict::NoAnswer(_));
+        let silent = missing.iter().filter(|(_, reason)| is_silent(reason)).count();
+        if silent < verdicts.items.len() {
             return Ok(Some(Next::GoOn));
         }
     }

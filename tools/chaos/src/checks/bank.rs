@@ -36,7 +36,11 @@ pub(super) fn check(
     }
     let spent = CardSpending::total(accounts.iter().flat_map(|account| &account.requests));
     let books = bank.totals()?;
-    let there = CardSpending { top_ups: books.top_ups.get(), first_top_ups: books.first_top_ups.get() };
+    let there = CardSpending {
+        top_ups: books.top_ups.get(),
+        first_top_ups: books.first_top_ups.get(),
+        returned: books.reversals.get(),
+    };
     journal.must(spent == there, || format!("partners spent {spent:?}, the bank got {there:?}"));
     let issued: usize =
         accounts.iter().flat_map(|account| &account.requests).map(|request| request.issued.len()).sum();
@@ -59,6 +63,8 @@ fn check_keys(
             RequestKind::Order => format!("order/{id}"),
             RequestKind::TopUp => format!("replenishment/{id}/{ordinal}"),
             RequestKind::Limit => format!("limit/{id}/{ordinal}"),
+            RequestKind::Closing => format!("closing/{id}/{ordinal}"),
+            RequestKind::Withdrawal => format!("withdrawal/{id}/{ordinal}"),
         };
         let applied = bank.applied(&BankKey::new(key.as_str()))?;
         let (name, state): (_, &RequestState) = (&account.partner.name, &request.state);
@@ -75,17 +81,21 @@ fn check_cards(bank: &Simulator, account: &Account<'_>, journal: &Journal) -> an
     let (numbers, paid) = {
         let book = account.partner.book();
         let numbers: BTreeMap<Uuid, CardNumber> =
-            book.cards.iter().map(|card| (card.id, card.number)).collect();
+            book.cards.iter().chain(&book.spare).map(|card| (card.id, card.number)).collect();
         let paid: BTreeSet<i64> = book.made.iter().filter_map(|made| transaction(&made.answer)).collect();
         (numbers, paid)
     };
     let mut there_paid = BTreeSet::new();
-    for (number, expected) in expected(account, &numbers)? {
+    for (number, (expected, expected_back)) in expected(account, &numbers)? {
         let transactions = transactions(bank, number)?;
         let of_kind = |kind| transactions.iter().filter(move |transaction| transaction.kind == kind);
-        let got: i64 =
-            of_kind(TransactionType::Replenishment).map(|transaction| transaction.amount.get()).sum();
-        journal.must(got == expected, || format!("{name}: card {number} got {got}, it should be {expected}"));
+        let sum = |kind| of_kind(kind).map(|transaction| transaction.amount.get()).sum::<i64>();
+        let (got, back) = (sum(TransactionType::Replenishment), sum(TransactionType::Reversal));
+        journal.must((got, back) == (expected, expected_back), || {
+            format!(
+                "{name}: card {number} got {got} and gave {back} back, it should be {expected} and {expected_back}"
+            )
+        });
         there_paid.extend(of_kind(TransactionType::Payment).map(|transaction| transaction.id));
     }
     journal.must(paid == there_paid, || {
@@ -102,22 +112,27 @@ fn transaction(answer: &Option<Answer>) -> Option<i64> {
     }
 }
 
-/// What each card of a partner should have got.
+/// What each card of a partner should have got, and given back.
 fn expected(
     account: &Account<'_>,
     numbers: &BTreeMap<Uuid, CardNumber>,
-) -> anyhow::Result<BTreeMap<CardNumber, i64>> {
-    let mut expected: BTreeMap<CardNumber, i64> = BTreeMap::new();
+) -> anyhow::Result<BTreeMap<CardNumber, (i64, i64)>> {
+    let mut expected: BTreeMap<CardNumber, (i64, i64)> = BTreeMap::new();
     for request in &account.requests {
         for (number, amount) in &request.issued {
             let number = CardNumber::parse(number).map_err(|_| anyhow::anyhow!("{number} is no number"))?;
-            *expected.entry(number).or_default() += amount;
+            expected.entry(number).or_default().0 += amount;
         }
         if let Call::TopUp(cards) = &request.call {
             for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
                 if let Some(number) = numbers.get(&card.id_card) {
-                    *expected.entry(*number).or_default() += card.amount_replenishment;
+                    expected.entry(*number).or_default().0 += card.amount_replenishment;
                 }
+            }
+        }
+        for (card, back) in request.returns() {
+            if let Some(number) = numbers.get(&card) {
+                expected.entry(*number).or_default().1 += back;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_client::{Event, EventData, RequestState, Uuid};
+use kopeck_client::{BankStatus, CardStatus, Event, EventData, RequestState, Uuid};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankGateway as _, FeedChange, FeedEntry};
 use tokio::time::Instant;
@@ -94,8 +94,7 @@ fn differences(expected: &Changes, found: &Changes) -> Vec<String> {
         .collect()
 }
 
-/// The purchases that the bank declined. A sandbox purchase that is retried because its response was lost is declined again, so
-/// the bank's feed may have more than the partners know of.
+/// The purchases that the bank declined.
 fn declines(bank: &Simulator) -> anyhow::Result<Vec<FeedEntry>> {
     let mut all: Vec<FeedEntry> = Vec::new();
     loop {
@@ -117,6 +116,15 @@ fn expected(bank: &Simulator, declines: &[FeedEntry], account: &Account<'_>) -> 
     add(deposited(partner.opening));
     for request in &account.requests {
         states(&request.state).iter().for_each(|state| add(reached(request.kind, request.id, state)));
+        for (_, back) in request.returns().into_iter().filter(|(_, back)| *back > 0) {
+            add(returned(request.id, back));
+        }
+        if let Call::Close(cards) = &request.call {
+            for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
+                add(at_bank(card.id_card, &BankStatus::Closed));
+                add(switched(card.id_card, &CardStatus::TemporarilyBlocked));
+            }
+        }
         for (number, _) in &request.issued {
             add(issued(request.id, number));
             let parsed = CardNumber::parse(number).map_err(|_| anyhow::anyhow!("{number} is no number"))?;
@@ -168,6 +176,15 @@ fn change(event: &Event, numbers: &BTreeMap<Uuid, &str>) -> String {
         EventData::LimitsStatus(event) => {
             reached(RequestKind::Limit, event.set_limits_cards_id, &event.state)
         }
+        EventData::ClosingStatus(event) => reached(RequestKind::Closing, event.closing_id, &event.state),
+        EventData::WithdrawalStatus(event) => {
+            reached(RequestKind::Withdrawal, event.withdrawal_id, &event.state)
+        }
+        EventData::BalanceReturned(back) => {
+            returned(back.closing_id.or(back.withdrawal_id).unwrap_or_default(), back.amount)
+        }
+        EventData::CardBankStatus(card) => at_bank(card.id_card, &card.bank_status),
+        EventData::CardStatus(card) => switched(card.id_card, &card.status_card),
         EventData::CardIssued(card) => issued(card.order_id, &card.custom_id_card),
         EventData::CardLinked(card) => linked(card.id_card, card.id_employee),
         EventData::CardActivated(card) => activated(card.id_card),
@@ -211,6 +228,18 @@ fn employed(id: Uuid) -> String {
 
 fn linked(card: Uuid, employee: Uuid) -> String {
     format!("card {card} linked to {employee}")
+}
+
+fn returned(request: Uuid, amount: i64) -> String {
+    format!("return of {amount} kopecks by {request}")
+}
+
+fn at_bank(card: Uuid, status: &BankStatus) -> String {
+    format!("card {card} {status} at the bank")
+}
+
+fn switched(card: Uuid, status: &CardStatus) -> String {
+    format!("card {card} switched to {status}")
 }
 
 fn activated(card: Uuid) -> String {

@@ -15,7 +15,7 @@ const PER_PAGE: u64 = 500;
 /// Compares each list with what was answered.
 pub(super) async fn check(account: &Account<'_>, journal: &Journal) -> anyhow::Result<()> {
     let (client, _) = account.partner.client(0).context("no client")?;
-    for kind in [RequestKind::Order, RequestKind::TopUp, RequestKind::Limit] {
+    for kind in RequestKind::ALL {
         let accepted = account.requests.iter().filter(|request| request.kind == kind);
         let accepted = accepted.map(|request| request.id).collect();
         compare(account, journal, &format!("{kind:?}"), &accepted, listed(client, kind).await?);
@@ -62,6 +62,14 @@ async fn listed(client: &Client, kind: RequestKind) -> Result<Vec<Uuid>, Error> 
             RequestKind::Limit => {
                 ids(client.limits().list(&RequestFilter::default(), paging).await?, |change| {
                     change.set_limits_cards_id
+                })
+            }
+            RequestKind::Closing => {
+                ids(client.closings().list(&RequestFilter::default(), paging).await?, |one| one.closing_id)
+            }
+            RequestKind::Withdrawal => {
+                ids(client.withdrawals().list(&RequestFilter::default(), paging).await?, |one| {
+                    one.withdrawal_id
                 })
             }
         })

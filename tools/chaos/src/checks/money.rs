@@ -13,6 +13,8 @@ pub(super) struct CardSpending {
     pub(super) top_ups: i64,
     /// By virtual cards that hold something from the start.
     pub(super) first_top_ups: i64,
+    /// What came back by closings and withdrawals.
+    pub(super) returned: i64,
 }
 
 impl CardSpending {
@@ -21,12 +23,12 @@ impl CardSpending {
         match &request.call {
             Call::TopUp(cards) => {
                 let done = cards.iter().zip(&request.done).filter(|(_, done)| **done);
-                Self { top_ups: done.map(|(card, _)| card.amount_replenishment).sum(), first_top_ups: 0 }
+                Self { top_ups: done.map(|(card, _)| card.amount_replenishment).sum(), ..Self::default() }
             }
             Call::OrderVirtual { count, amount } if request.succeeded() => {
-                Self { top_ups: 0, first_top_ups: i64::from(*count) * amount }
+                Self { first_top_ups: i64::from(*count) * amount, ..Self::default() }
             }
-            _ => Self::default(),
+            _ => Self { returned: request.returned.iter().sum(), ..Self::default() },
         }
     }
 
@@ -35,6 +37,7 @@ impl CardSpending {
         requests.into_iter().map(Self::by).fold(Self::default(), |sum, one| Self {
             top_ups: sum.top_ups + one.top_ups,
             first_top_ups: sum.first_top_ups + one.first_top_ups,
+            returned: sum.returned + one.returned,
         })
     }
 }
@@ -53,7 +56,7 @@ pub(super) async fn check(account: &Account<'_>, journal: &Journal) -> anyhow::R
         partner.opening + deposits.sum::<i64>()
     };
     let spent = CardSpending::total(&account.requests);
-    let left = deposited - spent.top_ups - spent.first_top_ups;
+    let left = deposited - spent.top_ups - spent.first_top_ups + spent.returned;
     let name = &partner.name;
     journal.must(balance.hold == 0, || format!("{name}: {} kopecks are still held", balance.hold));
     journal.must(balance.balance == left && balance.available == left, || {

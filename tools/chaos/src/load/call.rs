@@ -1,8 +1,8 @@
 //! Calls that change something, and their responses.
 
 use kopeck_client::{
-    ActivationCode, CardLimit, CardStatus, CardType, Client, Error, IdempotencyKey, NewEmployee, PlasticItem,
-    Purchase, RequestState, TopUp, Uuid, VirtualItem,
+    ActivationCode, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, Error,
+    IdempotencyKey, NewEmployee, PlasticItem, Purchase, RequestState, TopUp, Uuid, VirtualItem,
 };
 
 /// What is processed after its request was answered.
@@ -11,6 +11,14 @@ pub(crate) enum RequestKind {
     Order,
     TopUp,
     Limit,
+    Closing,
+    Withdrawal,
+}
+
+impl RequestKind {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Order, Self::TopUp, Self::Limit, Self::Closing, Self::Withdrawal];
 }
 
 /// A request that changes something, as it is made and made again.
@@ -23,6 +31,8 @@ pub(crate) enum Call {
     Activate { card: Uuid, code: Option<ActivationCode> },
     TopUp(Vec<TopUp>),
     Limit { cards: Vec<Uuid>, limit: CardLimit },
+    Close(Vec<CardClosing>),
+    Withdraw(Vec<CardWithdrawal>),
     Cancel(RequestKind, Uuid),
     Confirm { order: Uuid },
     Purchase { card: Uuid, amount: i64 },
@@ -52,6 +62,8 @@ impl Call {
             Self::Activate { .. } => "activate card",
             Self::TopUp(_) => "top up",
             Self::Limit { .. } => "set limits",
+            Self::Close(_) => "close",
+            Self::Withdraw(_) => "withdraw",
             Self::Cancel(..) => "cancel",
             Self::Confirm { .. } => "confirm order",
             Self::Purchase { .. } => "purchase",
@@ -65,13 +77,18 @@ impl Call {
             Self::OrderVirtual { .. } | Self::OrderPlastic { .. } => Some(RequestKind::Order),
             Self::TopUp(_) => Some(RequestKind::TopUp),
             Self::Limit { .. } => Some(RequestKind::Limit),
+            Self::Close(_) => Some(RequestKind::Closing),
+            Self::Withdraw(_) => Some(RequestKind::Withdrawal),
             _ => None,
         }
     }
 
     /// Whether the service may refuse it with 409: another open request has a card, or it is too late to cancel.
     pub(crate) const fn may_conflict(&self) -> bool {
-        matches!(self, Self::TopUp(_) | Self::Limit { .. } | Self::Cancel(..))
+        matches!(
+            self,
+            Self::TopUp(_) | Self::Limit { .. } | Self::Close(_) | Self::Withdraw(_) | Self::Cancel(..)
+        )
     }
 
     /// Makes the request under `key`.
@@ -108,11 +125,21 @@ impl Call {
                 let created = client.limits().set(cards, limit).idempotency_key(key).await?;
                 Ok(Answer::Accepted(created.set_limits_cards_id))
             }
+            Self::Close(cards) => {
+                let created = client.closings().create(cards).idempotency_key(key).await?;
+                Ok(Answer::Accepted(created.closing_id))
+            }
+            Self::Withdraw(cards) => {
+                let created = client.withdrawals().create(cards).idempotency_key(key).await?;
+                Ok(Answer::Accepted(created.withdrawal_id))
+            }
             Self::Cancel(kind, id) => {
                 let cancelled = match kind {
                     RequestKind::Order => client.orders().cancel(*id),
                     RequestKind::TopUp => client.replenishments().cancel(*id),
                     RequestKind::Limit => client.limits().cancel(*id),
+                    RequestKind::Closing => client.closings().cancel(*id),
+                    RequestKind::Withdrawal => client.withdrawals().cancel(*id),
                 };
                 Ok(Answer::State(cancelled.idempotency_key(key).await?.state))
             }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kopeck_client::{CardLimit, CardStatus, Error, ErrorCode, LimitPeriod, TopUp, Uuid};
+use kopeck_client::{
+    CardClosing, CardLimit, CardStatus, CardWithdrawal, ClosingReason, Error, ErrorCode, LimitPeriod, TopUp,
+    Uuid,
+};
 use tokio::time::Instant;
 
 use super::call::Call;
@@ -18,6 +21,8 @@ const TRIES: usize = 5;
 const MOST_TOP_UPS: u64 = 200;
 /// The most cards of a change of limits.
 const MOST_LIMITS: u64 = 12;
+/// The most cards of a withdrawal.
+const MOST_WITHDRAWALS: u64 = 6;
 
 /// What a try of a request came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +156,7 @@ async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
 
 /// What to call next, if what was drawn is possible yet.
 fn choose(book: &mut Book, random: &Random) -> Option<Call> {
-    Some(match random.below(60) {
+    Some(match random.below(66) {
         0..8 => Call::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
         8..13 => Call::OrderVirtual {
             count: small(random.between(1, 5)),
@@ -174,6 +179,8 @@ fn choose(book: &mut Book, random: &Random) -> Option<Call> {
         }
         45..47 => book.done.pop()?,
         47..49 => Call::Deposit { amount: 1 + i64::from(small(random.below(1_000))) },
+        49..51 => Call::Close(vec![CardClosing::new(book.to_close.pop()?, ClosingReason::Leaver)]),
+        51..55 => Call::Withdraw(withdrawals(book, random)),
         _ => Call::Purchase {
             card: random.pick(&book.cards)?.id,
             amount: 1 + i64::from(small(random.below(200))),
@@ -187,6 +194,17 @@ fn top_ups(book: &Book, random: &Random) -> Vec<TopUp> {
     let most = if random.percent(10) { MOST_TOP_UPS } else { 12 };
     let cards = some_cards(book, random, most);
     cards.into_iter().map(|card| TopUp::new(card, 1 + i64::from(small(random.below(100))))).collect()
+}
+
+/// Few cards. Some have less than is asked for, and of some all is taken.
+fn withdrawals(book: &Book, random: &Random) -> Vec<CardWithdrawal> {
+    let withdrawal = |card| {
+        if random.percent(10) {
+            return CardWithdrawal::all(card);
+        }
+        CardWithdrawal::new(card, 1 + i64::from(small(random.below(200))))
+    };
+    some_cards(book, random, MOST_WITHDRAWALS).into_iter().map(withdrawal).collect()
 }
 
 fn some_cards(book: &Book, random: &Random, most: u64) -> Vec<Uuid> {

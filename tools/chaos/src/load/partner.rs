@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kopeck_client::{Client, Error, Event, IdempotencyKey, RetryPolicy, Uuid};
+use kopeck_client::{CardStatus, Client, Error, Event, IdempotencyKey, RetryPolicy, Uuid};
 use kopeck_domain::card_number::CardNumber;
 
 use super::call::{Answer, Call};
@@ -41,6 +41,10 @@ pub(crate) struct Book {
     pub(crate) employees: Vec<Uuid>,
     /// Cards that are topped up, paid with and limited; they do not change once they are there.
     pub(crate) cards: Vec<MainCard>,
+    /// Other cards that were linked.
+    pub(crate) spare: Vec<MainCard>,
+    /// Those of them that no closing was asked for.
+    pub(crate) to_close: Vec<Uuid>,
     /// Numbers of unassigned cards.
     pub(crate) free: Vec<String>,
     /// Confirmations of orders that are done.
@@ -51,7 +55,7 @@ pub(crate) struct Book {
     pub(crate) cursor: i64,
 }
 
-/// A main card.
+/// A linked card.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MainCard {
     pub(crate) id: Uuid,
@@ -130,6 +134,14 @@ impl Book {
                 self.requests.insert(*id, TrackedRequest::new(kind, made.call.clone()));
             }
             (Answer::Employee(id), _) => self.employees.push(*id),
+            (Answer::Linked(id), _) => {
+                if let Call::Link { number, status: CardStatus::Additional, .. } = &made.call
+                    && let Ok(number) = CardNumber::parse(number)
+                {
+                    self.spare.push(MainCard { id: *id, number });
+                    self.to_close.push(*id);
+                }
+            }
             _ => {}
         }
         made.answer = Some(answer);

@@ -52,6 +52,8 @@ pub(crate) async fn status(client: &Client, id: Uuid, kind: RequestKind) -> Resu
         RequestKind::Order => client.orders().status(id).await,
         RequestKind::TopUp => client.replenishments().status(id).await,
         RequestKind::Limit => client.limits().status(id).await,
+        RequestKind::Closing => client.closings().status(id).await,
+        RequestKind::Withdrawal => client.withdrawals().status(id).await,
     }
 }
 

@@ -40,6 +40,10 @@ use time::OffsetDateTime;
 pub(crate) enum Command {
     /// Money arrives; the operator's command, repeated by its own reference.
     Deposit { reference: TransferReference, amount: Kopecks },
+    /// Money is paid out to the partner; the operator's command, repeated by its own reference.
+    PayOut { reference: TransferReference, amount: Kopecks },
+    /// The deposit under this reference was a mistake; the operator's command, which has its effect once.
+    ReverseDeposit(TransferReference),
     /// A new employee.
     Hire { custom_id: CustomId },
     /// New cards.
@@ -72,6 +76,13 @@ pub(crate) enum Command {
     CancelWithdrawal(WithdrawalId),
     /// The cards of an order have arrived.
     Confirm(OrderId),
+}
+
+impl Command {
+    /// Whether an operator gives it: it has no idempotency key, and is repeated by its reference.
+    pub(crate) const fn is_by_operator(&self) -> bool {
+        matches!(self, Self::Deposit { .. } | Self::PayOut { .. } | Self::ReverseDeposit(_))
+    }
 }
 
 /// A call under its idempotency key.
@@ -160,6 +171,17 @@ pub(super) fn carry_out(
         Command::Deposit { reference, amount } => {
             partners::deposit(unit, env, partner, *amount, &DepositOrigin::Operator(reference.clone()))?;
             Ok(answer(200, reference.as_str()))
+        }
+        Command::PayOut { reference, amount } => {
+            partners::withdraw(unit, env, partner, *amount, reference)?;
+            Ok(answer(200, reference.as_str()))
+        }
+        Command::ReverseDeposit(reference) => {
+            match partners::reverse_deposit(unit, env, partner, reference) {
+                // Whoever lost the answer learns with that that it was done.
+                Ok(_) | Err(PartnerError::AlreadyReversed) => Ok(answer(200, reference.as_str())),
+                Err(error) => Err(error.into()),
+            }
         }
         Command::Hire { custom_id } => {
             let draft = EmployeeDraft { custom_id: Some(custom_id.clone()), ..EmployeeDraft::default() };

@@ -115,7 +115,7 @@ impl Client {
         for (byte, digit) in fingerprint.iter_mut().zip(number.to_le_bytes()) {
             *byte = digit;
         }
-        let is_sealed = !matches!(command, Command::Deposit { .. }) && world.copying.chance(667);
+        let is_sealed = !command.is_by_operator() && world.copying.chance(667);
         world.trace.note(&self.name, || format!("call {number}: {command:?}, sealed: {is_sealed}"));
         let key = format!("{}/{number}", self.name);
         let nonce = || SealedRequest { nonce: format!("{key}/nonce"), sealed_at: world.env.now() };
@@ -223,7 +223,7 @@ impl Client {
             Command::Switch { card, .. } | Command::Unlink { card, .. } => {
                 prepare(world, partner, CardKey::Id(card)).map(|()| None)
             }
-            Command::Deposit { .. } => Ok(None),
+            _ if call.command.is_by_operator() => Ok(None),
             _ => {
                 let env = Arc::clone(&world.env);
                 transact(&*world.store, Access::Read, move |unit| idempotency::find(unit, &env, &asked))
@@ -260,14 +260,12 @@ impl Client {
         let (partner, asked, command) = (self.partner, self.asked(call, &request), call.command.clone());
         let env = Arc::clone(&world.env);
         let came = survive(|| {
-            transact(store, Access::Write, move |unit| match &command {
-                // Repeated by its reference, not by a key.
-                Command::Deposit { .. } => carry_out(unit, &env, partner, &command)
-                    .map(Execution::First)
-                    .map_err(ExecuteError::UseCase),
-                _ => {
-                    idempotency::execute(unit, &env, &asked, |unit| carry_out(unit, &env, partner, &command))
+            transact(store, Access::Write, move |unit| {
+                if command.is_by_operator() {
+                    let answer = carry_out(unit, &env, partner, &command);
+                    return answer.map(Execution::First).map_err(ExecuteError::UseCase);
                 }
+                idempotency::execute(unit, &env, &asked, |unit| carry_out(unit, &env, partner, &command))
             })
         });
         let came = match came {
@@ -315,7 +313,7 @@ impl Client {
             ClientView::Nothing | ClientView::Refused => matches!(call.command, Command::Hire { .. }),
         });
         let Some(call) = self.calls.get_mut(request.call) else { return Ok(()) };
-        let is_deposit = matches!(call.command, Command::Deposit { .. });
+        let is_by_operator = call.command.is_by_operator();
         let is_own = request.key.as_ref() == Some(&call.key);
         let is_elsewhere = call.effect_under.as_ref().is_some_and(|under| *under != request.key);
         let rule = if is_own && !is_elsewhere { ONE_EFFECT } else { WORKS_ONCE };
@@ -325,7 +323,7 @@ impl Client {
         };
         let is_answered = matches!(came, RequestOutcome::First(_) | RequestOutcome::Replayed(_));
         let (known, words) = match (&call.known, came) {
-            (ClientView::Answered(_), RequestOutcome::First(_)) if !is_deposit => {
+            (ClientView::Answered(_), RequestOutcome::First(_)) if !is_by_operator => {
                 return Err(wrong("it had its effect a second time"));
             }
             (ClientView::Answered(_), RequestOutcome::Replayed(_)) if is_elsewhere => {

@@ -9,7 +9,7 @@ use kopeck_domain::closing::{ClosingReason, Closings};
 use kopeck_domain::ids::{
     CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
 };
-use kopeck_domain::ledger::TransferReference;
+use kopeck_domain::ledger::{MovementKind, Reference, TransferReference};
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
@@ -17,7 +17,7 @@ use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::Page;
-use kopeck_port_store::{EmployeeFilter, RequestFilter, StoreError, UnitOfWork};
+use kopeck_port_store::{BookedMovement, EmployeeFilter, RequestFilter, StoreError, UnitOfWork};
 use kopeck_service::closings::CardClosing;
 use kopeck_service::replenishments::TopUp;
 use kopeck_service::withdrawals::CardWithdrawal;
@@ -29,6 +29,7 @@ use crate::world::World;
 /// What the partner has.
 #[derive(Default)]
 struct Holdings {
+    deposits: Vec<TransferReference>,
     employees: Vec<EmployeeId>,
     free: Vec<(CardId, CardNumber)>,
     linked: Vec<(EmployeeId, CardId, CardStatus)>,
@@ -44,6 +45,8 @@ struct Holdings {
 #[derive(Clone, Copy)]
 enum Wish {
     Deposit,
+    PayOut,
+    ReverseDeposit,
     Hire,
     Virtual,
     Plastic,
@@ -63,8 +66,10 @@ enum Wish {
     Confirm,
 }
 
-const WISHES: [(u32, Wish); 18] = [
+const WISHES: [(u32, Wish); 20] = [
     (8, Wish::Deposit),
+    (3, Wish::PayOut),
+    (2, Wish::ReverseDeposit),
     (3, Wish::Hire),
     (10, Wish::Virtual),
     (4, Wish::Plastic),
@@ -127,7 +132,14 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
     }
     let placed = orders::list(unit, partner, &RequestFilter::default(), page)?.items;
     let free = cards::available(unit, env, partner, None, page)?.items;
+    let all = 1..unit.movements().last(partner)?.saturating_add(1);
+    let deposits = unit.movements().of_kind(partner, MovementKind::Deposit, all, page)?.items;
+    let reference = |deposit: BookedMovement| match deposit.movement.reference() {
+        Reference::Transfer(reference) => Some(reference.clone()),
+        _ => None,
+    };
     Ok(Holdings {
+        deposits: deposits.into_iter().filter_map(reference).collect(),
         employees,
         free: free.into_iter().map(|card| (card.id, card.number)).collect(),
         linked,
@@ -163,6 +175,11 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
             reference: TransferReference::parse(&format!("R-{}", world.mark())).ok()?,
             amount: Kopecks::new(dice.between(1, 60) * 1_000),
         },
+        Wish::PayOut => Command::PayOut {
+            reference: TransferReference::parse(&format!("R-{}", world.mark())).ok()?,
+            amount: Kopecks::new(dice.between(1, 20) * 1_000),
+        },
+        Wish::ReverseDeposit => Command::ReverseDeposit(dice.pick(&has.deposits)?.clone()),
         Wish::Hire => Command::Hire { custom_id: CustomId::parse(&format!("E-{}", world.mark())).ok()? },
         Wish::Virtual | Wish::Plastic if has.free.len() + has.awaited >= ENOUGH => return None,
         Wish::Virtual => virtual_order(world),

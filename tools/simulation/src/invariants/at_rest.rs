@@ -135,6 +135,8 @@ fn every_response_is_true(client: &Client, has: &Holdings) -> Result<(), Violati
             | Command::CancelWithdrawal(_) => has.requests.get(&made) == Some(&RequestState::Rejected),
             Command::Confirm(_) => has.requests.get(&made) == Some(&RequestState::Confirmed),
             Command::Deposit { .. }
+            | Command::PayOut { .. }
+            | Command::ReverseDeposit(_)
             | Command::Link { .. }
             | Command::Switch { .. }
             | Command::Unlink { .. } => true,
@@ -149,13 +151,23 @@ fn every_response_is_true(client: &Client, has: &Holdings) -> Result<(), Violati
     }
 }
 
-/// What was deposited is spent on what the bank did, or free; nothing is held any more.
+/// What was deposited, and neither paid out nor reversed, is spent on what the bank did, or free; nothing is held any more.
 fn money_adds_up(client: &Client, has: &Holdings, story: &Story) -> Result<(), Violation> {
-    let deposits = client.calls.iter().filter_map(|call| match (&call.command, &call.known) {
-        (Command::Deposit { amount, .. }, ClientView::Answered(_)) => Some(amount.get()),
-        _ => None,
-    });
-    let deposited: i64 = deposits.sum();
+    let (mut deposits, mut paid_out, mut reversed) = (BTreeMap::new(), 0, BTreeSet::new());
+    for call in client.calls.iter().filter(|call| matches!(call.known, ClientView::Answered(_))) {
+        match &call.command {
+            Command::Deposit { reference, amount } => {
+                deposits.insert(reference.as_str(), amount.get());
+            }
+            Command::PayOut { amount, .. } => paid_out += amount.get(),
+            Command::ReverseDeposit(reference) => {
+                reversed.insert(reference.as_str());
+            }
+            _ => {}
+        }
+    }
+    deposits.retain(|reference, _| !reversed.contains(reference));
+    let deposited = deposits.values().sum::<i64>() - paid_out;
     let balances = has.sheet.balances;
     let expected = [-deposited, deposited - story.spent, 0, story.spent];
     let booked = [balances.deposited, balances.available, balances.held, balances.spent].map(Kopecks::get);

@@ -1,6 +1,10 @@
 //! What some kinds have of their own.
 
+use kopeck_port_store::mock::InPlaceStore;
+use kopeck_port_system::Clock;
+
 use super::*;
+use crate::worker::{Worker, WorkerSettings};
 
 #[test]
 fn a_new_batch_is_started() {
@@ -164,4 +168,37 @@ fn of_many_verdicts_a_chunk_is_booked() {
     let next =
         next_without_verdict(&mut MockUnit::default(), &batch_claim::<Closings>(), &verdicts, &missing, true);
     assert_eq!(next, Ok(Some(Next::GoOn)));
+}
+
+/// Of three withdrawals, two at a time, the bank decides none. All are sent and queried before any time passes.
+#[test]
+fn pending_cards_do_not_delay_those_that_are_not_sent() {
+    let (bench, (mut unit, _)) = (Bench::new(), marked::<Withdrawals>(&[]));
+    unit.withdrawals.expect_get().returning(|_, _| Ok(Some(batch(S::InProcess, 3))));
+    unit.withdrawals.expect_settle_items().returning(|_, _, decided| {
+        assert!(decided.is_empty());
+        Ok(())
+    });
+    let due_at = Arc::new(Mutex::new(Duration::ZERO));
+    let (clock, due) = (Arc::clone(&bench.clock), Arc::clone(&due_at));
+    unit.jobs.expect_claim().returning(move |_, _| {
+        let is_due = clock.steady() >= *due.lock().unwrap();
+        Ok(is_due.then(batch_claim::<Withdrawals>).into_iter().collect())
+    });
+    unit.jobs.expect_is_current().returning(|_| Ok(true));
+    let (clock, due) = (Arc::clone(&bench.clock), Arc::clone(&due_at));
+    unit.jobs.expect_reschedule().returning(move |_, terms| {
+        *due.lock().unwrap() = clock.steady() + terms.delay;
+        Ok(())
+    });
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    let pending = vec![Ok(Verdict::Pending); 2];
+    expect_submit::<Withdrawals>(&mut bank, &[0, 1], pending.clone());
+    expect_submit::<Withdrawals>(&mut bank, &[2], pending[..1].to_vec());
+    expect_query::<Withdrawals>(&mut bank, &[0, 1, 2], Ok(vec![Some(Verdict::Pending); 3]));
+    let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
+    let worker = Worker::new(Arc::new(InPlaceStore::new(unit)), Arc::new(bank), bench.shared(), settings);
+    while worker.run_once(&|| false).unwrap() > 0 {}
+    assert!(*due_at.lock().unwrap() > Duration::ZERO, "the query comes again, later");
 }
