@@ -17,6 +17,7 @@ mod idempotency;
 mod jobs;
 mod ledger;
 mod look_ups;
+mod movement_reference;
 mod movements;
 mod orders;
 mod partners;
