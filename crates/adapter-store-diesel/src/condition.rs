@@ -174,7 +174,8 @@ impl Condition {
             // The files tell by themselves.
             Some(Outage::FileGone) => {}
             Some(outage) if before != found => {
-                log::error!("the database accepts no changes ({outage}): they are refused until it does");
+                let reason = outage.reason();
+                log::error!("the database accepts no changes ({reason}): they are refused until it does");
             }
             None if before.is_some() => log::info!("the database accepts changes again"),
             _ => {}

@@ -4,45 +4,19 @@
 use std::str::FromStr;
 
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::ids::{
-    CardId, CategoryId, ClosingId, DeliveryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId,
-    ReplenishmentId, SessionId, TokenPairId, WebhookId, WithdrawalId,
-};
 use kopeck_port_store::StoreError;
+use uuid::Uuid;
 
 use crate::sql_types::Id;
 
 /// Identifiers of the domain.
-pub(crate) trait AsKey {
-    fn key(&self) -> Id;
+pub(crate) trait AsKey: Copy + Into<Uuid> {
+    fn key(&self) -> Id {
+        Id((*self).into())
+    }
 }
 
-macro_rules! keys {
-    ($($id:ty),*) => {
-        $(impl AsKey for $id {
-            fn key(&self) -> Id {
-                Id(self.uuid())
-            }
-        })*
-    };
-}
-
-keys!(
-    PartnerId,
-    EmployeeId,
-    EventId,
-    CategoryId,
-    CardId,
-    OrderId,
-    ReplenishmentId,
-    LimitChangeId,
-    ClosingId,
-    WithdrawalId,
-    SessionId,
-    TokenPairId,
-    WebhookId,
-    DeliveryId
-);
+impl<T: Copy + Into<Uuid>> AsKey for T {}
 
 pub(crate) fn corrupt(column: &'static str) -> StoreError {
     StoreError::Corrupt(column.to_owned())

@@ -86,11 +86,8 @@ impl BufferedRow for NewNumber {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()> {
         // The last of each list holds.
         let last: BTreeMap<_, _> = rows.iter().map(|row| ((row.partner, row.list), row.last)).collect();
-        let columns = binds![
-            last.keys().map(|(partner, _)| *partner).collect::<Vec<_>>(),
-            last.keys().map(|(_, list)| list.as_str()).collect::<Vec<_>>(),
-            last.values().copied().collect::<Vec<_>>(),
-        ];
+        let rows = last.into_iter().map(|((partner, list), last)| binds![partner, list.as_str(), last]);
+        let columns = statements::columns(rows);
         RawStatement::new(ADVANCE, columns).execute(connection.postgres()?).map(drop)
     }
 }

@@ -59,12 +59,17 @@ impl OpenError {
     pub(crate) fn connect(error: impl std::fmt::Display) -> Self {
         Self::Connect(error.to_string())
     }
+
+    /// Of a migration that cannot be found or applied.
+    pub(crate) fn migrate(error: impl std::fmt::Display) -> Self {
+        Self::Migrate(error.to_string())
+    }
 }
 
 impl From<Error> for OpenError {
     /// Of the transaction round the migrations.
     fn from(error: Error) -> Self {
-        Self::Migrate(error.to_string())
+        Self::migrate(error)
     }
 }
 

@@ -5,14 +5,13 @@
 //! time, because a process may be killed between the two.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, FeedListener, StoreError};
 use uuid::Uuid;
@@ -22,6 +21,7 @@ use crate::connection::AnyConnection;
 use crate::error::{OpenError, Stored as _};
 use crate::schema::counters;
 use crate::sql_types::Id;
+use crate::statements::{RawStatement, binds};
 
 /// How long word from other processes lies before it is read.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -32,79 +32,46 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Tells this process and others of appended events.
 pub(crate) struct FeedSignal {
     listener: Arc<dyn FeedListener>,
-    relay: Option<Relay>,
+    /// To other processes, on a server.
+    outbox: Option<Arc<Outbox>>,
 }
 
 impl FeedSignal {
     /// For the processes on this database; `None` if this one has no listener.
     pub(crate) fn open(config: &StoreConfig) -> Result<Option<Self>, OpenError> {
         let Some(listener) = &config.feed else { return Ok(None) };
-        let relay = || Relay::start(config.url.clone(), Arc::clone(listener));
-        let relay = config.is_server().then(relay).transpose()?;
-        Ok(Some(Self { listener: Arc::clone(listener), relay }))
+        let relay = || start_relay(config.url.clone(), Arc::clone(listener));
+        let outbox = config.is_server().then(relay).transpose()?;
+        Ok(Some(Self { listener: Arc::clone(listener), outbox }))
     }
 
     /// Events were appended to these feeds.
     pub(crate) fn appended(&self, partners: BTreeSet<PartnerId>) {
         partners.iter().for_each(|partner| self.listener.appended(*partner));
-        if let Some(relay) = &self.relay {
-            relay.outbox.lock().partners.extend(partners);
+        if let Some(outbox) = &self.outbox {
+            outbox.lock().unwrap_or_else(PoisonError::into_inner).extend(partners);
         }
     }
 }
 
-/// Notifications to other processes.
-#[derive(Default)]
-struct Outbox {
-    state: Mutex<OutboxState>,
-    closing: Condvar,
-}
+/// Feeds that have grown, for notifications to other processes.
+type Outbox = Mutex<BTreeSet<PartnerId>>;
 
-#[derive(Default)]
-struct OutboxState {
-    partners: BTreeSet<PartnerId>,
-    is_closed: bool,
-}
-
-impl Outbox {
-    fn lock(&self) -> MutexGuard<'_, OutboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What has come within the interval; `None` once it is closed.
-    fn take(&self) -> Option<BTreeSet<PartnerId>> {
-        let waited = self.closing.wait_timeout_while(self.lock(), INTERVAL, |state| !state.is_closed);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        (!state.is_closed).then(|| std::mem::take(&mut state.partners))
-    }
-}
-
-/// A thread between this process and the others. It ends by itself once this is dropped.
-struct Relay {
-    outbox: Arc<Outbox>,
-}
-
-impl Relay {
-    fn start(url: String, listener: Arc<dyn FeedListener>) -> Result<Self, OpenError> {
-        let outbox = Arc::new(Outbox::default());
-        let own = Arc::clone(&outbox);
-        let run = move || {
-            let mut exchange =
-                Exchange { url, listener, connection: None, seen: BTreeMap::new(), looked_at: None };
-            while let Some(partners) = own.take() {
-                exchange.run(partners);
-            }
-        };
-        thread::Builder::new().name("store-events".to_owned()).spawn(run)?;
-        Ok(Self { outbox })
-    }
-}
-
-impl Drop for Relay {
-    fn drop(&mut self) {
-        self.outbox.lock().is_closed = true;
-        self.outbox.closing.notify_all();
-    }
+/// Starts a thread between this process and the others. It ends by itself once the outbox is dropped.
+fn start_relay(url: String, listener: Arc<dyn FeedListener>) -> Result<Arc<Outbox>, OpenError> {
+    let outbox = Arc::new(Outbox::default());
+    let inbox = Arc::downgrade(&outbox);
+    let mut exchange = Exchange { url, listener, connection: None, seen: BTreeMap::new(), looked_at: None };
+    let run = move || {
+        while let Some(outbox) = inbox.upgrade() {
+            let partners = std::mem::take(&mut *outbox.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(outbox);
+            exchange.run(partners);
+            thread::sleep(INTERVAL);
+        }
+    };
+    thread::Builder::new().name("store-events".to_owned()).spawn(run)?;
+    Ok(outbox)
 }
 
 /// The thread's side: its connection, and what it has seen.
@@ -177,9 +144,7 @@ fn notify(connection: &mut PgConnection, partners: BTreeSet<PartnerId>) -> Resul
         return Ok(());
     }
     let partners: Vec<String> = partners.iter().map(ToString::to_string).collect();
-    diesel::sql_query("SELECT pg_notify('kopeck_events', partner) FROM unnest($1) AS partner")
-        .bind::<Array<Text>, _>(partners)
-        .execute(connection)
-        .stored()
-        .map(drop)
+    let partners: Vec<&str> = partners.iter().map(String::as_str).collect();
+    let text = "SELECT pg_notify('kopeck_events', partner) FROM unnest(?) AS partner";
+    RawStatement::new(text, binds![partners]).execute(connection).done()
 }

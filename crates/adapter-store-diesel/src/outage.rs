@@ -4,45 +4,27 @@
 //! message. SQLite has one fixed message for each result code. PostgreSQL's are recognised in English; a server that
 //! speaks another language is served by the rule for unknown failures: they are retried and count as an outage then.
 
-use std::fmt;
-
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind};
 
-/// Why the database cannot do what it could do before and is expected to do again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outage {
-    /// No space is left: `SQLITE_FULL`, 53100.
-    Full,
-    /// It accepts no changes: `SQLITE_READONLY`, 25006.
-    ReadOnly,
-    /// Another process holds a lock for too long: `SQLITE_BUSY`, `SQLITE_LOCKED`, 55P03.
-    Locked,
-    /// The file system fails: `SQLITE_IOERR`, `SQLITE_CANTOPEN`, 58030.
-    Io,
-    /// The files of an embedded database were removed or replaced. Only a restart helps.
-    FileGone,
-    /// Anything else that may pass.
-    Other,
+kopeck_domain::string_enum! {
+    /// Why the database cannot do what it could do before and is expected to do again. The words are a metric's labels.
+    Outage {
+        /// No space is left: `SQLITE_FULL`, 53100.
+        Full = "full",
+        /// It accepts no changes: `SQLITE_READONLY`, 25006.
+        ReadOnly = "read_only",
+        /// Another process holds a lock for too long: `SQLITE_BUSY`, `SQLITE_LOCKED`, 55P03.
+        Locked = "locked",
+        /// The file system fails: `SQLITE_IOERR`, `SQLITE_CANTOPEN`, 58030.
+        Io = "io",
+        /// The files of an embedded database were removed or replaced. Only a restart helps.
+        FileGone = "file_gone",
+        /// Anything else that may pass.
+        Other = "other",
+    }
 }
 
 impl Outage {
-    /// Every outage.
-    pub const ALL: [Self; 6] =
-        [Self::Full, Self::ReadOnly, Self::Locked, Self::Io, Self::FileGone, Self::Other];
-
-    /// Its name, as a metric's label has it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::ReadOnly => "read_only",
-            Self::Locked => "locked",
-            Self::Io => "io",
-            Self::FileGone => "file_gone",
-            Self::Other => "other",
-        }
-    }
-
     /// What is wrong, in a few words.
     #[must_use]
     pub const fn reason(self) -> &'static str {
@@ -54,12 +36,6 @@ impl Outage {
             Self::FileGone => "its file was removed or replaced: restart",
             Self::Other => "cannot write",
         }
-    }
-}
-
-impl fmt::Display for Outage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.reason())
     }
 }
 
@@ -154,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn names_and_reasons_differ() {
+    fn reasons_differ() {
         for (number, one) in Outage::ALL.iter().enumerate() {
             for other in &Outage::ALL[..number] {
-                assert!(one.name() != other.name() && one.reason() != other.reason(), "{one:?} {other:?}");
+                assert!(one.reason() != other.reason(), "{one:?} {other:?}");
             }
         }
     }

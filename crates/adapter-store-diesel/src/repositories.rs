@@ -17,6 +17,7 @@ mod idempotency;
 mod jobs;
 mod ledger;
 mod look_ups;
+mod movement_reference;
 mod movements;
 mod orders;
 mod partners;
@@ -27,10 +28,12 @@ mod throttle;
 mod transactions;
 mod webhooks;
 
+use diesel::QueryResult;
 use kopeck_port_store::StoreError;
-use kopeck_port_store::page::Page;
+use kopeck_port_store::page::{Listed, Page};
 
-use crate::error::Stored;
+use crate::convert::natural;
+use crate::error::{Stored, StoredRows};
 use crate::statements::{self, Bind};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
@@ -50,6 +53,15 @@ fn ascending(page: Page) -> (i64, i64) {
 fn descending(page: Page, total: i64) -> (i64, i64) {
     let (size, skip) = window(page);
     (total - skip - size, total - skip)
+}
+
+/// A page of a list of `total`, from its rows.
+fn listed<R, T>(
+    total: i64,
+    rows: QueryResult<Vec<R>>,
+    value: impl Fn(R) -> Result<T, StoreError>,
+) -> Result<Listed<T>, StoreError> {
+    Ok(Listed { items: rows.all(value)?, total: natural(total, "counters.last")? })
 }
 
 impl DieselTransaction {

@@ -86,6 +86,14 @@ impl UtcTimestamp {
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000).map_err(|_| corrupt(column))
     }
 
+    /// The timestamp in a column that may have none.
+    pub(crate) fn optional(
+        stored: Option<Self>,
+        column: &'static str,
+    ) -> Result<Option<OffsetDateTime>, StoreError> {
+        stored.map(|at| at.time(column)).transpose()
+    }
+
     /// So much later.
     pub(crate) fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(whole_micros(by)))

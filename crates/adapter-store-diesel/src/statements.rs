@@ -200,9 +200,7 @@ impl<'a> RawStatement<'a> {
         debug_assert_eq!(text.matches('?').count(), values.len(), "{text}");
         Self { text, values }
     }
-}
 
-impl<'a> RawStatement<'a> {
     /// Writes the text, and each of the values by `push`.
     fn write<'b, DB: Backend>(
         &'b self,

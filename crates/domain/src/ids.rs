@@ -29,6 +29,12 @@ macro_rules! identifiers {
             }
         }
 
+        impl From<$name> for Uuid {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl std::str::FromStr for $name {
             type Err = uuid::Error;
 

@@ -118,7 +118,7 @@ pub(crate) fn note_erasure(connection: &mut SqliteConnection) -> QueryResult<()>
 /// copies that were left in the free space of a page when rows were moved to another one. Returns whether it did.
 pub(crate) fn scrub(connection: &mut SqliteConnection) -> Result<bool, OpenError> {
     let failed = |error: Error| OpenError::Scrub(error.to_string());
-    if !is_erasure_noted(connection).map_err(failed)? {
+    if user_version(connection).map_err(failed)? == 0 {
         return Ok(false);
     }
     // The copy may be larger than the memory.
@@ -133,9 +133,9 @@ pub(crate) fn scrub(connection: &mut SqliteConnection) -> Result<bool, OpenError
     Ok(true)
 }
 
-fn is_erasure_noted(connection: &mut SqliteConnection) -> QueryResult<bool> {
-    let noted: i32 = sql::<Integer>("SELECT user_version FROM pragma_user_version").get_result(connection)?;
-    Ok(noted != 0)
+/// Whether an erasure was noted since the file was last made anew: 0 if none was.
+fn user_version(connection: &mut SqliteConnection) -> QueryResult<i32> {
+    sql::<Integer>("SELECT user_version FROM pragma_user_version").get_result(connection)
 }
 
 /// What SQLite says of a checkpoint.
@@ -148,8 +148,7 @@ struct Checkpoint {
 
 /// Writes the file's first page as it is.
 pub(crate) fn probe(connection: &mut SqliteConnection) -> QueryResult<()> {
-    let version: i32 =
-        sql::<Integer>("SELECT user_version FROM pragma_user_version").get_result(connection)?;
+    let version = user_version(connection)?;
     connection.batch_execute(&format!("PRAGMA user_version = {version};"))
 }
 

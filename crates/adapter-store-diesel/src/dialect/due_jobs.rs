@@ -6,7 +6,7 @@ use diesel::sqlite::SqliteConnection;
 use crate::connection::AnyConnection;
 use crate::schema::jobs;
 use crate::sql_types::{Id, UtcTimestamp, sql};
-use crate::statements::{RawStatement, binds};
+use crate::statements::{self, RawStatement, binds};
 
 /// A job as its table has it, before a claim takes it.
 #[derive(Queryable, QueryableByName, Selectable)]
@@ -89,14 +89,11 @@ pub(crate) fn take(
 ) -> QueryResult<Vec<JobRow>> {
     match connection {
         AnyConnection::Sqlite(_) => Ok(rows),
+        AnyConnection::Postgres(_) if rows.is_empty() => Ok(rows),
         AnyConnection::Postgres(pg) => {
-            let values = binds![
-                rows.iter().map(|row| row.partner_id).collect::<Vec<_>>(),
-                rows.iter().map(|row| row.subject_kind.as_str()).collect::<Vec<_>>(),
-                rows.iter().map(|row| row.subject_id).collect::<Vec<_>>(),
-                now,
-                now,
-            ];
+            let keys = rows.iter().map(|row| binds![row.partner_id, &row.subject_kind, row.subject_id]);
+            let mut values = statements::columns(keys);
+            values.extend(binds![now, now]);
             RawStatement::new(TAKE, values).load(pg)
         }
     }

@@ -1,6 +1,7 @@
 //! Migrations, compiled into the binary, and the privileges of the role that serves.
 
-use diesel::migration::{Migration, MigrationSource};
+use diesel::backend::Backend;
+use diesel::migration::MigrationSource;
 use diesel::pg::{Pg, PgConnection};
 use diesel::sqlite::{Sqlite, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -26,7 +27,12 @@ pub fn migrate(url: &str) -> Result<Vec<String>, OpenError> {
 /// # Errors
 /// [`OpenError`] if the database is not PostgreSQL, the role does not exist, or it owns the tables.
 pub fn grant(url: &str, role: &str) -> Result<(), OpenError> {
-    grant_on(&mut AnyConnection::open(url, Access::Write)?, role)
+    match AnyConnection::open(url, Access::Write)? {
+        AnyConnection::Sqlite(_) => Err(OpenError::NoRoles),
+        AnyConnection::Postgres(mut pg) => {
+            postgres::grant(&mut pg, role).map_err(|error| OpenError::Grant(error.to_string()))
+        }
+    }
 }
 
 /// Applies the migrations that the database lacks, and names them. Of several processes that do so at once one does
@@ -34,10 +40,8 @@ pub fn grant(url: &str, role: &str) -> Result<(), OpenError> {
 fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sqlite::migrating(sqlite, |sqlite| {
-            refuse_newer(&applied_on_sqlite(sqlite)?, &versions::<Sqlite>(&SQLITE_MIGRATIONS)?)?;
-            let missing = names(sqlite.pending_migrations(SQLITE_MIGRATIONS))?;
-            let applied = sqlite.run_pending_migrations(SQLITE_MIGRATIONS);
-            applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
+            let missing = missing_on_sqlite(sqlite)?;
+            sqlite.run_pending_migrations(SQLITE_MIGRATIONS).map_err(OpenError::migrate)?;
             Ok(missing)
         }),
         AnyConnection::Postgres(pg) => {
@@ -51,8 +55,7 @@ fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> 
             }
             postgres::begin_migrating(pg)?;
             let missing = missing_on_postgres(pg)?;
-            let applied = pg.run_pending_migrations(POSTGRES_MIGRATIONS);
-            applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
+            pg.run_pending_migrations(POSTGRES_MIGRATIONS).map_err(OpenError::migrate)?;
             postgres::end_migrating(pg)?;
             Ok(missing)
         }
@@ -62,62 +65,40 @@ fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> 
 /// Names the migrations that the database lacks. One that has migrations which are not compiled in is refused.
 pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => {
-            refuse_newer(&applied_on_sqlite(sqlite)?, &versions::<Sqlite>(&SQLITE_MIGRATIONS)?)?;
-            names(sqlite.pending_migrations(SQLITE_MIGRATIONS))
-        }
+        AnyConnection::Sqlite(sqlite) => missing_on_sqlite(sqlite),
         AnyConnection::Postgres(pg) => missing_on_postgres(pg),
     }
 }
 
-fn applied_on_sqlite(sqlite: &mut SqliteConnection) -> Result<Vec<String>, OpenError> {
-    let applied = sqlite.applied_migrations().map_err(|error| OpenError::Migrate(error.to_string()))?;
-    Ok(applied.iter().map(ToString::to_string).collect())
-}
-
-/// The versions that are compiled in.
-fn versions<DB: diesel::backend::Backend>(
-    source: &impl MigrationSource<DB>,
-) -> Result<Vec<String>, OpenError> {
-    let all = source.migrations().map_err(|error| OpenError::Migrate(error.to_string()))?;
-    Ok(all.iter().map(|migration| migration.name().version().to_string()).collect())
-}
-
-/// Refuses a database with applied versions that are not `known`.
-fn refuse_newer(applied: &[String], known: &[String]) -> Result<(), OpenError> {
-    match applied.iter().filter(|version| !known.contains(version)).max() {
-        None => Ok(()),
-        Some(newest) => Err(OpenError::NewerSchema {
-            database: newest.clone(),
-            binary: known.iter().max().cloned().unwrap_or_default(),
-        }),
-    }
+fn missing_on_sqlite(sqlite: &mut SqliteConnection) -> Result<Vec<String>, OpenError> {
+    let applied = sqlite.applied_migrations().map_err(OpenError::migrate)?;
+    let applied: Vec<String> = applied.iter().map(ToString::to_string).collect();
+    missing::<Sqlite>(&applied, &SQLITE_MIGRATIONS)
 }
 
 fn missing_on_postgres(pg: &mut PgConnection) -> Result<Vec<String>, OpenError> {
-    let applied = postgres::applied_migrations(pg)?;
-    refuse_newer(&applied, &versions::<Pg>(&POSTGRES_MIGRATIONS)?)?;
-    let all: diesel::migration::Result<Vec<Box<dyn Migration<Pg>>>> = POSTGRES_MIGRATIONS.migrations();
-    names(all.map(|all| {
-        all.into_iter().filter(|one| !applied.contains(&one.name().version().to_string())).collect()
-    }))
+    missing::<Pg>(&postgres::applied_migrations(pg)?, &POSTGRES_MIGRATIONS)
 }
 
-/// Grants `role` what a process that serves or works needs.
-fn grant_on(connection: &mut AnyConnection, role: &str) -> Result<(), OpenError> {
-    match connection {
-        AnyConnection::Sqlite(_) => Err(OpenError::NoRoles),
-        AnyConnection::Postgres(pg) => {
-            postgres::grant(pg, role).map_err(|error| OpenError::Grant(error.to_string()))
-        }
-    }
-}
-
-fn names<DB: diesel::backend::Backend>(
-    migrations: diesel::migration::Result<Vec<Box<dyn Migration<DB>>>>,
+/// The names of the migrations in `source` whose versions are not `applied`. Applied versions that it does not have are
+/// refused.
+fn missing<DB: Backend>(
+    applied: &[String],
+    source: &impl MigrationSource<DB>,
 ) -> Result<Vec<String>, OpenError> {
-    let migrations = migrations.map_err(|error| OpenError::Migrate(error.to_string()))?;
-    let mut names: Vec<String> = migrations.iter().map(|migration| migration.name().to_string()).collect();
+    let known: Vec<(String, String)> = source
+        .migrations()
+        .map_err(OpenError::migrate)?
+        .iter()
+        .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
+        .collect();
+    let newest = known.iter().map(|(version, _)| version).max();
+    if let Some(newer) = applied.iter().filter(|one| known.iter().all(|(version, _)| version != *one)).max() {
+        let (database, binary) = (newer.clone(), newest.cloned().unwrap_or_default());
+        return Err(OpenError::NewerSchema { database, binary });
+    }
+    let missing = known.into_iter().filter(|(version, _)| !applied.contains(version));
+    let mut names: Vec<String> = missing.map(|(_, name)| name).collect();
     names.sort_unstable();
     Ok(names)
 }

@@ -24,11 +24,10 @@ struct BankFeedRow {
 
 impl BankFeedRow {
     fn state(self) -> Result<BankFeedState, StoreError> {
-        let until = self.leased_until.map(|at| at.time("bank_feed.leased_until")).transpose()?;
-        let forgotten_at = self.forgotten_at.map(|at| at.time("bank_feed.forgotten_at"));
+        let until = UtcTimestamp::optional(self.leased_until, "bank_feed.leased_until")?;
         Ok(BankFeedState {
             cursor: self.cursor,
-            forgotten_at: forgotten_at.transpose()?,
+            forgotten_at: UtcTimestamp::optional(self.forgotten_at, "bank_feed.forgotten_at")?,
             lease: self.lease_owner.map(|owner| owner.0).zip(until),
         })
     }
@@ -49,8 +48,7 @@ impl BankFeedRepository for DieselTransaction {
         let text = "UPDATE bank_feed SET cursor = ?, forgotten_at = ?, lease_owner = ?, leased_until = ?
             WHERE id = 1";
         let values = binds![state.cursor, state.forgotten_at.map(UtcTimestamp::of), owner, until];
-        statements::execute(self.owning(Lock::BankFeed)?, text, values).stored()?;
-        Ok(())
+        statements::execute(self.owning(Lock::BankFeed)?, text, values).done()
     }
 
     fn record_decline(&mut self, partner: PartnerId, seq: i64) -> Result<bool, StoreError> {
@@ -61,7 +59,6 @@ impl BankFeedRepository for DieselTransaction {
 
     fn forget_declines(&mut self, seq: i64) -> Result<(), StoreError> {
         let text = "DELETE FROM bank_declines WHERE seq <= ?";
-        statements::execute(self.owning(Lock::BankFeed)?, text, binds![seq]).stored()?;
-        Ok(())
+        statements::execute(self.owning(Lock::BankFeed)?, text, binds![seq]).done()
     }
 }

@@ -18,7 +18,7 @@ use kopeck_port_store::{
 use self::kinds::StoredColumns;
 use self::rows::{BatchRow, DONE, ItemRow, OPEN, REFUSED, state_columns};
 use self::target::TargetOf;
-use super::{descending, window};
+use super::{descending, listed, window};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, natural};
 use crate::dialect;
@@ -58,10 +58,12 @@ const SETTLE: &str = "UPDATE card_batch_items SET state = ?, refusal = ?, return
 const RELEASE: &str = "UPDATE card_batch_items SET claimed = ? \
     WHERE partner_id = ? AND batch_id = ? AND ordinal >= ? AND ordinal < ? AND claimed = ?";
 
-type BatchesQuery = card_batches::BoxedQuery<'static, MultiBackend>;
-
 /// The partner's batches of a kind that fit `filter`.
-fn filtered(partner: PartnerId, kind: &'static str, filter: &BatchFilter) -> BatchesQuery {
+fn filtered(
+    partner: PartnerId,
+    kind: &'static str,
+    filter: &BatchFilter,
+) -> card_batches::BoxedQuery<'static, MultiBackend> {
     let mut query = card_batches::table
         .filter(card_batches::partner_id.eq(partner.key()))
         .filter(card_batches::kind.eq(kind))
@@ -330,21 +332,18 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         filter: &BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError> {
-        let own = || filtered(partner, K::KIND, filter);
-        let newest_first =
-            |rows: BatchesQuery| rows.order(card_batches::seq.desc()).select(BatchRow::as_select());
-        let (total, rows): (i64, Vec<BatchRow>) = if filter.is_empty() {
+        let kind = || filtered(partner, K::KIND, filter);
+        let own = || kind().order(card_batches::seq.desc()).select(BatchRow::as_select());
+        let (total, rows) = if filter.is_empty() {
             let total = self.last_number(partner, K::LIST)?.unwrap_or(0);
             let (after, up_to) = descending(page, total);
-            let rows = own().filter(card_batches::seq.gt(after)).filter(card_batches::seq.le(up_to));
-            (total, newest_first(rows).load(self.of(partner)?).stored()?)
+            (total, own().filter(card_batches::seq.gt(after)).filter(card_batches::seq.le(up_to)))
         } else {
-            let total = own().count().get_result(self.of(partner)?).stored()?;
+            let total: i64 = kind().count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
-            (total, newest_first(own().limit(limit).offset(offset)).load(self.of(partner)?).stored()?)
+            (total, own().limit(limit).offset(offset))
         };
-        let items = rows.into_iter().map(BatchRow::batch).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: natural(total, "counters.last")? })
+        listed(total, rows.load(self.of(partner)?), BatchRow::batch)
     }
 
     fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError> {

@@ -111,14 +111,12 @@ impl CardRow {
     }
 
     pub(super) fn record(self) -> Result<CardRecord, StoreError> {
-        let activated = self.activated_at.map(|at| at.time("cards.activated_at"));
-        let seen = self.transactions_seen_at.map(|at| at.time("cards.transactions_seen_at"));
         Ok(CardRecord {
             card: self.card.card()?,
             bank: BankView {
                 balance: Kopecks::new(self.balance),
                 remaining_top_up: Kopecks::new(self.remaining_top_up),
-                activated_at: activated.transpose()?,
+                activated_at: UtcTimestamp::optional(self.activated_at, "cards.activated_at")?,
                 standing: word(&self.standing, "cards.standing")?,
                 seen_at: self.seen_at.time("cards.seen_at")?,
             },
@@ -126,7 +124,10 @@ impl CardRow {
                 value: Kopecks::new(self.account_value),
                 updated_at: self.account_updated_at.time("cards.account_updated_at")?,
             },
-            transactions_seen_at: seen.transpose()?,
+            transactions_seen_at: UtcTimestamp::optional(
+                self.transactions_seen_at,
+                "cards.transactions_seen_at",
+            )?,
             limit: limit_text::parse(&self.spending_limit, "cards.spending_limit")?,
         })
     }

@@ -20,11 +20,11 @@ use time::{Date, OffsetDateTime};
 
 use super::card_row::{CardRow, PlainRow};
 use super::look_ups::CardsOf;
-use super::{ascending, window};
+use super::{ascending, listed, window};
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, card_number, corrupt, natural, number};
+use crate::convert::{AsKey, card_number, corrupt, number};
 use crate::counters::List;
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, UtcTimestamp};
@@ -167,13 +167,12 @@ impl CardRepository for DieselTransaction {
     }
 
     fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError> {
-        let rows: Vec<(Id, PlainRow)> = cards::table
+        cards::table
             .filter(sql::<Bool>(UNCONFIRMED))
             .limit(i64::from(limit))
             .select((cards::partner_id, PlainRow::as_select()))
             .load(self.unlocked()?)
-            .stored()?;
-        rows.into_iter().map(|(partner, row)| Ok((partner.to(), row.card()?))).collect()
+            .all(|(partner, row): (Id, PlainRow)| Ok((partner.to(), row.card()?)))
     }
 
     fn set_bank_view(
@@ -220,7 +219,7 @@ impl CardRepository for DieselTransaction {
         let (epoch, too_old_at) = (UtcTimestamp(0), UtcTimestamp::of(too_old_at));
         for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
             let values = binds![epoch, epoch, epoch, partner.key(), one_of(some), too_old_at, too_old_at];
-            statements::execute(self.of(partner)?, OUTDATE, values).stored()?;
+            self.change(partner, OUTDATE, values)?;
         }
         Ok(())
     }
@@ -228,8 +227,7 @@ impl CardRepository for DieselTransaction {
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
         let limit = limit_text::text(limit);
         for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
-            let values = binds![&limit, partner.key(), one_of(some)];
-            statements::execute(self.of(partner)?, SET_LIMIT, values).stored()?;
+            self.change(partner, SET_LIMIT, binds![&limit, partner.key(), one_of(some)])?;
         }
         Ok(())
     }
@@ -239,25 +237,21 @@ impl CardRepository for DieselTransaction {
         day: Range<OffsetDateTime>,
         limit: u32,
     ) -> Result<Vec<AccountDue>, StoreError> {
-        let columns = (cards::partner_id, cards::id, cards::number);
-        let mut rows: Vec<(Id, Id, i64)> = cards::table
+        let first = cards::table.order(cards::account_updated_at).select((
+            cards::partner_id,
+            cards::id,
+            cards::number,
+        ));
+        let mut rows: Vec<(Id, Id, i64)> = first
             .filter(cards::account_updated_at.lt(UtcTimestamp::of(day.start)))
-            .order(cards::account_updated_at)
             .limit(i64::from(limit))
-            .select(columns)
             .load(self.unlocked()?)
             .stored()?;
         let room = i64::from(limit) - i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if room > 0 {
             // A statement of its own, so that each is one look into the index.
-            let after: Vec<(Id, Id, i64)> = cards::table
-                .filter(cards::account_updated_at.ge(UtcTimestamp::of(day.end)))
-                .order(cards::account_updated_at)
-                .limit(room)
-                .select(columns)
-                .load(self.unlocked()?)
-                .stored()?;
-            rows.extend(after);
+            let after = first.filter(cards::account_updated_at.ge(UtcTimestamp::of(day.end))).limit(room);
+            rows.append(&mut after.load(self.unlocked()?).stored()?);
         }
         let due = |(partner, card, number): (Id, Id, i64)| {
             Ok(AccountDue {
@@ -285,14 +279,13 @@ impl CardRepository for DieselTransaction {
     }
 
     fn expiries_due(&mut self, today: Date, limit: u32) -> Result<Vec<(PartnerId, CardId)>, StoreError> {
-        let rows: Vec<(Id, Id)> = cards::table
+        cards::table
             .filter(cards::expiry_due.le(Day::of(today)))
             .order(cards::expiry_due)
             .limit(i64::from(limit))
             .select((cards::partner_id, cards::id))
             .load(self.unlocked()?)
-            .stored()?;
-        Ok(rows.into_iter().map(|(partner, card)| (partner.to(), card.to())).collect())
+            .all(|(partner, card): (Id, Id)| Ok((partner.to(), card.to())))
     }
 
     fn take_expiry(
@@ -325,31 +318,22 @@ impl CardRepository for DieselTransaction {
         filter: &CardFilter,
         page: Page,
     ) -> Result<Listed<CardRecord>, StoreError> {
-        let (total, rows): (i64, Vec<CardRow>) = if *filter == CardFilter::default() {
+        let own = || filtered(partner, filter).select(CardRow::as_select());
+        let (total, rows) = if *filter == CardFilter::default() {
             let total = self.last_number(partner, List::Cards)?.unwrap_or(0);
             let (after, up_to) = ascending(page);
-            let rows = cards::table
-                .filter(cards::partner_id.eq(partner.key()))
-                .filter(cards::seq.gt(after))
-                .filter(cards::seq.le(up_to))
-                .order(cards::seq)
-                .select(CardRow::as_select())
-                .load(self.of(partner)?)
-                .stored()?;
-            (total, rows)
+            (total, own().filter(cards::seq.gt(after)).filter(cards::seq.le(up_to)))
         } else {
-            let total = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
+            let total: i64 = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
-            let some = filtered(partner, filter).limit(limit).offset(offset).select(CardRow::as_select());
-            // The cards of an order are numbered in their order, which its index has.
-            let rows = match filter.order {
-                Some(_) => some.order(cards::ordinal).load(self.of(partner)?).stored()?,
-                None => some.order(cards::seq).load(self.of(partner)?).stored()?,
-            };
-            (total, rows)
+            (total, own().limit(limit).offset(offset))
         };
-        let items = rows.into_iter().map(CardRow::record).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: natural(total, "cards")? })
+        // The cards of an order are numbered in their order, which its index has.
+        let rows = match filter.order {
+            Some(_) => rows.order(cards::ordinal),
+            None => rows.order(cards::seq),
+        };
+        listed(total, rows.load(self.of(partner)?), CardRow::record)
     }
 
     fn available(
@@ -360,16 +344,8 @@ impl CardRepository for DieselTransaction {
     ) -> Result<Listed<Card>, StoreError> {
         let total: i64 = free(partner, filter).count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
-        let rows: Vec<PlainRow> = free(partner, filter)
-            .order(cards::seq)
-            .limit(limit)
-            .offset(offset)
-            .select(PlainRow::as_select())
-            .load(self.of(partner)?)
-            .stored()?;
-        Ok(Listed {
-            items: rows.into_iter().map(PlainRow::card).collect::<Result<_, _>>()?,
-            total: natural(total, "cards")?,
-        })
+        let rows =
+            free(partner, filter).order(cards::seq).limit(limit).offset(offset).select(PlainRow::as_select());
+        listed(total, rows.load(self.of(partner)?), PlainRow::card)
     }
 }

@@ -86,14 +86,12 @@ impl CategoryRepository for DieselTransaction {
         partner: PartnerId,
         name: &CategoryName,
     ) -> Result<Option<CategoryId>, StoreError> {
-        let found: Option<Id> = categories::table
+        categories::table
             .filter(categories::partner_id.eq(partner.key()))
             .filter(categories::folded_name.eq(name.folded()))
             .select(categories::id)
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        Ok(found.map(Id::to))
+            .found(|id: Id| Ok(id.to()))
     }
 
     fn employees_in(&mut self, partner: PartnerId, id: CategoryId) -> Result<u64, StoreError> {

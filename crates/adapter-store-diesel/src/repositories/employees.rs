@@ -11,9 +11,9 @@ use kopeck_port_store::{
 use time::OffsetDateTime;
 
 use super::look_ups::{CardsOf, EmployeeById, EmployeeNamed, EmployeeWithCards, ErasedNumbers};
-use super::{ascending, window};
+use super::{ascending, listed, window};
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, natural, word};
+use crate::convert::{AsKey, word};
 use crate::counters::List;
 use crate::dialect;
 use crate::encryption::RowCipher;
@@ -199,7 +199,7 @@ impl EmployeeRepository for DieselTransaction {
         // No `customId` has a colon.
         let (custom_id, status) = (format!("erased:{id}"), EmployeeStatus::DontWork.as_str());
         let values = binds![&custom_id, status, UtcTimestamp::of(at), id.key(), partner.key()];
-        statements::execute(self.of(partner)?, text, values).stored()?;
+        self.change(partner, text, values)?;
         self.erase_responses_about(partner, id)?;
         self.erase_name_in_events(partner, id)?;
         dialect::note_erasure(self.of(partner)?).stored()
@@ -240,39 +240,22 @@ impl EmployeeRepository for DieselTransaction {
         filter: &EmployeeFilter,
         page: Page,
     ) -> Result<Listed<Employee>, StoreError> {
-        let (total, rows): (i64, Vec<EmployeeRow>) = if *filter == EmployeeFilter::default() {
-            let key = partner.key();
+        let own = || filtered(partner, filter).order(employees::seq).select(EmployeeRow::as_select());
+        let (total, rows) = if *filter == EmployeeFilter::default() {
             let (last, erased) =
                 (self.last_number(partner, List::Employees), self.load(partner, ErasedNumbers));
             // Both look-ups begin before either result is used: a store that batches look-ups sends them together.
             let (last, erased) = (last?.unwrap_or(0), erased?);
             let total = last - i64::try_from(erased.len()).unwrap_or(0);
             let (after, up_to) = ascending(page);
-            let rows = employees::table
-                .filter(employees::partner_id.eq(&key))
-                .filter(employees::seq.gt(number_at(after, &erased)))
-                .filter(employees::seq.le(number_at(up_to, &erased)))
-                .filter(employees::erased_at.is_null())
-                .order(employees::seq)
-                .select(EmployeeRow::as_select())
-                .load(self.of(partner)?)
-                .stored()?;
-            (total, rows)
+            let (after, up_to) = (number_at(after, &erased), number_at(up_to, &erased));
+            (total, own().filter(employees::seq.gt(after)).filter(employees::seq.le(up_to)))
         } else {
-            let total = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
+            let total: i64 = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
-            let rows = filtered(partner, filter)
-                .order(employees::seq)
-                .limit(limit)
-                .offset(offset)
-                .select(EmployeeRow::as_select())
-                .load(self.of(partner)?)
-                .stored()?;
-            (total, rows)
+            (total, own().limit(limit).offset(offset))
         };
-        let employee = |row: EmployeeRow| row.employee(partner, &*self.cipher);
-        let items = rows.into_iter().map(employee).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: natural(total, "counters.last")? })
+        listed(total, rows.load(self.of(partner)?), |row| row.employee(partner, &*self.cipher))
     }
 }
 

@@ -121,14 +121,12 @@ impl EventRepository for DieselTransaction {
     }
 
     fn by_id(&mut self, partner: PartnerId, id: EventId) -> Result<Option<FeedEvent>, StoreError> {
-        let row: Option<EventRow> = events::table
+        events::table
             .filter(events::partner_id.eq(partner.key()))
             .filter(events::id.eq(id.key()))
             .select(EventRow::as_select())
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        row.map(EventRow::event).transpose()
+            .found(EventRow::event)
     }
 
     fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError> {

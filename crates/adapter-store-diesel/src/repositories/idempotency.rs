@@ -111,7 +111,7 @@ impl DieselTransaction {
     ) -> Result<(), StoreError> {
         let text = "UPDATE recorded_responses SET body = ? WHERE partner_id = ? AND employee_id = ?";
         let values = binds![ERASED, partner.key(), employee.key()];
-        statements::execute(self.of(partner)?, text, values).stored().map(drop)
+        self.change(partner, text, values)
     }
 }
 

@@ -11,7 +11,7 @@ use time::Duration;
 use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, natural};
 use crate::dialect::due_jobs::{self, JobRow};
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::jobs;
 use crate::sql_types::{Id, UtcTimestamp, sql, whole_micros};
 use crate::statements::{self, Bind, RawStatement, binds};
@@ -94,12 +94,8 @@ const INSERT_WORK: &str = "
 
 impl BufferedRow for NewJob {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()> {
-        let columns = binds![
-            rows.iter().map(|one| one.partner).collect::<Vec<_>>(),
-            rows.iter().map(|one| one.kind).collect::<Vec<_>>(),
-            rows.iter().map(|one| one.subject).collect::<Vec<_>>(),
-            rows.iter().map(|one| one.delay).collect::<Vec<_>>(),
-        ];
+        let values = |job: &Self| binds![job.partner, job.kind, job.subject, job.delay];
+        let columns = statements::columns(rows.iter().map(values));
         RawStatement::new(INSERT_WORK, columns).execute(connection.postgres()?).map(drop)
     }
 }
@@ -246,20 +242,18 @@ impl JobRepository for DieselTransaction {
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
-        let rows: Vec<(JobRow, Option<UtcTimestamp>)> = jobs::table
+        jobs::table
             .filter(jobs::stuck_since.is_not_null())
             .order(jobs::stuck_since)
-            .select((JobRow::as_select(), jobs::stuck_since))
+            .select((JobRow::as_select(), jobs::stuck_since.assume_not_null()))
             .load(self.unlocked()?)
-            .stored()?;
-        let stuck = |(row, since): (JobRow, Option<UtcTimestamp>)| {
-            Ok(StuckJob {
-                partner: row.partner_id.to(),
-                subject: row.subject()?,
-                since: since.unwrap_or_default().time("jobs.stuck_since")?,
+            .all(|(row, since): (JobRow, UtcTimestamp)| {
+                Ok(StuckJob {
+                    partner: row.partner_id.to(),
+                    subject: row.subject()?,
+                    since: since.time("jobs.stuck_since")?,
+                })
             })
-        };
-        rows.into_iter().map(stuck).collect()
     }
 
     fn force_claim(

@@ -3,10 +3,11 @@
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, TransferReference};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, TransferReference};
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
+use super::movement_reference::ReferenceColumns;
 use crate::connection::AnyConnection;
 use crate::convert::AsKey;
 use crate::dialect;
@@ -31,46 +32,15 @@ struct MovementRow {
     partner_id: Id,
     number: i64,
     kind: &'static str,
-    transfer_reference: Option<String>,
-    order_id: Option<Id>,
-    replenishment_id: Option<Id>,
-    closing_id: Option<Id>,
-    withdrawal_id: Option<Id>,
+    reference: ReferenceColumns,
     created_at: UtcTimestamp,
     available_after: i64,
     held_after: i64,
 }
 
 row!(MovementRow, movements:
-    partner_id, number, kind, transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, created_at,
-    available_after, held_after);
-
-impl MovementRow {
-    fn new(partner: Id, number: i64, movement: &Movement, after: Balances, at: OffsetDateTime) -> Self {
-        let row = Self {
-            partner_id: partner,
-            number,
-            kind: movement.kind().as_str(),
-            transfer_reference: None,
-            order_id: None,
-            replenishment_id: None,
-            closing_id: None,
-            withdrawal_id: None,
-            created_at: UtcTimestamp::of(at),
-            available_after: after.available.get(),
-            held_after: after.held.get(),
-        };
-        match movement.reference() {
-            Reference::Transfer(reference) => {
-                Self { transfer_reference: Some(reference.as_str().to_owned()), ..row }
-            }
-            Reference::Order(order) => Self { order_id: Some(order.key()), ..row },
-            Reference::Replenishment(request) => Self { replenishment_id: Some(request.key()), ..row },
-            Reference::Closing(request) => Self { closing_id: Some(request.key()), ..row },
-            Reference::Withdrawal(request) => Self { withdrawal_id: Some(request.key()), ..row },
-        }
-    }
-}
+    partner_id, number, kind, created_at, available_after, held_after;
+    reference: transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id);
 
 impl LedgerRepository for DieselTransaction {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
@@ -117,7 +87,16 @@ impl LedgerRepository for DieselTransaction {
             .stored()?
             .ok_or(StoreError::Conflict(Rule::Reference))?;
         let number = last + 1;
-        let row = MovementRow::new(key, number, movement, after, at);
+        let at = UtcTimestamp::of(at);
+        let row = MovementRow {
+            partner_id: key,
+            number,
+            kind: movement.kind().as_str(),
+            reference: ReferenceColumns::of(movement.reference()),
+            created_at: at,
+            available_after: after.available.get(),
+            held_after: after.held.get(),
+        };
         dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row])).stored()?;
         for entry in movement.entries() {
             let text = "INSERT INTO entries (partner_id, movement, account, amount) VALUES (?, ?, ?, ?)";
@@ -129,7 +108,6 @@ impl LedgerRepository for DieselTransaction {
         let text = "UPDATE balances SET
             deposited = ?, available = ?, held = ?, spent = ?, last_movement = ?, updated_at = ?
             WHERE partner_id = ?";
-        let at = UtcTimestamp::of(at);
         self.change(partner, text, binds![deposited, available, held, spent, number, at, key])
     }
 
@@ -147,7 +125,7 @@ impl LedgerRepository for DieselTransaction {
         let (_, reached) = kind.route();
         let of_movement =
             entries::partner_id.eq(movements::partner_id).and(entries::movement.eq(movements::number));
-        let amount: Option<i64> = movements::table
+        movements::table
             .inner_join(entries::table.on(of_movement))
             .filter(movements::partner_id.eq(partner.key()))
             .filter(movements::transfer_reference.eq(reference.as_str()))
@@ -155,8 +133,6 @@ impl LedgerRepository for DieselTransaction {
             .filter(entries::account.eq(reached.as_str()))
             .select(entries::amount)
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        Ok(amount.map(Kopecks::new))
+            .found(|amount| Ok(Kopecks::new(amount)))
     }
 }

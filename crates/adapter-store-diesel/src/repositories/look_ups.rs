@@ -9,7 +9,7 @@ use kopeck_port_store::StoreError;
 
 use super::employees::EmployeeRow;
 use crate::convert::{AsKey, corrupt, word};
-use crate::schema::employees;
+use crate::schema::{cards, employees};
 use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, binds};
 use crate::transaction::loader::BatchLoad;
@@ -101,10 +101,9 @@ impl BatchLoad for ErasedNumbers {
 pub(crate) struct CardsOf(pub(super) EmployeeId);
 
 #[derive(QueryableByName)]
+#[diesel(table_name = cards)]
 pub(crate) struct LinkedRow {
-    #[diesel(sql_type = sql::Id)]
     id: Id,
-    #[diesel(sql_type = Nullable<Text>)]
     link_status: Option<String>,
 }
 

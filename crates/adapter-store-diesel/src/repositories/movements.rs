@@ -6,42 +6,31 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{Movement, MovementKind, Reference};
+use kopeck_domain::ledger::{Movement, MovementKind};
 use kopeck_domain::request::RequestReference;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BookedMovement, KindTotal, MovementRepository, StoreError};
 use time::OffsetDateTime;
 
+use super::movement_reference::ReferenceColumns;
 use super::window;
 use crate::convert::{AsKey, corrupt, natural, word};
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{balances, movements};
-use crate::sql_types::{Id, UtcTimestamp, sql};
+use crate::sql_types::UtcTimestamp;
 use crate::statements::{self, Bind, binds};
 use crate::transaction::DieselTransaction;
 
 /// A movement with its amount, and the reference of the request that it belongs to.
 #[derive(QueryableByName)]
+#[diesel(table_name = movements)]
 struct BookedRow {
-    #[diesel(sql_type = BigInt)]
     number: i64,
-    #[diesel(sql_type = Text)]
     kind: String,
-    #[diesel(sql_type = Nullable<Text>)]
-    transfer_reference: Option<String>,
-    #[diesel(sql_type = Nullable<sql::Id>)]
-    order_id: Option<Id>,
-    #[diesel(sql_type = Nullable<sql::Id>)]
-    replenishment_id: Option<Id>,
-    #[diesel(sql_type = Nullable<sql::Id>)]
-    closing_id: Option<Id>,
-    #[diesel(sql_type = Nullable<sql::Id>)]
-    withdrawal_id: Option<Id>,
-    #[diesel(sql_type = sql::UtcTimestamp)]
+    #[diesel(embed)]
+    reference: ReferenceColumns,
     created_at: UtcTimestamp,
-    #[diesel(sql_type = BigInt)]
     available_after: i64,
-    #[diesel(sql_type = BigInt)]
     held_after: i64,
     #[diesel(sql_type = BigInt)]
     amount: i64,
@@ -87,23 +76,9 @@ const TOTALS: &str = "SELECT m.kind, COUNT(*) AS number, CAST(SUM(e.amount) AS B
     WHERE m.partner_id = ? AND m.number >= ? AND m.number < ? GROUP BY m.kind";
 
 impl BookedRow {
-    fn reference(&self) -> Result<Reference, StoreError> {
-        let ids = (self.order_id, self.replenishment_id, self.closing_id, self.withdrawal_id);
-        match (&self.transfer_reference, ids) {
-            (Some(text), (None, None, None, None)) => {
-                Ok(Reference::Transfer(word(text, "movements.transfer_reference")?))
-            }
-            (None, (Some(id), None, None, None)) => Ok(Reference::Order(id.to())),
-            (None, (None, Some(id), None, None)) => Ok(Reference::Replenishment(id.to())),
-            (None, (None, None, Some(id), None)) => Ok(Reference::Closing(id.to())),
-            (None, (None, None, None, Some(id))) => Ok(Reference::Withdrawal(id.to())),
-            _ => Err(corrupt("movements.transfer_reference")),
-        }
-    }
-
     fn movement(self) -> Result<BookedMovement, StoreError> {
         let kind: MovementKind = word(&self.kind, "movements.kind")?;
-        let movement = Movement::new(kind, self.reference()?, Kopecks::new(self.amount));
+        let movement = Movement::new(kind, self.reference.reference()?, Kopecks::new(self.amount));
         Ok(BookedMovement {
             number: self.number,
             movement: movement.map_err(|_| corrupt("entries.amount"))?,
@@ -122,8 +97,7 @@ impl DieselTransaction {
         statement: &'static str,
         values: Vec<Bind<'_>>,
     ) -> Result<Vec<BookedMovement>, StoreError> {
-        let rows: Vec<BookedRow> = statements::load(self.of(partner)?, statement, values).stored()?;
-        rows.into_iter().map(BookedRow::movement).collect()
+        statements::load(self.of(partner)?, statement, values).all(BookedRow::movement)
     }
 }
 
@@ -168,15 +142,13 @@ impl MovementRepository for DieselTransaction {
 
     fn totals(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<KindTotal>, StoreError> {
         let values = binds![partner.key(), numbers.start, numbers.end];
-        let rows: Vec<TotalRow> = statements::load(self.of(partner)?, TOTALS, values).stored()?;
-        let total = |row: TotalRow| {
+        statements::load(self.of(partner)?, TOTALS, values).all(|row: TotalRow| {
             Ok(KindTotal {
                 kind: word(&row.kind, "movements.kind")?,
                 number: natural(row.number, "movements")?,
                 amount: Kopecks::new(row.amount),
             })
-        };
-        rows.into_iter().map(total).collect()
+        })
     }
 
     fn range(&mut self, partner: PartnerId, numbers: Range<i64>) -> Result<Vec<BookedMovement>, StoreError> {

@@ -12,7 +12,7 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{ColumnCipher, OrderFilter, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
-use super::{descending, window};
+use super::{descending, listed, window};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, natural, word};
 use crate::counters::List;
@@ -142,10 +142,8 @@ impl LineRow {
     }
 }
 
-type OrdersQuery = orders::BoxedQuery<'static, MultiBackend>;
-
 /// The partner's orders that fit `filter`.
-fn filtered(partner: PartnerId, filter: &OrderFilter) -> OrdersQuery {
+fn filtered(partner: PartnerId, filter: &OrderFilter) -> orders::BoxedQuery<'static, MultiBackend> {
     let mut query = orders::table.filter(orders::partner_id.eq(partner.key())).into_boxed();
     if let Some(state) = filter.state {
         query = query.filter(orders::state.eq(state.as_str()));
@@ -232,19 +230,16 @@ impl OrderRepository for DieselTransaction {
         filter: &OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
-        let newest_first = |rows: OrdersQuery| rows.order(orders::seq.desc()).select(OrderRow::as_select());
-        let (total, rows): (i64, Vec<OrderRow>) = if filter.is_empty() {
+        let own = || filtered(partner, filter).order(orders::seq.desc()).select(OrderRow::as_select());
+        let (total, rows) = if filter.is_empty() {
             let total = self.last_number(partner, List::Orders)?.unwrap_or(0);
             let (after, up_to) = descending(page, total);
-            let rows = filtered(partner, filter).filter(orders::seq.gt(after)).filter(orders::seq.le(up_to));
-            (total, newest_first(rows).load(self.of(partner)?).stored()?)
+            (total, own().filter(orders::seq.gt(after)).filter(orders::seq.le(up_to)))
         } else {
-            let total = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
+            let total: i64 = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
-            let rows = filtered(partner, filter).limit(limit).offset(offset);
-            (total, newest_first(rows).load(self.of(partner)?).stored()?)
+            (total, own().limit(limit).offset(offset))
         };
-        let items = rows.into_iter().map(OrderRow::order).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: natural(total, "counters.last")? })
+        listed(total, rows.load(self.of(partner)?), OrderRow::order)
     }
 }

@@ -87,12 +87,11 @@ impl SealingKeyRow {
     }
 
     fn record(self) -> Result<SealingKeyRecord, StoreError> {
-        let until = |at: UtcTimestamp| at.time("sealing_keys.accepted_until");
         Ok(SealingKeyRecord {
             key_id: fixed(self.key_id, "sealing_keys.key_id")?,
             encrypted_secret: self.encrypted_secret,
             created_at: self.created_at.time("sealing_keys.created_at")?,
-            accepted_until: self.accepted_until.map(until).transpose()?,
+            accepted_until: UtcTimestamp::optional(self.accepted_until, "sealing_keys.accepted_until")?,
         })
     }
 }
@@ -149,7 +148,7 @@ impl PartnerRepository for DieselTransaction {
             .get_result(self.of(id)?)
             .optional()
             .stored()?;
-        until.flatten().map(|until| until.time("partners.former_api_key_until")).transpose()
+        UtcTimestamp::optional(until.flatten(), "partners.former_api_key_until")
     }
 
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
@@ -182,13 +181,11 @@ impl PartnerRepository for DieselTransaction {
     }
 
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {
-        let rows: Vec<SealingKeyRow> = sealing_keys::table
+        let mut keys: Vec<SealingKeyRecord> = sealing_keys::table
             .filter(sealing_keys::partner_id.eq(id.key()))
             .select(SealingKeyRow::as_select())
             .load(self.of(id)?)
-            .stored()?;
-        let mut keys: Vec<SealingKeyRecord> =
-            rows.into_iter().map(SealingKeyRow::record).collect::<Result<_, _>>()?;
+            .all(SealingKeyRow::record)?;
         // Of two keys of one moment, the one without an end is the newer.
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.accepted_until.is_some()));
         Ok(keys)

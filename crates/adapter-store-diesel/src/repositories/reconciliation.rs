@@ -5,41 +5,53 @@ use std::ops::Range;
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
-use kopeck_domain::ledger::{Account, Balances, Reference};
+use kopeck_domain::ledger::{Account, Balances};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError};
 use time::OffsetDateTime;
 
 use super::jobs;
+use super::movement_reference::ReferenceColumns;
 use super::transactions::TransactionRow;
-use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
-use crate::error::Stored;
+use crate::convert::{AsKey, card_number, natural, number, word};
+use crate::error::{Stored, StoredRows};
 use crate::schema::{cards, transactions};
 use crate::sql_types::{Id, UtcTimestamp, sql};
-use crate::statements;
+use crate::statements::{self, binds};
 use crate::transaction::DieselTransaction;
 
-type RequestId = Nullable<sql::Id>;
-type ReferenceRow = (Option<String>, Option<Id>, Option<Id>, Option<Id>, Option<Id>, i64, i64);
-
-fn reference_sums(row: ReferenceRow) -> Result<ReferenceSums, StoreError> {
-    let (transfer, order, replenishment, closing, withdrawal, held, spent) = row;
-    let reference = match (transfer, order, replenishment, closing, withdrawal) {
-        (Some(text), None, None, None, None) => {
-            Reference::Transfer(word(&text, "movements.transfer_reference")?)
-        }
-        (None, Some(id), None, None, None) => Reference::Order(id.to()),
-        (None, None, Some(id), None, None) => Reference::Replenishment(id.to()),
-        (None, None, None, Some(id), None) => Reference::Closing(id.to()),
-        (None, None, None, None, Some(id)) => Reference::Withdrawal(id.to()),
-        _ => return Err(corrupt("movements.transfer_reference")),
-    };
-    Ok(ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) })
+/// What is held and spent of the money of one reference.
+#[derive(QueryableByName)]
+struct SumsRow {
+    #[diesel(embed)]
+    reference: ReferenceColumns,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+    #[diesel(sql_type = BigInt)]
+    spent: i64,
 }
+
+impl SumsRow {
+    fn sums(self) -> Result<ReferenceSums, StoreError> {
+        let (held, spent) = (Kopecks::new(self.held), Kopecks::new(self.spent));
+        Ok(ReferenceSums { reference: self.reference.reference()?, held, spent })
+    }
+}
+
+const REFERENCE_SUMS: &str = "
+    SELECT transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, held, spent FROM (
+        SELECT m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id,
+            CAST(SUM(CASE e.account WHEN 'HELD' THEN e.amount ELSE 0 END) AS BIGINT) AS held,
+            CAST(SUM(CASE e.account WHEN 'SPENT' THEN e.amount ELSE 0 END) AS BIGINT) AS spent
+        FROM movements m JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number
+        WHERE m.partner_id = ?
+        GROUP BY m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id
+    ) sums
+    WHERE held <> 0 OR spent <> 0";
 
 impl ReconciliationRepository for DieselTransaction {
     fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError> {
@@ -93,51 +105,34 @@ impl ReconciliationRepository for DieselTransaction {
     }
 
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
-        let rows: Vec<ReferenceRow> =
-            sql::<(Nullable<Text>, RequestId, RequestId, RequestId, RequestId, BigInt, BigInt)>(
-                "SELECT transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, held, spent FROM (\
-                 SELECT m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id, \
-                 CAST(SUM(CASE e.account WHEN 'HELD' THEN e.amount ELSE 0 END) AS BIGINT) AS held, \
-                 CAST(SUM(CASE e.account WHEN 'SPENT' THEN e.amount ELSE 0 END) AS BIGINT) AS spent \
-                 FROM movements m JOIN entries e \
-                 ON e.partner_id = m.partner_id AND e.movement = m.number \
-                 WHERE m.partner_id = ",
-            )
-            .bind::<sql::Id, _>(partner.key())
-            .sql(
-                " GROUP BY m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id) sums \
-                 WHERE held <> 0 OR spent <> 0",
-            )
-            .load(self.of(partner)?)
-            .stored()?;
-        rows.into_iter().map(reference_sums).collect()
+        let values = binds![partner.key()];
+        statements::load(self.of(partner)?, REFERENCE_SUMS, values).all(SumsRow::sums)
     }
 
     fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError> {
-        let rows: Vec<(Id, String, i64, i64, i64, bool)> =
-            sql::<(sql::Id, Text, BigInt, BigInt, BigInt, Bool)>(
-                "SELECT o.id, o.state, o.cost, o.cards, \
-                 (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
-                 EXISTS (SELECT 1 FROM jobs w WHERE w.partner_id = o.partner_id \
-                 AND w.subject_id = o.id AND w.subject_kind = ",
-            )
-            .bind::<Text, _>(jobs::ORDER)
-            .sql(") FROM orders o WHERE o.partner_id = ")
-            .bind::<sql::Id, _>(partner.key())
-            .sql(" ORDER BY o.seq")
-            .load(self.of(partner)?)
-            .stored()?;
-        let facts = |(order, state, cost, cards, stored_cards, has_job): (Id, String, _, _, _, _)| {
-            Ok(OrderFacts {
-                id: order.to(),
-                state: word(&state, "orders.state")?,
-                cost: Kopecks::new(cost),
-                cards: natural(cards, "orders.cards")?,
-                stored_cards: natural(stored_cards, "cards")?,
-                has_job,
-            })
-        };
-        rows.into_iter().map(facts).collect()
+        let facts =
+            |(order, state, cost, cards, stored_cards, has_job): (Id, String, i64, i64, i64, bool)| {
+                Ok(OrderFacts {
+                    id: order.to(),
+                    state: word(&state, "orders.state")?,
+                    cost: Kopecks::new(cost),
+                    cards: natural(cards, "orders.cards")?,
+                    stored_cards: natural(stored_cards, "cards")?,
+                    has_job,
+                })
+            };
+        sql::<(sql::Id, Text, BigInt, BigInt, BigInt, Bool)>(
+            "SELECT o.id, o.state, o.cost, o.cards, \
+             (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
+             EXISTS (SELECT 1 FROM jobs w WHERE w.partner_id = o.partner_id \
+             AND w.subject_id = o.id AND w.subject_kind = ",
+        )
+        .bind::<Text, _>(jobs::ORDER)
+        .sql(") FROM orders o WHERE o.partner_id = ")
+        .bind::<sql::Id, _>(partner.key())
+        .sql(" ORDER BY o.seq")
+        .load(self.of(partner)?)
+        .all(facts)
     }
 
     fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
@@ -148,13 +143,11 @@ impl ReconciliationRepository for DieselTransaction {
     }
 
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
-        let rows: Vec<Id> =
-            sql::<sql::Id>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
-                .bind::<sql::Id, _>(partner.key())
-                .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
-                .load(self.of(partner)?)
-                .stored()?;
-        Ok(rows.into_iter().map(Id::to).collect())
+        sql::<sql::Id>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
+            .bind::<sql::Id, _>(partner.key())
+            .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
+            .load(self.of(partner)?)
+            .all(|id: Id| Ok(id.to()))
     }
 
     fn cards(
@@ -162,17 +155,15 @@ impl ReconciliationRepository for DieselTransaction {
         after: Option<CardNumber>,
         limit: u32,
     ) -> Result<Vec<(CardNumber, PartnerId, CardId)>, StoreError> {
-        let rows: Vec<(i64, Id, Id)> = cards::table
+        cards::table
             .filter(cards::number.gt(after.map_or(0, number)))
             .order(cards::number)
             .limit(i64::from(limit))
             .select((cards::number, cards::partner_id, cards::id))
             .load(self.unlocked()?)
-            .stored()?;
-        let card = |(number, partner, card): (i64, Id, Id)| {
-            Ok((card_number(number, "cards.number")?, partner.to(), card.to()))
-        };
-        rows.into_iter().map(card).collect()
+            .all(|(number, partner, card): (i64, Id, Id)| {
+                Ok((card_number(number, "cards.number")?, partner.to(), card.to()))
+            })
     }
 
     fn transactions(

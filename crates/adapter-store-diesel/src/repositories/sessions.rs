@@ -97,15 +97,13 @@ impl SessionRepository for DieselTransaction {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
         let joined =
             token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
-        let found: Option<(PairRow, UtcTimestamp, bool)> = token_pairs::table
+        token_pairs::table
             .inner_join(sessions::table.on(joined))
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
             .select((PairRow::as_select(), sessions::created_at, sessions::revoked))
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        found.map(|(row, started_at, revoked)| row.stored_pair(started_at, revoked)).transpose()
+            .found(|(row, started_at, revoked): (PairRow, _, _)| row.stored_pair(started_at, revoked))
     }
 
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError> {

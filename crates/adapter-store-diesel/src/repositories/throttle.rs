@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use kopeck_port_store::{StoreError, ThrottleRepository};
 use time::OffsetDateTime;
 
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::login_failures;
 use crate::sql_types::UtcTimestamp;
 use crate::statements::{self, binds};
@@ -24,15 +24,14 @@ impl ThrottleRepository for DieselTransaction {
         since: OffsetDateTime,
         limit: u32,
     ) -> Result<Vec<OffsetDateTime>, StoreError> {
-        let moments: Vec<UtcTimestamp> = login_failures::table
+        login_failures::table
             .filter(login_failures::subject.eq(subject))
             .filter(login_failures::failed_at.gt(UtcTimestamp::of(since)))
             .order(login_failures::failed_at.desc())
             .limit(i64::from(limit))
             .select(login_failures::failed_at)
             .load(self.owning(Lock::Digest(subject))?)
-            .stored()?;
-        moments.into_iter().map(|at| at.time("login_failures.failed_at")).collect()
+            .all(|at: UtcTimestamp| at.time("login_failures.failed_at"))
     }
 
     fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError> {

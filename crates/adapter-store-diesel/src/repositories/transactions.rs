@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::person::CustomId;
@@ -15,9 +15,9 @@ use kopeck_port_store::{
 };
 use time::OffsetDateTime;
 
-use super::window;
+use super::{listed, window};
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, corrupt, natural, word};
+use crate::convert::{AsKey, corrupt, word};
 use crate::counters::List;
 use crate::error::Stored;
 use crate::schema::transactions;
@@ -26,7 +26,7 @@ use crate::statements::{self, Bind, binds, row};
 use crate::transaction::DieselTransaction;
 
 /// A transaction as its table has it.
-#[derive(Queryable, Selectable)]
+#[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = transactions)]
 pub(super) struct TransactionRow {
     partner_id: Id,
@@ -107,24 +107,8 @@ fn filtered(
 /// A transaction among those of all cards.
 #[derive(QueryableByName)]
 struct NumberedRow {
-    #[diesel(sql_type = BigInt)]
-    seq: i64,
-    #[diesel(sql_type = sql::Id)]
-    card_id: Id,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = sql::UtcTimestamp)]
-    executed_at: UtcTimestamp,
-    #[diesel(sql_type = Text)]
-    kind: String,
-    #[diesel(sql_type = BigInt)]
-    amount: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    place: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    mcc: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    merchant_id: Option<String>,
+    #[diesel(embed)]
+    transaction: TransactionRow,
     #[diesel(sql_type = Nullable<sql::Id>)]
     employee_id: Option<Id>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -136,25 +120,17 @@ impl NumberedRow {
         // What is no custom identifier stands for none.
         let custom_id: Option<CustomId> = self.custom_id.and_then(|text| text.parse().ok());
         Ok(PartnerTransaction {
-            seq: self.seq,
-            card: self.card_id.to(),
+            seq: self.transaction.seq,
+            card: self.transaction.card(),
             holder: self.employee_id.map(|employee| (employee.to(), custom_id)),
-            transaction: Transaction {
-                id: self.id,
-                executed_at: self.executed_at.time("transactions.executed_at")?,
-                kind: word(&self.kind, "transactions.kind")?,
-                amount: Kopecks::new(self.amount),
-                place: self.place,
-                mcc: self.mcc,
-                merchant_id: self.merchant_id,
-            },
+            transaction: self.transaction.transaction()?,
         })
     }
 }
 
 /// With outer joins SQLite keeps this order of tables, in which nothing is sorted.
-const NUMBERED: &str = "SELECT t.seq, t.card_id, t.id, t.executed_at, t.kind, t.amount, t.place, t.mcc, t.merchant_id, \
-    c.employee_id, e.custom_id \
+const NUMBERED: &str = "SELECT t.partner_id, t.card_id, t.id, t.executed_at, t.kind, t.amount, t.place, t.mcc, \
+    t.merchant_id, t.seq, c.employee_id, e.custom_id \
     FROM transactions t \
     LEFT JOIN cards c ON c.partner_id = t.partner_id AND c.id = t.card_id \
     LEFT JOIN employees e ON e.id = c.employee_id AND e.partner_id = c.partner_id \
@@ -275,17 +251,12 @@ impl TransactionRepository for DieselTransaction {
     ) -> Result<Listed<Transaction>, StoreError> {
         let total: i64 = filtered(partner, card, filter).count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
-        let rows: Vec<TransactionRow> = filtered(partner, card, filter)
+        let rows = filtered(partner, card, filter)
             .order((transactions::executed_at.desc(), transactions::id.desc()))
             .limit(limit)
             .offset(offset)
-            .select(TransactionRow::as_select())
-            .load(self.of(partner)?)
-            .stored()?;
-        Ok(Listed {
-            items: rows.into_iter().map(TransactionRow::transaction).collect::<Result<_, _>>()?,
-            total: natural(total, "transactions")?,
-        })
+            .select(TransactionRow::as_select());
+        listed(total, rows.load(self.of(partner)?), TransactionRow::transaction)
     }
 
     fn after(
@@ -302,7 +273,7 @@ impl TransactionRepository for DieselTransaction {
             {
                 rows.append(&mut self.numbered(partner, query, Some(card))?);
             }
-            rows.sort_unstable_by_key(|row| row.seq);
+            rows.sort_unstable_by_key(|row| row.transaction.seq);
             rows.truncate(usize::try_from(query.limit).unwrap_or(usize::MAX));
         } else {
             rows = self.numbered(partner, query, query.card)?;

@@ -15,11 +15,11 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{DeliveryBacklog, StoreError, WebhookRecord, WebhookRepository};
 use time::OffsetDateTime;
 
-use self::rows::{DeliveryRow, WebhookRow};
-use super::window;
+use self::rows::{DeliveryRow, WebhookRow, stamp};
+use super::{listed, window};
 use crate::convert::{AsKey, natural};
 use crate::counters::List;
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{counters, events, partners, webhook_deliveries, webhooks};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, INSERT_CHUNK, Row as _, binds};
@@ -47,14 +47,11 @@ impl WebhookRepository for DieselTransaction {
     }
 
     fn get(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<WebhookRecord>, StoreError> {
-        let row: Option<WebhookRow> = webhooks::table
-            .filter(webhooks::partner_id.eq(partner.key()))
-            .filter(webhooks::id.eq(id.key()))
+        webhooks::table
+            .find((partner.key(), id.key()))
             .select(WebhookRow::as_select())
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        row.map(|row| row.record(&*self.cipher)).transpose()
+            .found(|row| row.record(&*self.cipher))
     }
 
     fn update(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<(), StoreError> {
@@ -76,16 +73,9 @@ impl WebhookRepository for DieselTransaction {
         let own = webhooks::table.filter(webhooks::partner_id.eq(partner.key()));
         let total: i64 = own.count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
-        let rows: Vec<WebhookRow> = own
-            // Identifiers ascend with time.
-            .order(webhooks::id)
-            .limit(limit)
-            .offset(offset)
-            .select(WebhookRow::as_select())
-            .load(self.of(partner)?)
-            .stored()?;
-        let items = rows.into_iter().map(|row| row.record(&*self.cipher)).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: natural(total, "webhooks")? })
+        // Identifiers ascend with time.
+        let rows = own.order(webhooks::id).limit(limit).offset(offset).select(WebhookRow::as_select());
+        listed(total, rows.load(self.of(partner)?), |row| row.record(&*self.cipher))
     }
 
     fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError> {
@@ -141,14 +131,13 @@ impl WebhookRepository for DieselTransaction {
         now: OffsetDateTime,
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError> {
-        let rows: Vec<DeliveryRow> = deliveries_of!(partner, id)
+        deliveries_of!(partner, id)
             .filter(webhook_deliveries::next_attempt_at.le(UtcTimestamp::of(now)))
             .order((webhook_deliveries::next_attempt_at, webhook_deliveries::position))
             .limit(i64::from(limit))
             .select(DeliveryRow::as_select())
             .load(self.of(partner)?)
-            .stored()?;
-        rows.into_iter().map(DeliveryRow::delivery).collect()
+            .all(DeliveryRow::delivery)
     }
 
     fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError> {
@@ -157,7 +146,7 @@ impl WebhookRepository for DieselTransaction {
             .select(min(webhook_deliveries::next_attempt_at))
             .get_result(self.of(partner)?)
             .stored()?;
-        next.map(|next| next.time("webhook_deliveries.next_attempt_at")).transpose()
+        UtcTimestamp::optional(next, "webhook_deliveries.next_attempt_at")
     }
 
     fn update_delivery(
@@ -166,7 +155,6 @@ impl WebhookRepository for DieselTransaction {
         id: WebhookId,
         delivery: &Delivery,
     ) -> Result<(), StoreError> {
-        let stamp = |at: Option<OffsetDateTime>| at.map(UtcTimestamp::of);
         let text = "UPDATE webhook_deliveries SET status = ?, attempts = ?, last_attempt_at = ?, last_status_code = ?,
                 last_error = ?, next_attempt_at = ?
             WHERE partner_id = ? AND webhook_id = ? AND id = ?";
@@ -226,15 +214,12 @@ impl WebhookRepository for DieselTransaction {
         let own = || deliveries_of!(partner, id).filter(webhook_deliveries::status.eq_any(any.clone()));
         let total: i64 = own().count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
-        let rows: Vec<DeliveryRow> = own()
+        let rows = own()
             .order(webhook_deliveries::position.desc())
             .limit(limit)
             .offset(offset)
-            .select(DeliveryRow::as_select())
-            .load(self.of(partner)?)
-            .stored()?;
-        let items = rows.into_iter().map(DeliveryRow::delivery).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: natural(total, "webhook_deliveries")? })
+            .select(DeliveryRow::as_select());
+        listed(total, rows.load(self.of(partner)?), DeliveryRow::delivery)
     }
 
     fn delivered_or_pending(
@@ -244,14 +229,13 @@ impl WebhookRepository for DieselTransaction {
         after: i64,
         until: i64,
     ) -> Result<BTreeSet<i64>, StoreError> {
-        let seqs: Vec<i64> = deliveries_of!(partner, id)
+        deliveries_of!(partner, id)
             .filter(webhook_deliveries::seq.gt(after))
             .filter(webhook_deliveries::seq.le(until))
             .filter(webhook_deliveries::status.ne(DeliveryStatus::Failed.as_str()))
             .select(webhook_deliveries::seq)
             .load(self.of(partner)?)
-            .stored()?;
-        Ok(seqs.into_iter().collect())
+            .all(Ok)
     }
 
     fn has_delivery_of(
@@ -280,7 +264,7 @@ impl WebhookRepository for DieselTransaction {
             .stored()?;
         Ok(DeliveryBacklog {
             pending: natural(count, "webhook_deliveries")?,
-            oldest: oldest.map(|at| at.time("webhook_deliveries.created_at")).transpose()?,
+            oldest: UtcTimestamp::optional(oldest, "webhook_deliveries.created_at")?,
             failing: natural(failing, "webhooks")?,
         })
     }

@@ -274,7 +274,7 @@ fn outages(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
         &["reason"],
     )?;
     for outage in Outage::ALL {
-        outages.get_metric_with_label_values(&[outage.name()])?;
+        outages.get_metric_with_label_values(&[outage.as_str()])?;
     }
     Ok(outages)
 }
@@ -428,7 +428,7 @@ impl StoreObserver for Metrics {
     }
 
     fn failed(&self, _access: Access, outage: Outage) {
-        self.outages.with_label_values(&[outage.name()]).inc();
+        self.outages.with_label_values(&[outage.as_str()]).inc();
     }
 }
 

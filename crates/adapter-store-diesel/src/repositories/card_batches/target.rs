@@ -1,14 +1,15 @@
 //! Cards as a new batch finds them.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::BigInt;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::{BatchTarget, CardClaims, StoreError};
 
 use crate::connection::AnyConnection;
 use crate::convert::{AsKey, card_number, word};
-use crate::error::Stored;
-use crate::sql_types::{Day, Id, sql};
+use crate::error::StoredRows;
+use crate::schema::cards;
+use crate::sql_types::{Day, Id};
 use crate::statements::{self, Bind, OneOf, binds};
 use crate::transaction::loader::BatchLoad;
 
@@ -19,16 +20,12 @@ pub(crate) struct TargetOf {
 }
 
 #[derive(QueryableByName)]
+#[diesel(table_name = cards)]
 pub(crate) struct TargetRow {
-    #[diesel(sql_type = sql::Id)]
     id: Id,
-    #[diesel(sql_type = BigInt)]
     number: i64,
-    #[diesel(sql_type = Nullable<Text>)]
     link_status: Option<String>,
-    #[diesel(sql_type = Text)]
     standing: String,
-    #[diesel(sql_type = sql::Day)]
     valid_until: Day,
     /// The sum of the lanes that claim it.
     #[diesel(sql_type = BigInt)]
@@ -80,8 +77,7 @@ pub(super) fn load(
 ) -> Result<Vec<BatchTarget>, StoreError> {
     let keys = cards.iter().map(AsKey::key).collect();
     let values = binds![partner.key(), OneOf(keys)];
-    let rows: Vec<TargetRow> = statements::load(connection, targets!("?"), values).stored()?;
-    rows.into_iter().map(TargetRow::target).collect()
+    statements::load(connection, targets!("?"), values).all(TargetRow::target)
 }
 
 impl BatchLoad for TargetOf {

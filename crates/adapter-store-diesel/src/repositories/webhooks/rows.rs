@@ -43,12 +43,8 @@ row!(
     failing_since, secret, former_secret, former_until, cursor, due_at, lease_owner, leased_until
 );
 
-fn stamp(at: Option<OffsetDateTime>) -> Option<UtcTimestamp> {
+pub(super) fn stamp(at: Option<OffsetDateTime>) -> Option<UtcTimestamp> {
     at.map(UtcTimestamp::of)
-}
-
-fn time(at: Option<UtcTimestamp>, column: &'static str) -> Result<Option<OffsetDateTime>, StoreError> {
-    at.map(|at| at.time(column)).transpose()
 }
 
 fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, row: &'a [u8]) -> RowCipher<'a> {
@@ -98,14 +94,14 @@ impl WebhookRow {
         };
         let former =
             self.former_secret.as_deref().map(|stored| secret("former_secret", stored)).transpose()?;
-        let until = time(self.former_until, "webhooks.former_until")?;
+        let until = UtcTimestamp::optional(self.former_until, "webhooks.former_until")?;
         let types = |types: String| types.split(',').map(|name| word(name, "webhooks.types")).collect();
-        let lease = self.lease_owner.zip(time(self.leased_until, "webhooks.leased_until")?);
+        let lease = self.lease_owner.zip(UtcTimestamp::optional(self.leased_until, "webhooks.leased_until")?);
         Ok(WebhookRecord {
             secret: secret("secret", &self.secret)?,
             former_secret: former.zip(until),
             cursor: self.cursor,
-            due_at: time(self.due_at, "webhooks.due_at")?,
+            due_at: UtcTimestamp::optional(self.due_at, "webhooks.due_at")?,
             lease: lease.map(|(owner, until)| Lease { owner: owner.0, until }),
             webhook: Webhook {
                 id: self.id.to(),
@@ -115,9 +111,9 @@ impl WebhookRow {
                 sealed: self.sealed,
                 enabled: self.enabled,
                 created_at: self.created_at.time("webhooks.created_at")?,
-                last_success_at: time(self.last_success_at, "webhooks.last_success_at")?,
-                last_failure_at: time(self.last_failure_at, "webhooks.last_failure_at")?,
-                failing_since: time(self.failing_since, "webhooks.failing_since")?,
+                last_success_at: UtcTimestamp::optional(self.last_success_at, "webhooks.last_success_at")?,
+                last_failure_at: UtcTimestamp::optional(self.last_failure_at, "webhooks.last_failure_at")?,
+                failing_since: UtcTimestamp::optional(self.failing_since, "webhooks.failing_since")?,
             },
         })
     }
@@ -184,10 +180,16 @@ impl DeliveryRow {
             event_type: word(&self.kind, "webhook_deliveries.kind")?,
             status: word(&self.status, "webhook_deliveries.status")?,
             attempts: natural(self.attempts, "webhook_deliveries.attempts")?,
-            last_attempt_at: time(self.last_attempt_at, "webhook_deliveries.last_attempt_at")?,
+            last_attempt_at: UtcTimestamp::optional(
+                self.last_attempt_at,
+                "webhook_deliveries.last_attempt_at",
+            )?,
             last_status_code: self.last_status_code.map(code).transpose()?,
             last_error: self.last_error,
-            next_attempt_at: time(self.next_attempt_at, "webhook_deliveries.next_attempt_at")?,
+            next_attempt_at: UtcTimestamp::optional(
+                self.next_attempt_at,
+                "webhook_deliveries.next_attempt_at",
+            )?,
         })
     }
 }
