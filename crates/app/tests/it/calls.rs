@@ -17,7 +17,7 @@ pub const UNKNOWN_ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 pub struct Api {
     http: reqwest::Client,
     base: String,
-    pub token: String,
+    token: String,
 }
 
 /// What came back.
