@@ -9,7 +9,6 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::ServerHandle;
 use socket2::SockRef;
 
 use crate::connections::Connections;
@@ -43,8 +42,8 @@ impl Drain {
 
     /// Accepts no new connections, and waits about a second until connections in use are closed. The rest are idle, or
     /// have a long request in flight.
-    pub async fn finish(&self, server: &ServerHandle) {
-        refuse_connections(&self.listener, server).await;
+    pub async fn finish(&self) {
+        refuse_connections(&self.listener).await;
         // The caller stops the server in either case.
         let _ = tokio::time::timeout(GRACE, self.closed()).await;
     }
@@ -56,7 +55,7 @@ impl Drain {
 }
 
 /// Lets the kernel refuse new connections, without losing one that it has accepted and the server has not.
-async fn refuse_connections(listener: &TcpListener, server: &ServerHandle) {
+async fn refuse_connections(listener: &TcpListener) {
     let socket = SockRef::from(listener);
     // Closing a listener resets the connections in its queue. A socket filter first ignores new SYN segments until the
     // queue is empty; clients repeat them after a second and are refused then. Where the system has no such filter, a
@@ -65,8 +64,6 @@ async fn refuse_connections(listener: &TcpListener, server: &ServerHandle) {
     if socket.attach_filter(&IGNORE_SYN).is_ok() {
         tokio::time::sleep(BACKLOG).await;
     }
-    // A server that still polled the socket would log its shutdown as an error.
-    server.pause().await;
     // The server holds another descriptor of the socket, so dropping this one would close nothing.
     let _ = socket.shutdown(std::net::Shutdown::Both);
 }

@@ -28,7 +28,7 @@ pub(super) async fn serve_and_drain(
     let handle = server.handle();
     let serving = actix_web::rt::spawn(server);
     end.await;
-    drain.finish(&handle).await;
+    drain.finish().await;
     tokio::select! {
         () = handle.stop(true) => serving.await.context("the server panicked")??,
         // Only TLS handshakes are left. The server would poll for their end once a second.
