@@ -53,8 +53,12 @@ impl DieselTransaction {
     /// The number for the next row. It is given out by [`give_out`](Self::give_out), after the row was inserted: an
     /// insert that a constraint refuses then leaves no gap, even if the unit of work goes on.
     pub(crate) fn next_number(&mut self, partner: PartnerId, list: List) -> Result<i64, StoreError> {
-        let last = self.last_number(partner, list)?.ok_or(StoreError::Conflict(Rule::Reference))?;
-        Ok(last + 1)
+        let last = self.last_number(partner, list);
+        if last == Err(StoreError::Rerun) {
+            // Most new rows have their event in the same unit of work, so its number is loaded together with theirs.
+            let _ = self.last_number(partner, List::Events);
+        }
+        Ok(last?.ok_or(StoreError::Conflict(Rule::Reference))? + 1)
     }
 
     /// Gives out the numbers up to `last`.

@@ -1,8 +1,9 @@
 -- Events: one feed a partner.
 
--- `seq` numbers a partner's events without gaps. `data` is JSON; it holds no personal data.
+-- `seq` numbers a partner's events without gaps: it comes from `counters`, which refers to the partner, so the events need not.
+-- `data` is JSON; it holds no personal data.
 CREATE TABLE events (
-    partner_id UUID        NOT NULL REFERENCES partners (id),
+    partner_id UUID        NOT NULL,
     seq        BIGINT      NOT NULL CHECK (seq > 0),
     id         UUID        NOT NULL,
     kind       TEXT        COLLATE "C" NOT NULL,

@@ -10,9 +10,8 @@ CREATE INDEX recorded_responses_of_employee ON recorded_responses (partner_id, e
 
 -- The employee whose `customId` an event holds.
 ALTER TABLE events ADD COLUMN employee_id UUID;
-UPDATE events SET employee_id = (data::jsonb ->> 'employee')::uuid
+UPDATE events SET employee_id = (data::jsonb -> 'data' ->> 'employee')::uuid
 WHERE kind IN ('employee.created', 'employee.updated');
-CREATE INDEX events_of_employee ON events (partner_id, employee_id) WHERE employee_id IS NOT NULL;
 
 CREATE OR REPLACE VIEW v_employees AS
 SELECT

@@ -1,8 +1,9 @@
 -- Events: one feed a partner.
 
--- `seq` numbers a partner's events without gaps. `data` is JSON; it holds no personal data.
+-- `seq` numbers a partner's events without gaps: it comes from `counters`, which refers to the partner, so the events need not.
+-- `data` is JSON; it holds no personal data.
 CREATE TABLE events (
-    partner_id BLOB    NOT NULL REFERENCES partners (id),
+    partner_id BLOB    NOT NULL,
     seq        INTEGER NOT NULL CHECK (seq > 0),
     id         BLOB    NOT NULL CHECK (length(id) = 16),
     kind       TEXT    NOT NULL,

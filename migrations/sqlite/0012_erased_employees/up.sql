@@ -10,9 +10,8 @@ CREATE INDEX recorded_responses_of_employee ON recorded_responses (partner_id, e
 
 -- The employee whose `customId` an event holds.
 ALTER TABLE events ADD COLUMN employee_id BLOB;
-UPDATE events SET employee_id = unhex(replace(json_extract(data, '$.employee'), '-', ''))
+UPDATE events SET employee_id = unhex(replace(json_extract(data, '$.data.employee'), '-', ''))
 WHERE kind IN ('employee.created', 'employee.updated');
-CREATE INDEX events_of_employee ON events (partner_id, employee_id) WHERE employee_id IS NOT NULL;
 
 DROP VIEW v_employees;
 CREATE VIEW v_employees AS

@@ -4,7 +4,6 @@ use diesel::prelude::*;
 use kopeck_domain::event::{Event, EventData, EventType};
 use kopeck_domain::ids::{EmployeeId, EventId, PartnerId};
 use kopeck_port_store::{EventRepository, FeedEvent, StoreError};
-use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::convert::{AsKey, corrupt};
@@ -30,29 +29,31 @@ struct EventRow {
     employee_id: Option<Id>,
 }
 
-/// The JSON of an event's data.
+/// The types whose data can hold the `customId` of an employee.
+const NAMING: [EventType; 2] = [EventType::EmployeeCreated, EventType::EmployeeUpdated];
+
+/// The JSON of an event's data, with its type.
 fn stored(data: &EventData) -> Result<String, StoreError> {
-    let form = serde_json::to_value(data).map_err(|error| StoreError::Failed(error.to_string()))?;
-    Ok(form.get("data").unwrap_or(&Value::Null).to_string())
+    serde_json::to_string(data).map_err(|error| StoreError::Failed(error.to_string()))
 }
 
 impl EventRow {
     fn new(partner: PartnerId, seq: i64, event: &Event) -> Result<Self, StoreError> {
+        let (event_type, employee) = (event.data.event_type(), event.data.names());
+        debug_assert!(employee.is_none() || NAMING.contains(&event_type), "{event_type}");
         Ok(Self {
             partner_id: partner.key(),
             seq,
             id: event.id.key(),
-            kind: event.data.event_type().as_str().to_owned(),
+            kind: event_type.as_str().to_owned(),
             data: stored(&event.data)?,
             created_at: UtcTimestamp::of(event.created_at),
-            employee_id: event.data.names().map(|employee| employee.key()),
+            employee_id: employee.map(|employee| employee.key()),
         })
     }
 
     fn event(self) -> Result<FeedEvent, StoreError> {
-        let data: Value = serde_json::from_str(&self.data).map_err(|_| corrupt("events.data"))?;
-        let data: EventData = serde_json::from_value(json!({ "type": self.kind, "data": data }))
-            .map_err(|_| corrupt("events.data"))?;
+        let data: EventData = serde_json::from_str(&self.data).map_err(|_| corrupt("events.data"))?;
         let created_at = self.created_at.time("events.created_at")?;
         Ok(FeedEvent { seq: self.seq, event: Event { id: self.id.to(), created_at, data } })
     }
@@ -166,6 +167,7 @@ impl DieselTransaction {
     ) -> Result<(), StoreError> {
         let rows: Vec<EventRow> = events::table
             .filter(events::partner_id.eq(partner.key()))
+            .filter(events::kind.eq_any(NAMING.map(EventType::as_str)))
             .filter(events::employee_id.eq(employee.key()))
             .select(EventRow::as_select())
             .load(self.of(partner)?)
