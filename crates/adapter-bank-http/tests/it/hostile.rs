@@ -81,7 +81,6 @@ fn a_submission_whose_answer_is_lost_is_unknown_and_not_sent_again() {
         say(200, r#"{"results":[]}"#),
         say(200, r#"{"results":[{"key":"t/1","outcome":"PERHAPS"}]}"#),
         say(200, r#"{"results":[{"key":"another","outcome":"DONE"}]}"#),
-        say(200, r#"{"results":[{"key":"t/1","outcome":"PENDING"}]}"#),
         say(201, DONE),
         say(302, DONE),
         say(408, ""),

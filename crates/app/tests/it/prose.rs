@@ -23,7 +23,7 @@ const REPLACED: [(&str, &str); 23] = [
     ("key of repeats", "idempotency key"),
     ("free card", "unassigned card"),
     ("in the clear", "plaintext"),
-    ("set free", "release"),
+    ("set free ", "release"),
     ("gives back", "refund, return"),
     (" crew ", "thread pool"),
     ("bank's front", "bank connector"),

@@ -148,7 +148,7 @@ async fn a_day_is_compared_by_itself() {
     assert_eq!(figure("kopeck_reconciliation_failures_total"), 0);
     let log = installation.log();
     assert!(log.contains("a difference to the bank: another amount"), "{log}");
-    assert!(log.contains("the bank's registry and the books differ"), "{log}");
+    assert!(log.contains("the bank's registry and the service's records differ"), "{log}");
     assert!(running.stop("TERM").1);
     let listed = installation.succeed(&["audit", "list", "--action", "bank.reconcile"]);
     assert!(listed.contains("differences:1") && listed.contains("differences:0"), "{listed}");

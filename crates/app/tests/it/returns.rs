@@ -239,7 +239,7 @@ async fn a_closed_card_is_unlinked_and_its_employee_erased() {
     let shown = info(&api, card).await;
     let shown = ["bankStatus", "statusCard", "idEmployee"].map(|name| shown[name].clone());
     assert_eq!(shown, [json!("CLOSED"), Value::Null, Value::Null]);
-    assert_eq!(api.free().await.len(), 0, "a closed card is linked to nobody again");
+    assert_eq!(api.free().await.len(), 0, "a closed card cannot be linked again");
     let other = api.employee("E-9").await;
     api.link(&other, &cards[0].number, "MAIN").await.refused(409, "card_closed");
     api.expect_money(10_000, 0).await;

@@ -196,7 +196,7 @@ fn top_ups(book: &Book, random: &Random) -> Vec<TopUp> {
     cards.into_iter().map(|card| TopUp::new(card, 1 + i64::from(small(random.below(100))))).collect()
 }
 
-/// Few cards. Some have less than is asked for, and of some all is taken.
+/// Few cards. Some have less than the amount, and some are emptied.
 fn withdrawals(book: &Book, random: &Random) -> Vec<CardWithdrawal> {
     let withdrawal = |card| {
         if random.percent(10) {

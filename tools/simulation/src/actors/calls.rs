@@ -178,7 +178,7 @@ pub(super) fn carry_out(
         }
         Command::ReverseDeposit(reference) => {
             match partners::reverse_deposit(unit, env, partner, reference) {
-                // Whoever lost the answer learns with that that it was done.
+                // A caller that lost the response learns from this that it was done.
                 Ok(_) | Err(PartnerError::AlreadyReversed) => Ok(answer(200, reference.as_str())),
                 Err(error) => Err(error.into()),
             }
