@@ -131,7 +131,8 @@ fn every_key_carries_the_partner() {
         }
         let is_in_key = columns.iter().any(|column| column.name == "partner_id" && column.place > 0);
         assert!(is_in_key, "the primary key of {table} carries the partner");
-        assert!(!keys.is_empty(), "{table} holds on to its partner");
+        // An event's number comes from a counter, which holds on to the partner.
+        assert!(!keys.is_empty() || table == "events", "{table} holds on to its partner");
         for key in keys {
             let target = if key[0].parent == "partners" { "id" } else { "partner_id" };
             let carries = key.iter().any(|part| part.column == "partner_id" && part.target == target);
