@@ -151,8 +151,9 @@ impl Seeding {
             INSERT INTO balances
                 (partner_id, deposited, available, held, spent, last_movement, updated_at)
                 VALUES ({p}, -{money}, {money}, 0, 0, 1, {now});
-            INSERT INTO movements (partner_id, number, kind, transfer_reference, created_at)
-                VALUES ({p}, 1, 'DEPOSIT', 'bench', {now});
+            INSERT INTO movements
+                (partner_id, number, kind, transfer_reference, available_after, held_after, created_at)
+                VALUES ({p}, 1, 'DEPOSIT', 'bench', {money}, 0, {now});
             INSERT INTO entries (partner_id, movement, account, amount)
                 VALUES ({p}, 1, 'DEPOSITED', -{money}), ({p}, 1, 'AVAILABLE', {money});\n"
         )?;
