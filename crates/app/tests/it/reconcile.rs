@@ -61,7 +61,8 @@ impl Scene {
     /// The identifier of a card.
     async fn id_of(&self, card: CardNumber) -> String {
         let listed = self.api.get("/v1/cards").await.ok(200);
-        let is_it = |one: &&Value| one["customCardId"].to_string() == card.to_string();
+        let number: Value = serde_json::from_str(&card.to_string()).unwrap();
+        let is_it = |one: &&Value| one["customCardId"] == number;
         text(&listed["data"].as_array().unwrap().iter().find(is_it).unwrap()["idCard"])
     }
 
