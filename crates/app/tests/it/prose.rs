@@ -23,7 +23,7 @@ const REPLACED: [(&str, &str); 23] = [
     ("key of repeats", "idempotency key"),
     ("free card", "unassigned card"),
     ("in the clear", "plaintext"),
-    ("set free ", "release"),
+    ("set free", "release"),
     ("gives back", "refund, return"),
     (" crew ", "thread pool"),
     ("bank's front", "bank connector"),
@@ -100,7 +100,9 @@ fn prose(page: &str) -> String {
 fn assert_words(files: &[PathBuf], replaced: &[(&str, &str)]) {
     let mut found = Vec::new();
     for file in files {
-        let text = std::fs::read_to_string(file).unwrap().to_lowercase().replace('_', " ");
+        // The spreadsheet library's name for a row that stays in view.
+        let text = std::fs::read_to_string(file).unwrap().replace("set_freeze_panes", "");
+        let text = text.to_lowercase().replace('_', " ");
         // A turn may go on in the next line.
         let words = text.split_whitespace().filter(|word| !["//", "///", "//!", "*", "#"].contains(word));
         let text = words.collect::<Vec<_>>().join(" ");
