@@ -3,7 +3,7 @@
 use kopeck_domain::card_batch::{BatchItem, CardBatch};
 use kopeck_domain::event::{EventData, ReturnOrigin, Returned};
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::ledger::MovementKind;
+use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_port_store::{StoreError, UnitOfWork};
 
 use crate::card_batches::Kind;
@@ -26,8 +26,10 @@ pub(crate) fn book<K: Kind>(
     if !amount.is_positive() {
         return Ok(());
     }
-    let no_account = || StoreError::Failed(format!("money came back by a {}", K::NAME));
-    let reference = K::reference(batch.id).ok_or_else(no_account)?;
+    let reference = match by {
+        ReturnOrigin::Closing(id) => Reference::Closing(id),
+        ReturnOrigin::Withdrawal(id) => Reference::Withdrawal(id),
+    };
     money::book(unit, env, partner, MovementKind::Return, reference, amount)
         .map_err(MoveError::unexpected)?;
     let returned = Returned { amount, by, reference: batch.reference.clone() };
