@@ -96,6 +96,12 @@ fn a_submission_whose_answer_is_lost_is_unknown_and_not_sent_again() {
 }
 
 #[test]
+fn a_pending_submission_is_not_sent_again() {
+    let (answer, calls) = submit(say(200, r#"{"results":[{"key":"t/1","outcome":"PENDING"}]}"#), PATIENCE);
+    assert_eq!((answer, calls), (Ok(Verdict::Pending), 1));
+}
+
+#[test]
 fn a_bank_that_takes_too_long_may_have_done_it() {
     for act in [Act::Nothing, Act::Drip] {
         let (answer, calls) = submit(act, SHORT);
