@@ -107,7 +107,7 @@ async fn finds(browser: &Browser) {
     assert!(browser.text_of("#found:not([hidden])").await.starts_with("No results for “zzz”."));
     search(browser, "percent-encode").await;
     let guide = "return [...document.querySelectorAll('#guide section:not([hidden])')].map(one => one.id)";
-    assert_eq!(browser.run(guide).await, json!(["calls"]), "the guide is searched too");
+    assert_eq!(browser.run(guide).await, json!(["requests"]), "the guide is searched too");
     search(browser, "").await;
     assert!(browser.run(visible).await.as_array().unwrap().len() > 40);
     assert_eq!(browser.run("return document.querySelector('#found').hidden").await, true);
