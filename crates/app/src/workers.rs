@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use kopeck_port_store::{Access, Store, StoreError, transact};
-use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
-use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
-use kopeck_service::card_blocks::{BlockProgress, BlockSender};
+use kopeck_service::accounts::AccountRefresher;
+use kopeck_service::bank_feed::BankFeedFollower;
+use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::worker::Worker;
-use kopeck_service::{Env, housekeeping};
+use kopeck_service::{Env, Progress, housekeeping};
 
 use crate::daily_reconciliation::DailyReconciliation;
 use crate::deliveries::Deliverer;
@@ -71,20 +71,27 @@ impl Workers {
         for number in 0..count {
             let (store, worker) = (Arc::clone(store), Arc::clone(worker));
             workers.spawn(format!("worker-{number}"), move |stop, heartbeat| {
-                work(&*store, &worker, stop, heartbeat);
+                repeat("a round of work", IDLE, stop, heartbeat, |stopping| work(&*store, &worker, stopping));
             })?;
         }
         let BackgroundWork { mut refresher, mut blocks, mut follower, deliverer, reconciliation } =
             background;
         workers.spawn("card-blocks".to_owned(), move |stop, heartbeat| {
-            send_blocks(&mut blocks, stop, heartbeat);
+            repeat("a look for blocks of cards", BLOCK_POLL_INTERVAL, stop, heartbeat, |_| blocks.run_once());
         })?;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
-            follow_feed(&mut follower, stop, heartbeat);
+            repeat("a look at the bank's feed", FEED_POLL_INTERVAL, stop, heartbeat, |stopping| {
+                follower.run_once(stopping)
+            });
+            if let Err(error) = follower.release() {
+                log::debug!(error:% = error; "the lease of the bank's feed ends by itself");
+            }
         })?;
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {
-            refresh_accounts(&mut refresher, stop, heartbeat);
+            repeat("a refresh of accounts", REFRESH_POLL_INTERVAL, stop, heartbeat, |stopping| {
+                refresher.run_once(stopping)
+            });
         })?;
         if let Some(reconciliation) = reconciliation {
             workers.spawn("reconciliation".to_owned(), move |stop, heartbeat| {
@@ -176,68 +183,32 @@ fn heartbeat_and_check_stop(stop: &Stop, heartbeat: &Heartbeat) -> bool {
     stop.is_requested()
 }
 
-fn work(store: &dyn Store, worker: &Worker, stop: &Stop, heartbeat: &Heartbeat) {
+/// Runs rounds of `what` until the stop. A round checks `stopping` before each bank request.
+fn repeat(
+    what: &str,
+    idle: Duration,
+    stop: &Stop,
+    heartbeat: &Heartbeat,
+    mut round: impl FnMut(&dyn Fn() -> bool) -> Result<Progress, StoreError>,
+) {
     let mut failures = Failures::default();
-    while !heartbeat_and_check_stop(stop, heartbeat) {
-        let round = match is_due(store) {
-            Ok(true) => worker.run_once(&|| heartbeat_and_check_stop(stop, heartbeat)),
-            Ok(false) => Ok(0),
-            Err(error) => Err(error),
-        };
-        failures.follow("a round of work", &round);
-        match round {
-            Ok(0) => stop.wait(IDLE),
-            Ok(_) => false,
-            Err(_) => stop.wait(AFTER_FAILURE),
+    let stopping = || heartbeat_and_check_stop(stop, heartbeat);
+    while !stopping() {
+        let went = round(&stopping);
+        failures.follow(what, &went);
+        match went {
+            Ok(Progress::More) => false,
+            Ok(Progress::Idle) => stop.wait(idle),
+            Ok(Progress::BankUnavailable) | Err(_) => stop.wait(AFTER_FAILURE),
         };
     }
 }
 
 /// Polls by a read, so that idle workers do not queue behind writers.
-fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
-    transact(store, Access::Read, |unit| unit.jobs().is_any_due())
-}
-
-fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heartbeat: &Heartbeat) {
-    let mut failures = Failures::default();
-    while !heartbeat_and_check_stop(stop, heartbeat) {
-        let round = refresher.run_once(&|| heartbeat_and_check_stop(stop, heartbeat));
-        failures.follow("a refresh of accounts", &round);
-        match round {
-            Ok(RefreshProgress::More) => false,
-            Ok(RefreshProgress::Idle) => stop.wait(REFRESH_POLL_INTERVAL),
-            Err(_) => stop.wait(AFTER_FAILURE),
-        };
-    }
-}
-
-fn send_blocks(blocks: &mut BlockSender, stop: &Stop, heartbeat: &Heartbeat) {
-    let mut failures = Failures::default();
-    while !heartbeat_and_check_stop(stop, heartbeat) {
-        let round = blocks.run_once();
-        failures.follow("a look for blocks of cards", &round);
-        match round {
-            Ok(BlockProgress::More) => false,
-            Ok(BlockProgress::Idle) => stop.wait(BLOCK_POLL_INTERVAL),
-            Ok(BlockProgress::Away) | Err(_) => stop.wait(AFTER_FAILURE),
-        };
-    }
-}
-
-fn follow_feed(follower: &mut BankFeedFollower, stop: &Stop, heartbeat: &Heartbeat) {
-    let mut failures = Failures::default();
-    while !heartbeat_and_check_stop(stop, heartbeat) {
-        let round = follower.run_once(&|| heartbeat_and_check_stop(stop, heartbeat));
-        failures.follow("a look at the bank's feed", &round);
-        match round {
-            Ok(FeedProgress::More) => false,
-            Ok(FeedProgress::Idle) => stop.wait(FEED_POLL_INTERVAL),
-            Err(_) => stop.wait(AFTER_FAILURE),
-        };
-    }
-    if let Err(error) = follower.release() {
-        log::debug!(error:% = error; "the lease of the bank's feed ends by itself");
-    }
+fn work(store: &dyn Store, worker: &Worker, stopping: &dyn Fn() -> bool) -> Result<Progress, StoreError> {
+    let is_due = transact(store, Access::Read, |unit| unit.jobs().is_any_due())?;
+    let done = if is_due { worker.run_once(stopping)? } else { 0 };
+    Ok(if done == 0 { Progress::Idle } else { Progress::More })
 }
 
 fn run_housekeeping(

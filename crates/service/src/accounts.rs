@@ -15,7 +15,7 @@ use kopeck_port_store::{Access, AccountDue, Store, StoreError, UnitOfWork, trans
 use time::{Date, Duration};
 
 use crate::cards::FetchError;
-use crate::{Env, cards, transactions};
+use crate::{Env, Progress, cards, transactions};
 
 /// Cards per batch.
 const BATCH: u32 = 100;
@@ -34,15 +34,6 @@ const MOST_LEFT_OUT: usize = 1_000;
 
 /// The pause after a round without due cards. Hardly any become due within a day, since issued cards are fresh.
 const QUIET: Duration = Duration::minutes(1);
-
-/// The outcome of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefreshProgress {
-    /// More cards may be due.
-    More,
-    /// No card is due, or the bank is unavailable.
-    Idle,
-}
 
 /// Refreshes all partners' cards, one batch per round.
 pub struct AccountRefresher {
@@ -67,10 +58,10 @@ impl AccountRefresher {
     ///
     /// # Errors
     /// [`StoreError`]; accounts stored by then stay.
-    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<RefreshProgress, StoreError> {
+    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<Progress, StoreError> {
         let (now, today) = (self.env.clock.steady(), self.env.today());
         if self.quiet.is_some_and(|(day, until)| day == today && now < until) {
-            return Ok(RefreshProgress::Idle);
+            return Ok(Progress::Idle);
         }
         self.quiet = None;
         self.left_out.retain(|_, until| now < *until);
@@ -79,16 +70,16 @@ impl AccountRefresher {
             // The pause of a skipped card may end earlier.
             let back = self.left_out.values().copied().chain([now + QUIET]).min();
             self.quiet = back.map(|until| (today, until));
-            return Ok(RefreshProgress::Idle);
+            return Ok(Progress::Idle);
         }
         let mut silences = 0;
         for card in due {
             if stopping() || silences == MOST_SILENCES {
-                return Ok(RefreshProgress::Idle);
+                return Ok(Progress::Idle);
             }
             silences = if self.refresh(card)? { 0 } else { silences + 1 };
         }
-        Ok(RefreshProgress::More)
+        Ok(Progress::More)
     }
 
     /// A batch of due cards, without the skipped ones.

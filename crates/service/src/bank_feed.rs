@@ -24,7 +24,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::cards::FetchError;
-use crate::{Env, cards, events, transactions};
+use crate::{Env, Progress, cards, events, transactions};
 
 /// Entries of a request; more than are read again.
 const PAGE: u32 = 1_000;
@@ -47,15 +47,6 @@ const WITHOUT_FEED: Duration = Duration::minutes(10);
 
 /// How long an entry waits for its card, which an order is about to bring.
 const LONGEST_WAIT: Duration = Duration::minutes(10);
-
-/// The outcome of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FeedProgress {
-    /// There may be more.
-    More,
-    /// There is nothing more at present.
-    Idle,
-}
 
 /// Follows the feed, a page at a time.
 pub struct BankFeedFollower {
@@ -105,17 +96,17 @@ impl BankFeedFollower {
     ///
     /// # Errors
     /// [`StoreError`]; what was stored by then stays, and the page is read again.
-    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<FeedProgress, StoreError> {
+    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<Progress, StoreError> {
         if !self.hold()? {
-            return Ok(FeedProgress::Idle);
+            return Ok(Progress::Idle);
         }
-        if self.append_expiry_events()? == FeedProgress::More {
-            return Ok(FeedProgress::More);
+        if self.append_expiry_events()? == Progress::More {
+            return Ok(Progress::More);
         }
         if self.resting.is_some_and(|until| self.env.clock.steady() < until) {
-            return Ok(FeedProgress::Idle);
+            return Ok(Progress::Idle);
         }
-        let Some(place) = &self.place else { return Ok(FeedProgress::Idle) };
+        let Some(place) = &self.place else { return Ok(Progress::Idle) };
         let after = (place.cursor - LATE_ENTRIES).max(place.oldest - 1).max(0);
         match self.bank.feed(after, PAGE) {
             Ok(entries) => self.follow(entries, stopping),
@@ -147,9 +138,9 @@ impl BankFeedFollower {
         })
     }
 
-    fn rest(&mut self, pause: Duration) -> FeedProgress {
+    fn rest(&mut self, pause: Duration) -> Progress {
         self.resting = Some(self.env.clock.steady() + pause);
-        FeedProgress::Idle
+        Progress::Idle
     }
 
     /// Takes or renews the lease; returns whether this process has it.
@@ -192,7 +183,7 @@ impl BankFeedFollower {
     }
 
     /// Appends the events of expiries that are due by now.
-    fn append_expiry_events(&self) -> Result<FeedProgress, StoreError> {
+    fn append_expiry_events(&self) -> Result<Progress, StoreError> {
         let today = self.env.today();
         let due =
             transact(&*self.store, Access::Read, move |unit| unit.cards().expiries_due(today, EXPIRIES))?;
@@ -210,7 +201,7 @@ impl BankFeedFollower {
                 Ok(())
             })?;
         }
-        Ok(if is_full { FeedProgress::More } else { FeedProgress::Idle })
+        Ok(if is_full { Progress::More } else { Progress::Idle })
     }
 
     /// Records what a page tells.
@@ -218,23 +209,23 @@ impl BankFeedFollower {
         &mut self,
         entries: Vec<FeedEntry>,
         stopping: &dyn Fn() -> bool,
-    ) -> Result<FeedProgress, StoreError> {
-        let Some(place) = &self.place else { return Ok(FeedProgress::Idle) };
+    ) -> Result<Progress, StoreError> {
+        let Some(place) = &self.place else { return Ok(Progress::Idle) };
         let is_full = entries.len() >= PAGE as usize;
         let news: Vec<FeedEntry> =
             entries.into_iter().filter(|entry| !place.read.contains(&entry.seq)).collect();
-        let Some(last) = news.last().map(|entry| entry.seq) else { return Ok(FeedProgress::Idle) };
+        let Some(last) = news.last().map(|entry| entry.seq) else { return Ok(Progress::Idle) };
         let numbers: Vec<i64> = news.iter().map(|entry| entry.seq).collect();
         let (by_partner, waiting) = self.sort(news)?;
         for (partner, entries) in by_partner {
             for entries in entries.chunks(ENTRIES_OF_A_UNIT) {
                 if stopping() {
-                    return Ok(FeedProgress::Idle);
+                    return Ok(Progress::Idle);
                 }
                 let to_fetch = self.record(partner, entries.to_vec())?;
                 match self.fetch(partner, to_fetch, stopping) {
                     Ok(true) => {}
-                    Ok(false) => return Ok(FeedProgress::Idle),
+                    Ok(false) => return Ok(Progress::Idle),
                     Err(FetchError::Store(error)) => return Err(error),
                     Err(FetchError::Bank(error)) => {
                         log::warn!(error:% = error; "the bank's feed is read again");
@@ -245,7 +236,7 @@ impl BankFeedFollower {
         }
         let known = waiting.map_or(last, |seq| seq - 1);
         self.advance(known, numbers.into_iter().filter(|seq| waiting.is_none_or(|first| *seq < first)))?;
-        Ok(if is_full && waiting.is_none() { FeedProgress::More } else { FeedProgress::Idle })
+        Ok(if is_full && waiting.is_none() { Progress::More } else { Progress::Idle })
     }
 
     /// Finds out whose cards the entries are of.
@@ -344,16 +335,16 @@ impl BankFeedFollower {
     }
 
     /// Goes on at number `oldest`, before which the bank has forgotten everything.
-    fn skip_to(&mut self, oldest: i64) -> Result<FeedProgress, StoreError> {
-        let Some(place) = &mut self.place else { return Ok(FeedProgress::Idle) };
+    fn skip_to(&mut self, oldest: i64) -> Result<Progress, StoreError> {
+        let Some(place) = &mut self.place else { return Ok(Progress::Idle) };
         place.oldest = oldest;
         if oldest <= place.cursor + 1 {
             // What it has forgotten was read.
-            return Ok(FeedProgress::More);
+            return Ok(Progress::More);
         }
         log::warn!(oldest = oldest, cursor = place.cursor; "the bank has forgotten a part of its feed: every card is read once");
         self.move_to(oldest - 1, Some(self.env.now()))?;
-        Ok(FeedProgress::More)
+        Ok(Progress::More)
     }
 }
 

@@ -13,21 +13,10 @@ use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_bank::{BankGateway, BankKey, DeclineReason, Instruction, Submission, Verdict};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 
-use crate::{Env, events};
+use crate::{Env, Progress, events};
 
 /// Blocks of a round.
 const PAGE: u32 = 1_000;
-
-/// The outcome of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockProgress {
-    /// The bank confirmed blocks; there may be more.
-    More,
-    /// All blocks are confirmed, or a person has to find out why the bank refused them.
-    Idle,
-    /// The bank gave no verdict on some.
-    Away,
-}
 
 /// Sends blocks to the bank, a page at a time.
 pub struct BlockSender {
@@ -49,12 +38,12 @@ impl BlockSender {
     ///
     /// # Errors
     /// [`StoreError`]; what was not stored is sent again.
-    pub fn run_once(&mut self) -> Result<BlockProgress, StoreError> {
+    pub fn run_once(&mut self) -> Result<Progress, StoreError> {
         let mut due = transact(&*self.store, Access::Read, |unit| unit.cards().unconfirmed_blocks(PAGE))?;
         due.retain(|(_, card)| !self.refused.contains(&(card.id, card.block.change)));
         let submissions: Vec<Submission> = due.iter().filter_map(|(_, card)| submission(card)).collect();
         if submissions.is_empty() {
-            return Ok(BlockProgress::Idle);
+            return Ok(Progress::Idle);
         }
         let mut confirmed: BTreeMap<PartnerId, Vec<(CardId, u32)>> = BTreeMap::new();
         let mut unanswered = 0_usize;
@@ -82,7 +71,7 @@ impl BlockSender {
             let env = Arc::clone(&self.env);
             transact(&*self.store, Access::Write, move |unit| confirm(unit, &env, partner, &changes))?;
         }
-        Ok(if unanswered == 0 { BlockProgress::More } else { BlockProgress::Away })
+        Ok(if unanswered == 0 { Progress::More } else { Progress::BankUnavailable })
     }
 }
 

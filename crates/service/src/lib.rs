@@ -35,3 +35,14 @@ pub mod withdrawals;
 pub mod worker;
 
 pub use env::{Env, Settings};
+
+/// The outcome of a round of background work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// There may be more to do.
+    More,
+    /// There is nothing to do at present, or not before a pause.
+    Idle,
+    /// The bank has not responded to some of it.
+    BankUnavailable,
+}

@@ -9,7 +9,8 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::sandbox::{Purchase, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankGateway, FeedEntry, FeedError};
-use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
+use kopeck_service::Progress;
+use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_test_support::FakeBank;
 use serde_json::{Value, json};
 use time::Duration;
@@ -103,7 +104,7 @@ fn follower(
 }
 
 fn settle(follower: &mut BankFeedFollower) {
-    while follower.run_once(&|| false).unwrap() == FeedProgress::More {}
+    while follower.run_once(&|| false).unwrap() == Progress::More {}
 }
 
 /// The same page each time, an entry that comes late, and another process that begins where this one ended.

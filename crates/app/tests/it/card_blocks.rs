@@ -2,7 +2,7 @@
 
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
-use kopeck_service::card_blocks::BlockProgress;
+use kopeck_service::Progress;
 use serde_json::{Value, json};
 
 use crate::calls::{Api, Plastic, start, top_ups};
@@ -54,7 +54,7 @@ async fn a_card_is_blocked_at_once_and_then_at_the_bank() {
     assert_eq!(refused[0]["code"], "card_not_main");
     assert_eq!(buy(&api, &card).await, Value::Null, "the bank does not know yet");
 
-    assert_eq!(server.send_blocks(), BlockProgress::More);
+    assert_eq!(server.send_blocks(), Progress::More);
     assert_eq!(
         (bank_status(&api, &card).await, can_pay(&api, &card).await),
         (json!("BLOCKED"), json!("card_blocked"))
@@ -67,8 +67,8 @@ async fn a_card_is_blocked_at_once_and_then_at_the_bank() {
         (json!("UNBLOCKING"), Value::Null)
     );
     api.post("/v1/replenishment", &top_ups(&[(&card.id, 100)])).await.ok(202);
-    assert_eq!(server.send_blocks(), BlockProgress::More);
-    assert_eq!(server.send_blocks(), BlockProgress::Idle);
+    assert_eq!(server.send_blocks(), Progress::More);
+    assert_eq!(server.send_blocks(), Progress::Idle);
     assert_eq!(bank_status(&api, &card).await, "OPEN");
     assert_eq!(buy(&api, &card).await, Value::Null);
     server.run_jobs();
@@ -91,7 +91,7 @@ async fn a_block_waits_for_a_bank_that_is_away() {
     server.bank.inject_faults(BankFaults { down: true, ..BankFaults::default() }).unwrap();
     api.link(&employee, &card.number, "TEMPORARILY_BLOCKED").await.ok(200);
     for _ in 0..3 {
-        assert_eq!(server.send_blocks(), BlockProgress::Away);
+        assert_eq!(server.send_blocks(), Progress::BankUnavailable);
     }
     assert_eq!(
         (bank_status(&api, &card).await, can_pay(&api, &card).await),
@@ -102,7 +102,7 @@ async fn a_block_waits_for_a_bank_that_is_away() {
         api.switch(&employee, &card.id, status).await.ok(200);
     }
     server.bank.inject_faults(BankFaults::default()).unwrap();
-    assert_eq!(server.send_blocks(), BlockProgress::More);
+    assert_eq!(server.send_blocks(), Progress::More);
     assert_eq!(bank_status(&api, &card).await, "BLOCKED");
     assert_eq!(buy(&api, &card).await, "card_blocked");
 }
@@ -115,10 +115,10 @@ async fn a_lost_response_loses_no_block() {
     let employee = api.employee("E-1").await;
     api.link(&employee, &card.number, "TEMPORARILY_BLOCKED").await.ok(200);
     server.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() }).unwrap();
-    assert_eq!(server.send_blocks(), BlockProgress::Away);
+    assert_eq!(server.send_blocks(), Progress::BankUnavailable);
     assert_eq!(bank_status(&api, &card).await, "BLOCKING");
     server.bank.inject_faults(BankFaults::default()).unwrap();
-    assert_eq!(server.send_blocks(), BlockProgress::More);
+    assert_eq!(server.send_blocks(), Progress::More);
     assert_eq!(bank_status(&api, &card).await, "BLOCKED");
 }
 
@@ -128,7 +128,7 @@ async fn a_top_up_that_was_accepted_before_is_refused_and_says_why() {
     let (card, employee) = loaded_card(&server, &api).await;
     let request = api.top_up(&[(&card.id, 500)]).await;
     api.switch(&employee, &card.id, "TEMPORARILY_BLOCKED").await.ok(200);
-    assert_eq!(server.send_blocks(), BlockProgress::More);
+    assert_eq!(server.send_blocks(), Progress::More);
     server.run_jobs();
     let result = api.get(&format!("/v1/replenishment/{request}/result")).await.ok(200);
     assert_eq!(result["data"][0]["errorReplenishment"], "the card is blocked by the partner");
@@ -140,7 +140,7 @@ async fn a_block_of_the_banks_own_goes_over_the_partners() {
     let (server, api) = start(100_000).await;
     let (card, employee) = loaded_card(&server, &api).await;
     api.switch(&employee, &card.id, "TEMPORARILY_BLOCKED").await.ok(200);
-    assert_eq!(server.send_blocks(), BlockProgress::More);
+    assert_eq!(server.send_blocks(), Progress::More);
     server.bank.block(CardNumber::parse(&card.number).unwrap()).unwrap();
     server.follow_feed();
     assert_eq!(bank_status(&api, &card).await, "BLOCKED_BY_BANK");

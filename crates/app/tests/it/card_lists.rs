@@ -63,7 +63,7 @@ async fn cards_are_listed_by_each_filter_as_they_are_shown_one_by_one() {
     ] {
         assert_eq!(listed(&api, query).await, of(places), "{query}");
     }
-    assert_eq!(server.send_blocks(), kopeck_service::card_blocks::BlockProgress::More);
+    assert_eq!(server.send_blocks(), kopeck_service::Progress::More);
     assert_eq!(listed(&api, "bankStatus=BLOCKED").await, of(&[1]));
     let shown = api.get("/v1/cards?perPage=2&page=3").await.ok(200);
     assert_eq!(shown["data"], json!([card(&api, &cards[4]).await]));

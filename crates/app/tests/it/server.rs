@@ -21,14 +21,14 @@ use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
 use kopeck_port_webhook::fake::FakeSender;
 use kopeck_sealing::{KeyId, SealingKey};
-use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
+use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
-use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
-use kopeck_service::card_blocks::{BlockProgress, BlockSender};
+use kopeck_service::bank_feed::BankFeedFollower;
+use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
-use kopeck_service::{Env, Settings};
+use kopeck_service::{Env, Progress, Settings};
 use secrecy::ExposeSecret;
 use time::OffsetDateTime;
 use time::macros::datetime;
@@ -244,7 +244,7 @@ impl TestServer {
     }
 
     /// Notifies the bank of blocks.
-    pub fn send_blocks(&self) -> BlockProgress {
+    pub fn send_blocks(&self) -> Progress {
         self.blocks.lock().unwrap().run_once().unwrap()
     }
 
@@ -256,14 +256,14 @@ impl TestServer {
     /// The same, up to the first failure.
     pub fn try_refresh_accounts(&self) -> Result<(), StoreError> {
         let mut refresher = self.refresher.lock().unwrap();
-        while refresher.run_once(&|| false)? == RefreshProgress::More {}
+        while refresher.run_once(&|| false)? == Progress::More {}
         Ok(())
     }
 
     /// Follows the bank's feed to its end.
     pub fn follow_feed(&self) {
         let mut follower = self.follower.lock().unwrap();
-        while follower.run_once(&|| false).unwrap() == FeedProgress::More {}
+        while follower.run_once(&|| false).unwrap() == Progress::More {}
     }
 
     /// The URL of the database.

@@ -79,7 +79,7 @@ fn refresher(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> AccountRef
 
 /// Rounds until nothing is left to do at this moment.
 fn settle(refresher: &mut AccountRefresher) {
-    while refresher.run_once(&|| false).unwrap() == RefreshProgress::More {}
+    while refresher.run_once(&|| false).unwrap() == Progress::More {}
 }
 
 fn silence() -> Result<Option<BankCard>, BankError> {
@@ -166,7 +166,7 @@ fn accounts_without_a_response_are_refreshed_once_the_bank_recovers() {
     let state = Arc::clone(&well);
     let (bank, asked) = bank(move |_| if *state.lock().unwrap() { Ok(Some(answer())) } else { silence() });
     let mut refresher = refresher(&bench, unit, bank);
-    assert_eq!(refresher.run_once(&|| false), Ok(RefreshProgress::Idle));
+    assert_eq!(refresher.run_once(&|| false), Ok(Progress::Idle));
     assert_eq!(asked.lock().unwrap().len(), 5, "a bank that is away is not asked for every card");
     *well.lock().unwrap() = true;
     bench.clock.advance(PAUSE);
@@ -181,7 +181,7 @@ fn a_stop_comes_before_the_next_call() {
     let (bank, asked) = bank(|_| Ok(Some(answer())));
     let stopping = Arc::clone(&asked);
     let mut refresher = refresher(&bench, unit, bank);
-    assert_eq!(refresher.run_once(&|| !stopping.lock().unwrap().is_empty()), Ok(RefreshProgress::Idle));
+    assert_eq!(refresher.run_once(&|| !stopping.lock().unwrap().is_empty()), Ok(Progress::Idle));
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
@@ -193,10 +193,10 @@ fn a_refresh_in_the_future_does_not_count() {
     let (bank, asked) = bank(|_| Ok(Some(answer())));
     let mut refresher = refresher(&bench, unit, bank);
     bench.clock.step(Duration::days(1_100));
-    while refresher.run_once(&|| false) == Ok(RefreshProgress::More) {}
+    while refresher.run_once(&|| false) == Ok(Progress::More) {}
     assert_eq!(asked.lock().unwrap().len(), 3);
     bench.clock.step(-Duration::days(1_100));
-    while refresher.run_once(&|| false) == Ok(RefreshProgress::More) {}
+    while refresher.run_once(&|| false) == Ok(Progress::More) {}
     assert_eq!(asked.lock().unwrap().len(), 6);
     assert!(accounts.lock().unwrap().iter().all(|(_, updated_at)| *updated_at == START));
 }
@@ -225,7 +225,7 @@ fn an_idle_refresher_does_not_ask_the_store_again_within_a_minute() {
     let mut refresher = refresher(&bench, unit, MockBankGateway::new());
     for (seconds, times) in [(0, 1), (30, 1), (29, 1), (1, 2), (10, 2)] {
         bench.clock.advance(Duration::seconds(seconds));
-        assert_eq!(refresher.run_once(&|| false), Ok(RefreshProgress::Idle));
+        assert_eq!(refresher.run_once(&|| false), Ok(Progress::Idle));
         assert_eq!(*looked.lock().unwrap(), times, "{seconds} s later");
     }
 }

@@ -73,11 +73,11 @@ fn the_bank_is_notified_under_a_key_of_the_change_until_it_confirms() {
     let first = [submission(1, true, 1)];
     bank.expect_submit().withf(move |sent| *sent == first).times(1).returning(|_| vec![Ok(Verdict::Done)]);
     let (mut sender, store) = sender(unit, bank);
-    assert_eq!(sender.run_once(), Ok(BlockProgress::Away));
+    assert_eq!(sender.run_once(), Ok(Progress::BankUnavailable));
     assert_eq!(states(&stored), [BlockState::Blocking, BlockState::Open, BlockState::Blocked]);
-    assert_eq!(sender.run_once(), Ok(BlockProgress::More));
+    assert_eq!(sender.run_once(), Ok(Progress::More));
     assert_eq!(states(&stored), [BlockState::Blocked, BlockState::Open, BlockState::Blocked]);
-    assert_eq!(sender.run_once(), Ok(BlockProgress::Idle));
+    assert_eq!(sender.run_once(), Ok(Progress::Idle));
     let told = transact(&*store, Access::Read, |unit| unit.events().after(PARTNER, 0, &[], 10)).unwrap();
     let statuses = told.iter().map(|event| match &event.event.data {
         EventData::CardBankStatus(card) => (card.card, card.bank_status),
@@ -99,7 +99,7 @@ fn what_the_partner_changed_meanwhile_is_not_confirmed() {
         vec![Ok(Verdict::Done)]
     });
     let (mut sender, _) = sender(unit, bank);
-    assert_eq!(sender.run_once(), Ok(BlockProgress::More));
+    assert_eq!(sender.run_once(), Ok(Progress::More));
     assert_eq!(states(&stored), [BlockState::Unblocking]);
 }
 
@@ -114,7 +114,7 @@ fn what_the_bank_refuses_is_not_sent_again() {
         .times(1)
         .returning(move |_| vec![refused(DeclineReason::Refused), refused(DeclineReason::Blocked)]);
     let (mut sender, _) = sender(unit, bank);
-    assert_eq!(sender.run_once(), Ok(BlockProgress::More));
-    assert_eq!(sender.run_once(), Ok(BlockProgress::Idle));
+    assert_eq!(sender.run_once(), Ok(Progress::More));
+    assert_eq!(sender.run_once(), Ok(Progress::Idle));
     assert_eq!(states(&stored), [BlockState::Blocking, BlockState::Blocked]);
 }

@@ -11,6 +11,8 @@ use kopeck_client::{
 
 use super::programme::{Programme, Tally};
 use crate::books::{Check, Count};
+use crate::pool;
+use crate::progress::Progress;
 
 /// How long the service may take to hear of the bank's last transaction.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -62,11 +64,17 @@ async fn of_transactions(client: &Client, tally: &Tally) -> anyhow::Result<Vec<C
 async fn of_cards(client: &Client, tally: &Tally) -> anyhow::Result<Vec<Check>> {
     let cards = client.cards().all(&CardFilter::default()).collect().await?;
     let closed = cards.iter().filter(|card| card.bank_status == BankStatus::Closed).count();
-    let on_cards = tally.topped_up - tally.returned - tally.spent + tally.refunded;
+    let expected = tally.topped_up - tally.returned - tally.spent + tally.refunded;
+    // Card by card, since the list may be a day old.
+    let progress = Progress::of("balances read", cards.len());
+    let on_cards = pool::each(cards.iter(), &progress, async |card| {
+        Ok(client.cards().balance(card.id_card).await?.balance)
+    })
+    .await?;
     Ok(vec![
         Check::count("cards", Count { expected: tally.cards, found: cards.len() }),
         Check::count("cards that are closed", Count { expected: tally.closed, found: closed }),
-        Check::money("money on all cards", on_cards, cards.iter().map(|card| card.balance).sum()),
+        Check::money("money on all cards", expected, on_cards.iter().sum()),
     ])
 }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use kopeck_port_store::{Access, StoreError, transact};
-use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
-use kopeck_service::bank_feed::{BankFeedFollower, FeedProgress};
-use kopeck_service::card_blocks::{BlockProgress, BlockSender};
-use kopeck_service::housekeeping;
+use kopeck_service::accounts::AccountRefresher;
+use kopeck_service::bank_feed::BankFeedFollower;
+use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::{Progress, housekeeping};
 use time::Duration;
 
 use super::judge;
@@ -57,9 +57,9 @@ impl Keeper {
         *self = Self::new(world);
         // A process that crashed may have left its lease behind.
         world.clock.advance(Duration::minutes(1));
-        while self.blocks.run_once()? != BlockProgress::Idle {}
-        while self.follower.run_once(&|| false)? == FeedProgress::More {}
-        while self.refresher.run_once(&|| false)? == RefreshProgress::More {}
+        while self.blocks.run_once()? != Progress::Idle {}
+        while self.follower.run_once(&|| false)? == Progress::More {}
+        while self.refresher.run_once(&|| false)? == Progress::More {}
         Ok(())
     }
 }
