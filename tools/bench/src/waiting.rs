@@ -1,5 +1,5 @@
 //! How long one partner's single top-up takes, and until the bank has confirmed a block of its card, while another partner has
-//! 100,000 cards in work.
+//! 100,000 cards in work; and how long a block of the latter's own card takes.
 //!
 //! Secrets come by the environment, never by the command line, which others can read:
 //!
@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use comfy_table::{Table, presets};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kopeck_client::{
-    BankStatus, CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee, Paging, PlasticItem,
-    RequestState, TopUp, Uuid, VirtualItem, Wait,
+    AvailableCard, BankStatus, CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee, Paging,
+    PlasticItem, RequestState, TopUp, Uuid, VirtualItem, Wait,
 };
 
 use crate::partner;
@@ -26,6 +27,12 @@ const CARDS: u32 = 100_000;
 const CARDS_A_LINE: u32 = 5_000;
 /// The most that a limit change takes.
 const CARDS_A_CHANGE: usize = 10_000;
+/// Cards that are topped up again and again, the most that a request takes.
+const TOPPED_UP: usize = 10_000;
+/// How often each of them is topped up.
+const ROUNDS: usize = 10;
+/// Cards that are linked at a time.
+const LINKS_AT_ONCE: usize = 8;
 /// Top-ups and blocks without other load.
 const ALONE: usize = 20;
 /// The polling interval: the resolution of the measurement.
@@ -37,33 +44,39 @@ const AT_MOST: Duration = Duration::from_secs(600);
 #[tokio::main]
 pub(crate) async fn run() -> anyhow::Result<()> {
     let (busy, quiet) = (partner::client("KOPECK_BENCH_BUSY")?, partner::client("KOPECK_BENCH_QUIET")?);
-    let card = main_card(&quiet).await?;
+    let probe = Probe { own: (&busy, main_card(&busy).await?), other: (&quiet, main_card(&quiet).await?) };
     let mut alone = Times::default();
     for _ in 0..ALONE {
-        alone.add(&quiet, card).await?;
+        alone.add(&probe).await?;
     }
 
     let line = || VirtualItem { number_cards: CARDS_A_LINE, type_card: CardType::Mlz, amount: 5_000 };
     let lines: Vec<_> = (0..CARDS / CARDS_A_LINE).map(|_| line()).collect();
     let order = busy.orders().virtual_cards(&lines).await?.order_id;
     let issuing = async { Ok(busy.orders().wait(order, wait(), |_| ()).await?) };
-    let (state, while_ordering) = meanwhile(issuing, &quiet, card).await?;
+    let (state, while_ordering) = meanwhile(issuing, &probe).await?;
     expect(&state)?;
 
-    let cards = unassigned_cards(&busy).await?;
-    let changing = set_limits(&busy, &cards);
-    let ((), while_changing) = meanwhile(changing, &quiet, card).await?;
+    let cards = busy.cards().all_available(None).collect().await?;
+    let ids: Vec<Uuid> = cards.iter().map(|card| card.id_card).collect();
+    let ((), while_changing) = meanwhile(set_limits(&busy, &ids), &probe).await?;
+
+    let (linked, ids) = (&cards[..TOPPED_UP.min(cards.len())], &ids[..TOPPED_UP.min(ids.len())]);
+    link(&busy, linked).await?;
+    let ((), while_topping_up) = meanwhile(top_up_all(&busy, ids), &probe).await?;
 
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["the other partner", "measured", "times", "median ms", "p99 ms", "longest ms"]);
+    table.set_header(["a partner has in work", "measured", "times", "median ms", "p99 ms", "longest ms"]);
     for (what, times) in [
         ("nothing".to_owned(), alone),
         (format!("an order of {CARDS} cards"), while_ordering),
         (format!("limits of {} cards, {CARDS_A_CHANGE} a request", cards.len()), while_changing),
+        (format!("{} top-ups, {} a request", ids.len() * ROUNDS, ids.len()), while_topping_up),
     ] {
-        table.add_row(row(&what, "a top-up", times.top_ups));
-        table.add_row(row("", "a block at the bank", times.blocks));
+        table.add_row(row(&what, "another one's top-up", times.top_ups));
+        table.add_row(row("", "a block of another one's card", times.blocks));
+        table.add_row(row("", "a block of its own card", times.own_blocks));
     }
     println!("{table}");
     Ok(())
@@ -84,16 +97,26 @@ struct Card {
     employee: Uuid,
 }
 
+/// Whose times are measured: the partner with much to do, and the other one.
+struct Probe<'a> {
+    own: (&'a Client, Card),
+    other: (&'a Client, Card),
+}
+
 #[derive(Default)]
 struct Times {
     top_ups: Vec<Duration>,
     blocks: Vec<Duration>,
+    own_blocks: Vec<Duration>,
 }
 
 impl Times {
-    async fn add(&mut self, client: &Client, card: Card) -> anyhow::Result<()> {
+    async fn add(&mut self, probe: &Probe<'_>) -> anyhow::Result<()> {
+        let (client, card) = probe.other;
         self.top_ups.push(top_up(client, card.id).await?);
         self.blocks.push(block(client, card).await?);
+        let (client, card) = probe.own;
+        self.own_blocks.push(block(client, card).await?);
         Ok(())
     }
 }
@@ -149,14 +172,13 @@ async fn until(client: &Client, card: Card, status: &BankStatus) -> anyhow::Resu
 /// Measures one time after the other until `work` ends.
 async fn meanwhile<T>(
     work: impl Future<Output = anyhow::Result<T>>,
-    client: &Client,
-    card: Card,
+    probe: &Probe<'_>,
 ) -> anyhow::Result<(T, Times)> {
     let mut times = Times::default();
     let mut work = std::pin::pin!(work);
     loop {
         let done = {
-            let mut one = std::pin::pin!(times.add(client, card));
+            let mut one = std::pin::pin!(times.add(probe));
             tokio::select! {
                 added = &mut one => {
                     added?;
@@ -172,16 +194,24 @@ async fn meanwhile<T>(
     }
 }
 
-async fn unassigned_cards(client: &Client) -> anyhow::Result<Vec<Uuid>> {
-    let mut cards = Vec::new();
-    for page in 1.. {
-        let page = client.cards().available(None, Paging::page(page).per_page(500)).await?.data;
-        if page.is_empty() {
-            break;
-        }
-        cards.extend(page.into_iter().map(|card| card.id_card));
+/// Each card as the main one of an employee of its own.
+async fn link(client: &Client, cards: &[AvailableCard]) -> anyhow::Result<()> {
+    let links = stream::iter(cards).map(async |card| -> anyhow::Result<()> {
+        let employee = client.employees().add(&NewEmployee::new("bench")).await?.id_employee;
+        client.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
+        Ok(())
+    });
+    links.buffer_unordered(LINKS_AT_ONCE).try_collect().await
+}
+
+/// One request after the other, since a card can be in one request only.
+async fn top_up_all(client: &Client, cards: &[Uuid]) -> anyhow::Result<()> {
+    let top_ups: Vec<TopUp> = cards.iter().map(|card| TopUp::new(*card, 1)).collect();
+    for _ in 0..ROUNDS {
+        let request = client.replenishments().create(&top_ups).await?;
+        expect(&client.replenishments().wait(request.replenishment_id, wait(), |_| ()).await?)?;
     }
-    Ok(cards)
+    Ok(())
 }
 
 /// All of them at once, and until all are through.
