@@ -75,8 +75,16 @@ pub(crate) fn start_for_service(format: LogFormat) -> io::Result<()> {
 fn start(format: LogFormat, default: &str, target: Target) {
     let clock = SystemClock::default();
     let mut builder = env_logger::Builder::from_env(Env::default().default_filter_or(default));
-    builder.target(target).format(move |line, record| format.write(line, clock.now(), record));
+    builder.target(target).format(move |line, record| {
+        if is_end_of_listener(record) { Ok(()) } else { format.write(line, clock.now(), record) }
+    });
     let _ = builder.try_init();
+}
+
+/// Whether the framework reports what the drain did to its listener: `accept` on a socket that was shut down fails with EINVAL. It
+/// would stand in the log as an error at every stop.
+fn is_end_of_listener(record: &Record<'_>) -> bool {
+    record.target() == "actix_server::accept" && record.args().to_string().ends_with("(os error 22)")
 }
 
 fn log_panic(panic: &PanicHookInfo<'_>) {

@@ -157,6 +157,7 @@ fn connections_without_a_request_do_not_hold_up_a_stop() {
     let since = Instant::now();
     let (_, well) = running.stop("TERM");
     assert!(well && since.elapsed() < BOUND, "{:?}: {}", since.elapsed(), installation.log());
+    assert!(!installation.log().contains("ERROR"), "{}", installation.log());
     drop((idle, silent, half));
 }
 
