@@ -197,7 +197,8 @@ async fn meanwhile<T>(
 /// Each card as the main one of an employee of its own.
 async fn link(client: &Client, cards: &[AvailableCard]) -> anyhow::Result<()> {
     let links = stream::iter(cards).map(async |card| -> anyhow::Result<()> {
-        let employee = client.employees().add(&NewEmployee::new("bench")).await?.id_employee;
+        let employee = NewEmployee::new(&card.custom_id_card);
+        let employee = client.employees().add(&employee).await?.id_employee;
         client.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
         Ok(())
     });
