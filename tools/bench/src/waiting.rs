@@ -15,7 +15,7 @@ use anyhow::{Context as _, bail};
 use comfy_table::{Table, presets};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kopeck_client::{
-    AvailableCard, BankStatus, CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee, Paging,
+    AvailableCard, BankStatus, CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee,
     PlasticItem, RequestState, TopUp, Uuid, VirtualItem, Wait,
 };
 
@@ -28,7 +28,7 @@ const CARDS_A_LINE: u32 = 5_000;
 /// The most that a limit change takes.
 const CARDS_A_CHANGE: usize = 10_000;
 /// Cards that are topped up again and again, the most that a request takes.
-const TOPPED_UP: usize = 10_000;
+const TOPPED_UP: u32 = 10_000;
 /// How often each of them is topped up.
 const ROUNDS: usize = 10;
 /// Cards that are linked at a time.
@@ -57,13 +57,14 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let (state, while_ordering) = meanwhile(issuing, &probe).await?;
     expect(&state)?;
 
-    let cards = busy.cards().all_available(None).collect().await?;
-    let ids: Vec<Uuid> = cards.iter().map(|card| card.id_card).collect();
-    let ((), while_changing) = meanwhile(set_limits(&busy, &ids), &probe).await?;
+    let cards = unassigned_cards(&busy, &CardType::Mlz).await?;
+    let ((), while_changing) = meanwhile(set_limits(&busy, &ids(&cards)), &probe).await?;
 
-    let (linked, ids) = (&cards[..TOPPED_UP.min(cards.len())], &ids[..TOPPED_UP.min(ids.len())]);
-    link(&busy, linked).await?;
-    let ((), while_topping_up) = meanwhile(top_up_all(&busy, ids), &probe).await?;
+    // Virtual cards would have to be activated.
+    order_plastic(&busy, TOPPED_UP).await?;
+    let linked = unassigned_cards(&busy, &CardType::Kkl).await?;
+    link(&busy, &linked).await?;
+    let ((), while_topping_up) = meanwhile(top_up_all(&busy, &ids(&linked)), &probe).await?;
 
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -72,7 +73,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
         ("nothing".to_owned(), alone),
         (format!("an order of {CARDS} cards"), while_ordering),
         (format!("limits of {} cards, {CARDS_A_CHANGE} a request", cards.len()), while_changing),
-        (format!("{} top-ups, {} a request", ids.len() * ROUNDS, ids.len()), while_topping_up),
+        (format!("{} top-ups, {} a request", linked.len() * ROUNDS, linked.len()), while_topping_up),
     ] {
         table.add_row(row(&what, "another one's top-up", times.top_ups));
         table.add_row(row("", "a block of another one's card", times.blocks));
@@ -123,20 +124,35 @@ impl Times {
 
 /// An employee's MAIN card.
 async fn main_card(client: &Client) -> anyhow::Result<Card> {
-    let item = PlasticItem {
-        number_cards: 1,
+    order_plastic(client, 1).await?;
+    let card = unassigned_cards(client, &CardType::Kkl).await?.pop().context("the order brought no card")?;
+    let employee = client.employees().add(&NewEmployee::new("bench")).await?.id_employee;
+    client.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
+    Ok(Card { id: card.id_card, employee })
+}
+
+async fn order_plastic(client: &Client, cards: u32) -> anyhow::Result<()> {
+    let item = |number_cards| PlasticItem {
+        number_cards,
         type_card: CardType::Kkl,
         delivery_address: "Nevsky 1".to_owned(),
         recipient: "Ivan Ivanov".to_owned(),
         phone: "9031234567".to_owned(),
     };
-    let order = client.orders().plastic(&[item]).await?.order_id;
-    expect(&client.orders().wait(order, wait(), |_| ()).await?)?;
-    let card = client.cards().available(None, Paging::default()).await?.data.into_iter().next();
-    let card = card.context("the order brought no card")?;
-    let employee = client.employees().add(&NewEmployee::new("bench")).await?.id_employee;
-    client.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
-    Ok(Card { id: card.id_card, employee })
+    let items: Vec<_> = (0..cards)
+        .step_by(CARDS_A_LINE as usize)
+        .map(|ordered| item(CARDS_A_LINE.min(cards - ordered)))
+        .collect();
+    let order = client.orders().plastic(&items).await?.order_id;
+    expect(&client.orders().wait(order, wait(), |_| ()).await?)
+}
+
+async fn unassigned_cards(client: &Client, of: &CardType) -> anyhow::Result<Vec<AvailableCard>> {
+    Ok(client.cards().all_available(Some(of)).collect().await?)
+}
+
+fn ids(cards: &[AvailableCard]) -> Vec<Uuid> {
+    cards.iter().map(|card| card.id_card).collect()
 }
 
 /// How long one kopeck takes from the request to SUCCESS.
