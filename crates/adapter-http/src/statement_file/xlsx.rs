@@ -15,6 +15,8 @@ use crate::dto::entry;
 const MOST_ROWS: u32 = 1_048_576;
 /// Greater numbers are texts: a cell holds a floating-point number.
 const GREATEST: i64 = 1 << 53;
+/// Wide enough for the kopecks of a billion roubles: in a narrower column the program rounds what it shows.
+const AMOUNT_WIDTH: u8 = 18;
 
 /// Why there is no spreadsheet.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +33,10 @@ pub enum SpreadsheetError {
 pub struct SpreadsheetWriter {
     workbook: Workbook,
     zone: Zone,
-    date: Format,
+    /// Of the names of columns.
+    bold: Format,
+    /// Of kopecks.
+    amount: Format,
     /// The sheet of entries that is written to, from 0: one holds a million rows.
     sheet: usize,
     /// The next row of it.
@@ -44,8 +49,8 @@ impl SpreadsheetWriter {
     /// # Errors
     /// [`SpreadsheetError::File`] if there is no temporary file.
     pub fn new(zone: Zone) -> Result<Self, SpreadsheetError> {
-        let date = Format::new().set_num_format("dd.mm.yyyy hh:mm");
-        let mut writer = Self { workbook: Workbook::new(), zone, date, sheet: 0, row: 0 };
+        let (bold, amount) = (Format::new().set_bold(), Format::new().set_num_format("#,##0"));
+        let mut writer = Self { workbook: Workbook::new(), zone, bold, amount, sheet: 0, row: 0 };
         writer.add_sheet()?;
         Ok(writer)
     }
@@ -60,10 +65,10 @@ impl SpreadsheetWriter {
             self.sheet += 1;
             self.add_sheet()?;
         }
-        let (row, date) = (self.row, self.date.clone());
+        let row = self.row;
         let sheet = self.workbook.worksheet_from_index(self.sheet)?;
         write_number(sheet, row, 0, seq)?;
-        sheet.write_datetime_with_format(row, 1, &excel_time(at)?, &date)?;
+        sheet.write_datetime(row, 1, &excel_time(at)?)?;
         sheet.write_string(row, 2, entry_type.as_str())?;
         write_number(sheet, row, 3, amount)?;
         write_number(sheet, row, 4, balance)?;
@@ -85,9 +90,13 @@ impl SpreadsheetWriter {
     /// [`SpreadsheetError::File`] if it cannot be written.
     pub fn finish(mut self, statement: &Statement, file: impl Write + Send) -> Result<(), SpreadsheetError> {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
-        sheet.set_name("Totals")?.set_column_width(0, 14)?;
-        let head: [(&str, &str); 2] = [
+        sheet.set_name("Totals")?.set_column_width(0, 14)?.set_print_fit_to_pages(1, 0);
+        for column in 1..=3 {
+            sheet.set_column_width(column, AMOUNT_WIDTH)?.set_column_format(column, &self.amount)?;
+        }
+        let head: [(&str, &str); 3] = [
             ("month", &statement.month),
+            ("amounts in", "kopecks"),
             ("complete", if statement.complete { "yes" } else { "no: the month is not over" }),
         ];
         let mut row = 0;
@@ -100,14 +109,14 @@ impl SpreadsheetWriter {
             write_number(sheet, row, 1, amount)?;
             row += 1;
         }
-        row = write_names(sheet, row + 1, &["type", "number", "amount"])?;
+        row = write_names(sheet, &self.bold, row + 1, &["type", "number", "amount"])?;
         for total in &statement.totals {
             sheet.write_string(row, 0, total.entry_type.as_str())?;
             write_number(sheet, row, 1, i64::try_from(total.number).unwrap_or(i64::MAX))?;
             write_number(sheet, row, 2, total.amount)?;
             row += 1;
         }
-        row = write_names(sheet, row + 1, &["date", "opening", "closing", "amount"])?;
+        row = write_names(sheet, &self.bold, row + 1, &["date", "opening", "closing", "amount"])?;
         for day in &statement.days {
             sheet.write_string(row, 0, date_text(day.date))?;
             for (column, number) in [(1, day.opening), (2, day.closing), (3, day.amount)] {
@@ -125,16 +134,27 @@ impl SpreadsheetWriter {
             more => format!("Entries {}", more + 1),
         };
         // Before the rows: they are written as they come.
-        sheet.set_name(name)?.set_freeze_panes(1, 0)?.set_column_width(1, 17)?.set_column_width(7, 38)?;
-        self.row = write_names(sheet, 0, &COLUMNS)?;
+        sheet.set_name(name)?.set_freeze_panes(1, 0)?;
+        sheet.set_landscape().set_print_fit_to_pages(1, 0).set_repeat_rows(0, 0)?;
+        let time = Format::new().set_num_format("dd.mm.yyyy hh:mm");
+        sheet.set_column_width(1, 17)?.set_column_format(1, &time)?;
+        sheet
+            .set_column_width(2, 13)?
+            .set_column_width(6, 15)?
+            .set_column_width(7, 38)?
+            .set_column_width(8, 25)?;
+        for column in 3..=5 {
+            sheet.set_column_width(column, AMOUNT_WIDTH)?.set_column_format(column, &self.amount)?;
+        }
+        self.row = write_names(sheet, &self.bold, 0, &COLUMNS)?;
         Ok(())
     }
 }
 
 /// Writes names of columns; returns the next row.
-fn write_names(sheet: &mut Worksheet, row: u32, names: &[&str]) -> Result<u32, XlsxError> {
+fn write_names(sheet: &mut Worksheet, bold: &Format, row: u32, names: &[&str]) -> Result<u32, XlsxError> {
     for (column, name) in (0..).zip(names) {
-        sheet.write_string(row, column, *name)?;
+        sheet.write_string_with_format(row, column, *name, bold)?;
     }
     Ok(row + 1)
 }
