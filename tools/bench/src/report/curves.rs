@@ -7,12 +7,10 @@ pub(super) struct Family {
     pub(super) title: &'static str,
     /// What the axis counts.
     pub(super) axis: &'static str,
-    /// The unit of all curves.
-    pub(super) unit: &'static str,
     pub(super) curves: &'static [Curve],
 }
 
-/// A curve and its name.
+/// A curve, and its name with the unit.
 pub(super) struct Curve {
     pub(super) name: &'static str,
     pub(super) figure: Figure,
@@ -27,41 +25,34 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         title: "Partners, each with 100 employees; 32 connections",
         axis: "partners",
-        unit: "calls a second",
         curves: &[
-            curve("read an employee", "by-partners", "read", "per_second"),
-            curve("add an employee", "by-partners", "add", "per_second"),
+            curve("read, calls a second", "by-partners", "read", "per_second"),
+            curve("add, calls a second", "by-partners", "add", "per_second"),
         ],
     },
     Family {
         title: "Employees of one partner; one connection",
         axis: "employees",
-        unit: "µs, median",
         curves: &[
-            curve("read an employee", "by-employees", "read", "p50_us"),
-            curve("first page", "by-employees", "first", "p50_us"),
-            curve("last page", "by-employees", "last", "p50_us"),
+            curve("read, median µs", "by-employees", "read", "p50_us"),
+            curve("first page, median µs", "by-employees", "first", "p50_us"),
+            curve("last page, median µs", "by-employees", "last", "p50_us"),
         ],
     },
     Family {
         title: "Connections, reading an employee",
         axis: "connections",
-        unit: "calls a second",
-        curves: &[curve("read an employee", "by-connections", "read", "per_second")],
-    },
-    Family {
-        title: "Connections, reading an employee",
-        axis: "connections",
-        unit: "µs, p99",
-        curves: &[curve("read an employee", "by-connections", "read", "p99_us")],
+        curves: &[
+            curve("calls a second", "by-connections", "read", "per_second"),
+            curve("p99, µs", "by-connections", "read", "p99_us"),
+        ],
     },
     Family {
         title: "Instances of the service on one machine; 32 connections",
         axis: "instances",
-        unit: "calls a second",
         curves: &[
-            curve("read an employee", "by-instances", "read", "per_second"),
-            curve("add an employee", "by-instances", "add", "per_second"),
+            curve("read, calls a second", "by-instances", "read", "per_second"),
+            curve("add, calls a second", "by-instances", "add", "per_second"),
         ],
     },
 ];

@@ -62,31 +62,32 @@ pub(super) fn details(results: &Results) -> String {
     table
 }
 
-/// The points of the curves.
+/// The points of the curves, each curve a line.
 pub(super) fn growth(results: &Results) -> String {
     let mut tables = String::new();
     for family in FAMILIES {
         let curves: Vec<_> = family.curves.iter().map(|curve| (curve, results.curve(curve.figure))).collect();
         let Some((_, first)) = curves.first().filter(|(_, points)| !points.is_empty()) else { continue };
-        let names: Vec<&str> = curves.iter().map(|(curve, _)| curve.name).collect();
         // A `String` takes all that is written to it.
-        let _ = writeln!(tables, "{}, in {}:\n", family.title, family.unit);
-        let mut head = vec![family.axis];
-        head.extend(&names);
-        line(&mut tables, &head);
-        let _ = writeln!(tables, "|{}", "---:|".repeat(head.len()));
-        for (at, _) in first {
-            let mut cells = vec![thousands(*at)];
-            for (_, points) in &curves {
-                let point = points.iter().find(|(x, _)| x == at);
-                cells.push(point.map_or_else(String::new, |(_, y)| thousands(*y)));
-            }
-            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            line(&mut tables, &cells);
+        let _ = writeln!(tables, "{}:\n", family.title);
+        let places = first.iter().map(|(at, _)| thousands(*at));
+        curve_line(&mut tables, family.axis, places);
+        let _ = writeln!(tables, "|---|{}", "---:|".repeat(first.len()));
+        for (curve, points) in &curves {
+            let point_at = |place: f64| points.iter().find(|(at, _)| *at == place);
+            let cells = first
+                .iter()
+                .map(|(at, _)| point_at(*at).map_or_else(String::new, |(_, value)| thousands(*value)));
+            curve_line(&mut tables, curve.name, cells);
         }
         tables.push('\n');
     }
     tables
+}
+
+fn curve_line(table: &mut String, name: &str, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
+    line(table, &cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn line(table: &mut String, cells: &[&str]) {
