@@ -5,7 +5,7 @@ use std::io::Write;
 use kopeck_api::{BalanceEntry, Statement};
 use kopeck_domain::calendar::{Zone, date_text};
 use kopeck_port_store::{BookedMovement, StoreError};
-use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{ExcelDateTime, Format, FormatAlign, Workbook, Worksheet, XlsxError};
 use time::PrimitiveDateTime;
 
 use super::{COLUMNS, no_formula};
@@ -90,7 +90,7 @@ impl SpreadsheetWriter {
     /// [`SpreadsheetError::File`] if it cannot be written.
     pub fn finish(mut self, statement: &Statement, file: impl Write + Send) -> Result<(), SpreadsheetError> {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
-        sheet.set_name("Totals")?.set_column_width(0, 14)?.set_print_fit_to_pages(1, 0);
+        sheet.set_name("Totals")?.set_column_width(0, 14)?.set_print_fit_to_pages(1, 1);
         for column in 1..=3 {
             sheet.set_column_width(column, AMOUNT_WIDTH)?.set_column_format(column, &self.amount)?;
         }
@@ -136,7 +136,7 @@ impl SpreadsheetWriter {
         // Before the rows: they are written as they come.
         sheet.set_name(name)?.set_freeze_panes(1, 0)?;
         sheet.set_landscape().set_print_fit_to_pages(1, 0).set_repeat_rows(0, 0)?;
-        let time = Format::new().set_num_format("dd.mm.yyyy hh:mm");
+        let time = Format::new().set_num_format("dd.mm.yyyy hh:mm").set_align(FormatAlign::Left);
         sheet.set_column_width(1, 17)?.set_column_format(1, &time)?;
         sheet
             .set_column_width(2, 13)?
