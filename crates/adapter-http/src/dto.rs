@@ -7,21 +7,10 @@ pub(crate) mod transaction;
 
 pub(crate) use page::page;
 
-use kopeck_api::Data;
 use kopeck_domain::calendar::Zone;
 use time::{OffsetDateTime, PrimitiveDateTime};
 
-use crate::json::Json;
-use crate::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
-
-impl<T: HasSchema> HasSchema for Data<T> {
-    fn schema(components: &mut Components) -> Json {
-        let schema = T::schema(components);
-        components.named(&format!("{}Data", component_name(&schema)), |_| {
-            object_of(vec![Property { name: "data".to_owned(), required: true, schema: schema.clone() }])
-        })
-    }
-}
+use crate::schema::api_type;
 
 api_type! {
     /// Confirms that the request was carried out.

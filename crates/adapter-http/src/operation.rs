@@ -13,7 +13,7 @@ use crate::input::reader::Reader;
 use crate::input::schema::{InputField, Location, inputs};
 use crate::json::Json;
 use crate::response::HandlerResult;
-use crate::schema::{Components, HasSchema};
+use crate::schema::{BodySchema, Components};
 
 /// Reads the values, runs the use case, serializes its result.
 pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
@@ -144,8 +144,8 @@ impl Operation {
     }
 
     /// It responds with `T` under this status code.
-    pub(crate) const fn responds<T: HasSchema>(mut self, status: u16) -> Self {
-        (self.status, self.response) = (status, T::schema);
+    pub(crate) const fn responds<T: BodySchema>(mut self, status: u16) -> Self {
+        (self.status, self.response) = (status, T::body_schema);
         self
     }
 

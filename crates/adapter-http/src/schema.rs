@@ -4,7 +4,7 @@ mod types;
 
 use std::marker::PhantomData;
 
-use kopeck_api::{Field, Shape};
+use kopeck_api::{Field, HasShape, PageMeta, Shape};
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
@@ -16,6 +16,18 @@ use crate::patterns;
 pub(crate) trait HasSchema {
     /// Its schema. Those with a name are put among `components` and referred to.
     fn schema(components: &mut Components) -> Json;
+}
+
+/// A response body: a type of the API crate, or one that [`api_type!`] declares.
+pub(crate) trait BodySchema {
+    /// Its schema.
+    fn body_schema(components: &mut Components) -> Json;
+}
+
+impl<T: HasShape> BodySchema for T {
+    fn body_schema(components: &mut Components) -> Json {
+        of_shape(&T::SHAPE, components)
+    }
 }
 
 /// A type that is a JSON object.
@@ -120,7 +132,7 @@ pub(crate) fn chars(least: usize, most: usize) -> Json {
 }
 
 /// The component that a schema refers to; of a list, that of its items.
-pub(crate) fn component_name(schema: &Json) -> &str {
+fn component_name(schema: &Json) -> &str {
     match (schema.get("$ref"), schema.get("items")) {
         (Some(Json::Text(to)), _) => to.rsplit('/').next().unwrap_or_default(),
         (_, Some(items)) => component_name(items),
@@ -189,6 +201,12 @@ macro_rules! api_type {
                 components.named($title, |components| {
                     object_of(Self::properties(components)).with("description", prose(&[$($about),*]))
                 })
+            }
+        }
+
+        impl $(<$life>)? $crate::schema::BodySchema for $name $(<$life>)? {
+            fn body_schema(components: &mut $crate::schema::Components) -> $crate::json::Json {
+                <Self as $crate::schema::HasSchema>::schema(components)
             }
         }
     };
@@ -306,6 +324,21 @@ pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
         }),
         Shape::Flattened(inner) | Shape::OrAbsent(inner) => of_shape(inner, components),
         Shape::List(item) => object! {"type": "array", "items": of_shape(item, components)},
+        Shape::Page(item) => {
+            let data = of_shape(&Shape::List(item), components);
+            let name = format!("{}Page", component_name(&data));
+            components.named(&name, |components| {
+                object_of(vec![
+                    required("data", data),
+                    required("meta", of_shape(&PageMeta::SHAPE, components)),
+                ])
+            })
+        }
+        Shape::Data(inner) => {
+            let data = of_shape(inner, components);
+            let name = format!("{}Data", component_name(&data));
+            components.named(&name, |_| object_of(vec![required("data", data)]))
+        }
         Shape::AnyOf(shapes) => {
             let mut schemas: Vec<Json> = Vec::new();
             for schema in shapes.iter().map(|shape| of_shape(shape, components)) {
@@ -317,6 +350,11 @@ pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
         }
         Shape::OrNull(inner) => or_null(of_shape(inner, components)),
     }
+}
+
+/// A field that is always there.
+fn required(name: &str, schema: Json) -> Property {
+    Property { name: name.to_owned(), required: true, schema }
 }
 
 /// Adds these fields, and those of flattened ones in their place.

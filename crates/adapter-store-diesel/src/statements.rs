@@ -328,6 +328,14 @@ macro_rules! row {
 }
 pub(crate) use row;
 
+/// Columns of a table as a `SELECT` names them, the table under this alias.
+macro_rules! select_list {
+    ($alias:literal: $first:ident $(, $column:ident)*) => {
+        concat!($alias, ".", stringify!($first) $(, ", ", $alias, ".", stringify!($column))*)
+    };
+}
+pub(crate) use select_list;
+
 /// The mark of one more value.
 macro_rules! mark {
     ($column:ident) => {

@@ -22,17 +22,11 @@ mod webhook;
 pub mod wire;
 mod withdrawal;
 
-pub use balance::{
-    Balance, BalanceEntries, BalanceEntry, EntrySource, EntrySourceKind, EntryType, Statement, StatementDay,
-    StatementTotal,
-};
-pub use card::{
-    AccountBalance, AvailableCard, BankStatus, Card, CardBalance, CardStatus, CardType, LinkedCard,
-    PartnerTransaction, PaymentAnswer, Transaction, TransactionFeed, TransactionType, UnlinkedCard,
-};
-pub use category::{Category, CategoryWithCount};
-pub use closing::{Closing, ClosingCreated, ClosingReason, ClosingResult};
-pub use employee::{Employee, EmployeeCard, EmployeeErased, EmployeeStatus, EmployeeWithCards};
+pub use balance::*;
+pub use card::*;
+pub use category::*;
+pub use closing::*;
+pub use employee::*;
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
@@ -40,19 +34,14 @@ pub use event::{
     EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent, TransferEvent,
     WebhookDisabledEvent, WithdrawalEvent,
 };
-pub use limit::{
-    CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, MerchantCategories, TimeWindow,
-};
+pub use limit::*;
 pub use operation::{Method, Operation, operations, placeholders};
-pub use order::{Order, OrderCreated, OrderKind};
-pub use page::{Data, Page, PageMeta, Paging};
+pub use order::*;
+pub use page::*;
 pub use phone::Phone;
-pub use replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult};
-pub use request::RequestState;
-pub use sandbox::{PurchaseResult, RefundResult};
+pub use replenishment::*;
+pub use request::*;
+pub use sandbox::*;
 pub use shape::{Field, HasShape, Shape};
-pub use webhook::{
-    DeliveryStatus, Redelivery, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged, WebhookSecret,
-    WebhookSecretRotated,
-};
-pub use withdrawal::{Withdrawal, WithdrawalCreated, WithdrawalResult};
+pub use webhook::*;
+pub use withdrawal::*;

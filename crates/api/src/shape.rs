@@ -3,6 +3,8 @@
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, Weekday};
 use uuid::Uuid;
 
+use crate::page::{Data, Page};
+
 /// The form of a value on the wire.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
@@ -46,6 +48,10 @@ pub enum Shape {
     Flattened(&'static Shape),
     /// A list.
     List(&'static Shape),
+    /// A page of a list, with records of this form.
+    Page(&'static Shape),
+    /// An object with this under `data` alone.
+    Data(&'static Shape),
     /// One of these.
     AnyOf(&'static [Shape]),
     /// `null`, or a value.
@@ -100,6 +106,14 @@ impl<T: HasShape> HasShape for Option<T> {
 
 impl<T: HasShape> HasShape for Vec<T> {
     const SHAPE: Shape = Shape::List(&T::SHAPE);
+}
+
+impl<T: HasShape> HasShape for Page<T> {
+    const SHAPE: Shape = Shape::Page(&T::SHAPE);
+}
+
+impl<T: HasShape> HasShape for Data<T> {
+    const SHAPE: Shape = Shape::Data(&T::SHAPE);
 }
 
 /// A `T`, or no field: the shape of an optional one that is not serialised as `null`.

@@ -79,11 +79,9 @@ pub struct StoredEmployee {
     pub status_updated_at: OffsetDateTime,
 }
 
-/// The fields of a new employee.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The fields of a new employee that a partner may leave out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewEmployee {
-    /// The partner's own identifier.
-    pub custom_id: CustomId,
     /// Family name.
     pub surname: Option<PersonName>,
     /// Given name.
@@ -146,8 +144,8 @@ pub struct EmployeeUpdate {
 impl Employee {
     /// The employee that `fields` describe, added at `now`.
     #[must_use]
-    pub fn add(id: EmployeeId, fields: NewEmployee, now: OffsetDateTime) -> Self {
-        let NewEmployee { custom_id, surname, name, patronymic, phone, email, category, status } = fields;
+    pub fn add(id: EmployeeId, custom_id: CustomId, fields: NewEmployee, now: OffsetDateTime) -> Self {
+        let NewEmployee { surname, name, patronymic, phone, email, category, status } = fields;
         Self(StoredEmployee {
             id,
             custom_id,
@@ -200,34 +198,29 @@ mod tests {
 
     fn new_employee() -> NewEmployee {
         NewEmployee {
-            custom_id: CustomId::parse("E-1").unwrap(),
             surname: Some(PersonName::parse("Ёжиков").unwrap()),
-            name: None,
-            patronymic: None,
             phone: Some(Phone::parse("9031234567").unwrap()),
-            email: None,
-            category: None,
-            status: None,
+            ..NewEmployee::default()
         }
+    }
+
+    fn added(fields: NewEmployee, now: OffsetDateTime) -> Employee {
+        Employee::add(EmployeeId::new(Uuid::nil()), CustomId::parse("E-1").unwrap(), fields, now)
     }
 
     #[test]
     fn a_new_employee_works_unless_said() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        let employee = Employee::add(EmployeeId::new(Uuid::nil()), new_employee(), now);
-        assert_eq!(employee.status, EmployeeStatus::Work);
+        assert_eq!(added(new_employee(), now).status, EmployeeStatus::Work);
         let on_leave = NewEmployee { status: Some(EmployeeStatus::Medical), ..new_employee() };
-        assert_eq!(
-            Employee::add(EmployeeId::new(Uuid::nil()), on_leave, now).status,
-            EmployeeStatus::Medical
-        );
+        assert_eq!(added(on_leave, now).status, EmployeeStatus::Medical);
     }
 
     #[test]
     fn only_a_change_of_status_moves_its_date() {
         let then = OffsetDateTime::UNIX_EPOCH;
         let now = then + Duration::days(3);
-        let employee = Employee::add(EmployeeId::new(Uuid::nil()), new_employee(), then);
+        let employee = added(new_employee(), then);
         for status in EmployeeStatus::ALL {
             let update =
                 EmployeeUpdate { status: Some(*status), phone: Change::Clear, ..EmployeeUpdate::default() };
@@ -244,8 +237,7 @@ mod tests {
 
     #[test]
     fn the_search_text_knows_no_letter_case() {
-        let employee =
-            Employee::add(EmployeeId::new(Uuid::nil()), new_employee(), OffsetDateTime::UNIX_EPOCH);
+        let employee = added(new_employee(), OffsetDateTime::UNIX_EPOCH);
         assert_eq!(employee.search_text(), "ёжиков\n\ne-1");
     }
 }

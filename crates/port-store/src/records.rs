@@ -109,7 +109,7 @@ impl<S> RequestFilter<S> {
     /// Whether it lets every request through.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.state.is_none() && self.reference.is_none() && self.from.is_none() && self.before.is_none()
+        matches!(self, Self { state: None, reference: None, from: None, before: None })
     }
 }
 

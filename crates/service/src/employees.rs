@@ -2,35 +2,14 @@
 
 use kopeck_domain::Faults;
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::employee::{Change, Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
+use kopeck_domain::employee::{Change, Employee, EmployeeUpdate, NewEmployee};
 use kopeck_domain::event::{EmployeeChange, EmployeeErased, EventData};
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId};
-use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_domain::person::CustomId;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
 
 use crate::{Env, events};
-
-/// The fields of a new employee. A faulty or missing one is `None`, with its fault beside the draft.
-#[derive(Debug, Clone, Default)]
-pub struct EmployeeDraft {
-    /// Required.
-    pub custom_id: Option<CustomId>,
-    /// Family name.
-    pub surname: Option<PersonName>,
-    /// Given name.
-    pub name: Option<PersonName>,
-    /// Patronymic.
-    pub patronymic: Option<PersonName>,
-    /// Phone.
-    pub phone: Option<Phone>,
-    /// E-mail.
-    pub email: Option<Email>,
-    /// Category.
-    pub category: Option<CategoryId>,
-    /// WORK unless said.
-    pub status: Option<EmployeeStatus>,
-}
 
 /// An employee with the cards linked to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +71,7 @@ pub enum EraseEmployeeError {
 }
 
 /// Adds an employee. To `faults`, those of the body, it adds those that need the store: a taken `customId`, an unknown category.
+/// A missing or faulty field is `None`, with its fault among them.
 ///
 /// # Errors
 /// [`AddEmployeeError`].
@@ -99,24 +79,15 @@ pub fn add(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    draft: EmployeeDraft,
+    custom_id: Option<CustomId>,
+    fields: NewEmployee,
     faults: Faults,
 ) -> Result<Employee, AddEmployeeError> {
-    let faults = stored_faults(unit, partner, None, draft.custom_id.as_ref(), draft.category, faults)?;
-    let Some(custom_id) = draft.custom_id.filter(|_| faults.is_empty()) else {
+    let faults = stored_faults(unit, partner, None, custom_id.as_ref(), fields.category, faults)?;
+    let Some(custom_id) = custom_id.filter(|_| faults.is_empty()) else {
         return Err(AddEmployeeError::Invalid(faults));
     };
-    let fields = NewEmployee {
-        custom_id,
-        surname: draft.surname,
-        name: draft.name,
-        patronymic: draft.patronymic,
-        phone: draft.phone,
-        email: draft.email,
-        category: draft.category,
-        status: draft.status,
-    };
-    let employee = Employee::add(EmployeeId::new(env.ids.next_id()), fields, env.now());
+    let employee = Employee::add(EmployeeId::new(env.ids.next_id()), custom_id, fields, env.now());
     match unit.employees().insert(partner, &employee) {
         Ok(()) => {
             events::append(unit, env, partner, [EventData::EmployeeCreated(change_of(&employee))])?;

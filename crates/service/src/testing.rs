@@ -156,16 +156,11 @@ pub(crate) fn custom_id(text: &str) -> CustomId {
 
 pub(crate) fn employee(n: u128) -> Employee {
     let fields = NewEmployee {
-        custom_id: custom_id(&format!("E-{n}")),
-        surname: None,
-        name: None,
-        patronymic: None,
         phone: Some(Phone::parse("9031234567").unwrap()),
-        email: None,
         category: Some(category_id(70)),
-        status: None,
+        ..NewEmployee::default()
     };
-    Employee::add(employee_id(n), fields, BEFORE)
+    Employee::add(employee_id(n), custom_id(&format!("E-{n}")), fields, BEFORE)
 }
 
 pub(crate) fn number(n: u64) -> CardNumber {

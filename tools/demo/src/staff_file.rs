@@ -36,7 +36,6 @@ impl Cells {
     /// The employee as sent to the service.
     pub(crate) fn employee(&self, id_category: Option<Uuid>) -> NewEmployee {
         NewEmployee {
-            custom_id: self.custom_id.clone(),
             surname: self.surname.clone(),
             name: self.name.clone(),
             patronymic: self.patronymic.clone(),
@@ -44,6 +43,7 @@ impl Cells {
             email: self.email.clone(),
             id_category,
             status: self.status.as_deref().map(EmployeeStatus::from),
+            ..NewEmployee::new(self.custom_id.as_str())
         }
     }
 }

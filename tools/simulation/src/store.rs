@@ -182,10 +182,11 @@ fn fits<S: PartialEq>(
     reference: Option<&RequestReference>,
     created_at: OffsetDateTime,
 ) -> bool {
-    filter.state.as_ref().is_none_or(|wanted| *wanted == state)
-        && filter.reference.as_ref().is_none_or(|wanted| Some(wanted) == reference)
-        && filter.from.is_none_or(|from| created_at >= from)
-        && filter.before.is_none_or(|before| created_at < before)
+    let RequestFilter { state: wanted, reference: named, from, before } = filter;
+    wanted.as_ref().is_none_or(|wanted| *wanted == state)
+        && named.as_ref().is_none_or(|named| Some(named) == reference)
+        && from.is_none_or(|from| created_at >= from)
+        && before.is_none_or(|before| created_at < before)
 }
 
 /// A page of `all`, which stand in the order of the list.

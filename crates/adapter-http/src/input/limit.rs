@@ -2,7 +2,7 @@
 
 mod draft;
 
-use kopeck_api::TimeWindow;
+use kopeck_api::{HasShape as _, TimeWindow};
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{MAX_CATEGORIES, MAX_WINDOWS, Period};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use self::draft::{CategoriesDraft, LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
 use crate::json::{Json, object};
 use crate::patterns;
-use crate::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
+use crate::schema::{Components, HasSchema as _, integer as number_of, of_shape, or_null, pattern};
 
 /// The parts of a limit. `null` means absent; a value of a wrong type is a fault of its part.
 pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
@@ -65,7 +65,7 @@ fn window_schema(components: &mut Components) -> Json {
         "from": pattern(patterns::TIME, "HH:MM").with("description", "The first minute."),
         "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
     };
-    TimeWindow::schema(components).with("properties", properties)
+    of_shape(&TimeWindow::SHAPE, components).with("properties", properties)
 }
 
 /// The schema of merchant categories in a response, with what a request has to match.

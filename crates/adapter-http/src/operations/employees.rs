@@ -7,10 +7,9 @@ mod list;
 mod update;
 
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::employee::{Employee, EmployeeStatus, EmployeeUpdate};
+use kopeck_domain::employee::{Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
-use kopeck_service::employees::EmployeeDraft;
 
 use crate::input::field_types::{id, string_enum, text};
 use crate::operations::prelude::*;
@@ -26,13 +25,13 @@ pub(super) fn read_id(r: &mut Reader<'_>) -> Option<EmployeeId> {
 }
 
 /// The fields of a new employee.
-fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
+fn read_new(r: &mut Reader<'_>) -> (Option<CustomId>, NewEmployee) {
     let mut body = r.body();
-    EmployeeDraft {
-        custom_id: body.required(
-            "customId",
-            text(CustomId::parse).about("Your own identifier, unique among your employees."),
-        ),
+    let custom_id = body.required(
+        "customId",
+        text(CustomId::parse).about("Your own identifier, unique among your employees."),
+    );
+    let fields = NewEmployee {
         surname: body.optional("surname", text(PersonName::parse)),
         name: body.optional("name", text(PersonName::parse)),
         patronymic: body.optional("patronymic", text(PersonName::parse)),
@@ -40,7 +39,8 @@ fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
         email: body.optional("email", text(Email::parse)),
         category: body.optional("idCategory", id::<CategoryId>().about("One of your categories.")),
         status: body.optional("status", string_enum::<EmployeeStatus>().about("`WORK` if absent.")),
-    }
+    };
+    (custom_id, fields)
 }
 
 /// Employee and update; without a valid identifier the faults of the update are reported all the same.
@@ -90,7 +90,6 @@ fn body_of_read(employee: &Employee, zone: Zone) -> api::Employee {
 #[cfg(test)]
 mod tests {
     use kopeck_domain::card::CardStatus;
-    use kopeck_domain::employee::NewEmployee;
     use kopeck_domain::ids::CardId;
     use kopeck_service::employees::EmployeeWithCards;
     use serde_json::json;
@@ -102,18 +101,13 @@ mod tests {
 
     fn employee() -> Employee {
         let fields = NewEmployee {
-            custom_id: CustomId::parse("Таб-1").unwrap(),
-            surname: None,
             name: Some(PersonName::parse("Пётр").unwrap()),
-            patronymic: None,
             phone: Some(Phone::parse("0031234567").unwrap()),
-            email: None,
-            category: None,
-            status: None,
+            ..NewEmployee::default()
         };
         // 31.12.2025 23:59:59 in UTC.
         let now = OffsetDateTime::from_unix_timestamp(1_767_225_599).unwrap();
-        Employee::add(EmployeeId::new(Uuid::nil()), fields, now)
+        Employee::add(EmployeeId::new(Uuid::nil()), CustomId::parse("Таб-1").unwrap(), fields, now)
     }
 
     #[test]

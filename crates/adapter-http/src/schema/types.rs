@@ -80,26 +80,6 @@ macro_rules! identifiers {
 identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
 identifiers!(ClosingId, WithdrawalId);
 
-/// Types of the API crate.
-macro_rules! of_the_api {
-    ($($type:ident),* $(,)?) => {$(
-        impl HasSchema for kopeck_api::$type {
-            fn schema(components: &mut Components) -> Json {
-                of_shape(&Self::SHAPE, components)
-            }
-        }
-    )*};
-}
-
-of_the_api! {
-    AvailableCard, Balance, BalanceEntries, Card, CardBalance, Category, CategoryWithCount, Closing,
-    ClosingCreated, ClosingResult, Employee, EmployeeErased, EmployeeWithCards, Feed, LimitChange, LimitChangeCreated,
-    LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, Redelivery,
-    RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentResult, Statement, TimeWindow,
-    Transaction, TransactionFeed, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookPinged,
-    WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalResult,
-}
-
 /// String enums that the domain and the API have both.
 macro_rules! vocabularies {
     ($($type:ident as $open:ident),* $(,)?) => {

@@ -50,17 +50,7 @@ fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
 }
 
 fn employee(id: EmployeeId) -> Employee {
-    let fields = NewEmployee {
-        custom_id: CustomId::parse("1").unwrap(),
-        surname: None,
-        name: None,
-        patronymic: None,
-        phone: None,
-        email: None,
-        category: None,
-        status: None,
-    };
-    Employee::add(id, fields, NOW)
+    Employee::add(id, CustomId::parse("1").unwrap(), NewEmployee::default(), NOW)
 }
 
 /// A bank with every card, in this standing.

@@ -16,8 +16,7 @@ use crate::support::{parts, unit};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
 
-/// After a change of the API, `UPDATE_DOCS=1 cargo test -p kopeck-adapter-http --test it docs_page` updates the
-/// document.
+/// After a change of the API `UPDATE_DOCS=1 cargo test --workspace --locked --test it -- docs_page` updates the document.
 #[test]
 fn the_document_in_docs_is_that_of_the_code() {
     if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::CustomId;
@@ -62,19 +62,9 @@ fn task(number: u128, custom_id: &str) -> QueuedTask {
 }
 
 fn adding(number: u128, custom_id: &str) -> Work {
-    let employee = Employee::from_stored(StoredEmployee {
-        id: Uuid::from_u128(number).into(),
-        custom_id: CustomId::parse(custom_id).unwrap(),
-        surname: None,
-        name: None,
-        patronymic: None,
-        phone: None,
-        email: None,
-        category: None,
-        status: EmployeeStatus::Work,
-        created_at: OffsetDateTime::UNIX_EPOCH,
-        status_updated_at: OffsetDateTime::UNIX_EPOCH,
-    });
+    let custom_id = CustomId::parse(custom_id).unwrap();
+    let id = Uuid::from_u128(number).into();
+    let employee = Employee::add(id, custom_id, NewEmployee::default(), OffsetDateTime::UNIX_EPOCH);
     Box::new(move |unit| match unit.employees().insert(PARTNER, &employee) {
         Ok(()) => Disposition::Commit,
         Err(_) => Disposition::RollBack,

@@ -64,21 +64,22 @@ fn filtered(
     kind: &'static str,
     filter: &BatchFilter,
 ) -> card_batches::BoxedQuery<'static, MultiBackend> {
+    let BatchFilter { state, reference, from, before } = filter;
     let mut query = card_batches::table
         .filter(card_batches::partner_id.eq(partner.key()))
         .filter(card_batches::kind.eq(kind))
         .into_boxed();
-    if let Some(state) = filter.state {
+    if let Some(state) = state {
         query = query.filter(card_batches::state.eq(state.as_str()));
     }
-    if let Some(reference) = &filter.reference {
+    if let Some(reference) = reference {
         query = query.filter(card_batches::reference.eq(reference.as_str().to_owned()));
     }
-    if let Some(from) = filter.from {
-        query = query.filter(card_batches::created_at.ge(UtcTimestamp::of(from)));
+    if let Some(from) = from {
+        query = query.filter(card_batches::created_at.ge(UtcTimestamp::of(*from)));
     }
-    if let Some(before) = filter.before {
-        query = query.filter(card_batches::created_at.lt(UtcTimestamp::of(before)));
+    if let Some(before) = before {
+        query = query.filter(card_batches::created_at.lt(UtcTimestamp::of(*before)));
     }
     query
 }

@@ -40,6 +40,17 @@ pub(crate) struct EmployeeRow {
     created_at: UtcTimestamp,
 }
 
+/// Gives a macro the columns of an [`EmployeeRow`].
+macro_rules! employee_columns {
+    ($macro:ident! { $($tokens:tt)* }) => {
+        $macro! { $($tokens)*
+            id, custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at,
+            created_at
+        }
+    };
+}
+pub(super) use employee_columns;
+
 /// A new employee.
 pub(crate) struct NewEmployeeRow {
     partner_id: Id,
@@ -48,9 +59,7 @@ pub(crate) struct NewEmployeeRow {
     employee: EmployeeRow,
 }
 
-row!(NewEmployeeRow, employees:
-    partner_id, seq, search_text;
-    employee: id, custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at, created_at);
+employee_columns!(row! { NewEmployeeRow, employees: partner_id, seq, search_text; employee: });
 
 /// Encrypts and decrypts columns of the employee with this key.
 fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, row: &'a [u8]) -> RowCipher<'a> {
@@ -106,20 +115,21 @@ impl EmployeeRow {
 
 /// Every employee of the partner that fits `filter`; erased ones fit none.
 fn filtered(partner: PartnerId, filter: &EmployeeFilter) -> employees::BoxedQuery<'_, MultiBackend> {
+    let EmployeeFilter { status, category, custom_id, query: text } = filter;
     let mut query = employees::table
         .filter(employees::partner_id.eq(partner.key()))
         .filter(employees::erased_at.is_null())
         .into_boxed();
-    if let Some(status) = filter.status {
+    if let Some(status) = status {
         query = query.filter(employees::status.eq(status.as_str()));
     }
-    if let Some(category) = filter.category {
+    if let Some(category) = category {
         query = query.filter(employees::category_id.eq(category.key()));
     }
-    if let Some(custom_id) = &filter.custom_id {
+    if let Some(custom_id) = custom_id {
         query = query.filter(employees::custom_id.eq(custom_id.as_str()));
     }
-    if let Some(text) = &filter.query {
+    if let Some(text) = text {
         query = query.filter(employees::search_text.like(containing(text)).escape('\\'));
     }
     query

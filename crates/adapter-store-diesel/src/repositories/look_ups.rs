@@ -7,20 +7,12 @@ use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_domain::person::CustomId;
 use kopeck_port_store::StoreError;
 
-use super::employees::EmployeeRow;
+use super::employees::{EmployeeRow, employee_columns};
 use crate::convert::{AsKey, corrupt, word};
 use crate::schema::{cards, employees};
 use crate::sql_types::{Id, sql};
-use crate::statements::{Bind, binds};
+use crate::statements::{Bind, binds, select_list};
 use crate::transaction::loader::BatchLoad;
-
-/// The columns of an [`EmployeeRow`].
-macro_rules! employee_columns {
-    () => {
-        "e.id, e.custom_id, e.surname, e.name, e.patronymic, e.phone, e.email, e.category_id, e.status, \
-         e.status_updated_at, e.created_at"
-    };
-}
 
 /// An employee by the identifier.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -32,7 +24,7 @@ impl BatchLoad for EmployeeById {
 
     const SELECT: &'static str = concat!(
         "SELECT ",
-        employee_columns!(),
+        employee_columns!(select_list! { "e": }),
         " FROM employees e WHERE e.partner_id = ? AND e.id = ? AND e.erased_at IS NULL"
     );
 
@@ -152,7 +144,7 @@ impl BatchLoad for EmployeeWithCards {
     /// To sort each employee's few cards takes the database a fifth of the statement, so that is done here.
     const SELECT: &'static str = concat!(
         "SELECT ",
-        employee_columns!(),
+        employee_columns!(select_list! { "e": }),
         ", c.id AS card_id, c.link_status, c.seq AS card_seq
         FROM employees e LEFT JOIN cards c ON c.partner_id = e.partner_id AND c.employee_id = e.id
         WHERE e.partner_id = ? AND e.id = ? AND e.erased_at IS NULL"

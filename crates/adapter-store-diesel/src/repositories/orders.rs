@@ -144,18 +144,19 @@ impl LineRow {
 
 /// The partner's orders that fit `filter`.
 fn filtered(partner: PartnerId, filter: &OrderFilter) -> orders::BoxedQuery<'static, MultiBackend> {
+    let OrderFilter { state, reference, from, before } = filter;
     let mut query = orders::table.filter(orders::partner_id.eq(partner.key())).into_boxed();
-    if let Some(state) = filter.state {
+    if let Some(state) = state {
         query = query.filter(orders::state.eq(state.as_str()));
     }
-    if let Some(reference) = &filter.reference {
+    if let Some(reference) = reference {
         query = query.filter(orders::reference.eq(reference.as_str().to_owned()));
     }
-    if let Some(from) = filter.from {
-        query = query.filter(orders::created_at.ge(UtcTimestamp::of(from)));
+    if let Some(from) = from {
+        query = query.filter(orders::created_at.ge(UtcTimestamp::of(*from)));
     }
-    if let Some(before) = filter.before {
-        query = query.filter(orders::created_at.lt(UtcTimestamp::of(before)));
+    if let Some(before) = before {
+        query = query.filter(orders::created_at.lt(UtcTimestamp::of(*before)));
     }
     query
 }

@@ -88,17 +88,18 @@ fn filtered(
     card: CardId,
     filter: TransactionFilter,
 ) -> transactions::BoxedQuery<'static, MultiBackend> {
+    let TransactionFilter { from, before, kind } = filter;
     let mut query = transactions::table
         .filter(transactions::partner_id.eq(partner.key()))
         .filter(transactions::card_id.eq(card.key()))
         .into_boxed();
-    if let Some(from) = filter.from {
+    if let Some(from) = from {
         query = query.filter(transactions::executed_at.ge(UtcTimestamp::of(from)));
     }
-    if let Some(before) = filter.before {
+    if let Some(before) = before {
         query = query.filter(transactions::executed_at.lt(UtcTimestamp::of(before)));
     }
-    if let Some(kind) = filter.kind {
+    if let Some(kind) = kind {
         query = query.filter(transactions::kind.eq(kind.as_str()));
     }
     query

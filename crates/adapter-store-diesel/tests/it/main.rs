@@ -13,6 +13,7 @@ mod away;
 mod certificates;
 mod corrupt;
 mod encryption;
+mod erasure;
 mod life;
 mod outages;
 mod partners;

@@ -10,7 +10,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
@@ -215,19 +215,13 @@ pub(crate) fn credentials() -> Credentials {
 }
 
 pub(crate) fn employee(number: u128) -> Employee {
-    Employee::from_stored(StoredEmployee {
-        id: Uuid::from_u128(number).into(),
-        custom_id: CustomId::parse(&format!("E-{number}")).unwrap(),
-        surname: None,
-        name: None,
-        patronymic: None,
+    let custom_id = CustomId::parse(&format!("E-{number}")).unwrap();
+    let fields = NewEmployee {
         phone: Some(Phone::parse("9031234567").unwrap()),
         email: Some(Email::parse("p@example.ru").unwrap()),
-        category: None,
-        status: EmployeeStatus::Work,
-        created_at: NOW,
-        status_updated_at: NOW,
-    })
+        ..NewEmployee::default()
+    };
+    Employee::add(Uuid::from_u128(number).into(), custom_id, fields, NOW)
 }
 
 /// An order of `count` virtual cards, and the cards that the bank issued for it.

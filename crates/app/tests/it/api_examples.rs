@@ -10,7 +10,7 @@
 //! After a change of the service let it write its responses anew and look at what changed:
 //!
 //! ```sh
-//! UPDATE_DOCS=1 cargo test -p kopeck --test it api_examples
+//! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- api_examples
 //! ```
 //!
 //! Identifiers are counted up, so a request put in the middle shifts all behind it; the update carries the new ones into

@@ -18,19 +18,20 @@
 //! After a change let the pages be written anew and look at what changed:
 //!
 //! ```sh
-//! UPDATE_DOCS=1 cargo test -p kopeck --test it book
+//! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- book::chapter
 //! ```
 
 mod page;
 mod player;
 mod terminal;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use kopeck_adapter_http::{codes, operations};
 
-use crate::pages::links;
+use crate::pages::{anchor, links};
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
@@ -38,6 +39,9 @@ fn page(name: &str) -> String {
     let path = Path::new(DOCS).join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
+
+/// The head of the table of operations.
+const OPERATIONS: &str = "| operation | changes | description |\n|---|---|---|\n";
 
 /// Plays a chapter of the guide with the tools of `TEST_BOOK_TOOLS`, such as `python,node,cargo`.
 fn play(name: &str) {
@@ -121,23 +125,38 @@ fn the_chapter_on_errors_has_every_code_once_and_no_other() {
     assert_eq!(told, all);
 }
 
+/// The table is made of the titles of `docs/API.md`. `UPDATE_DOCS=1` writes it, apart from the run that plays the chapters,
+/// one of which is the same page.
 #[test]
 fn the_reference_has_every_operation_once_and_no_other() {
     let chapter = page("guide/reference.md");
-    let mut told: Vec<(&str, bool)> = chapter
-        .lines()
-        .filter_map(|line| {
-            let (operation, rest) = line.strip_prefix("| `")?.split_once("` | ")?;
-            operation.contains(" /").then(|| (operation, rest.starts_with("yes")))
-        })
+    let (before, rest) = chapter.split_once(OPERATIONS).unwrap();
+    let (_, after) = rest.split_once("\n\n").unwrap();
+    let expected = format!("{before}{OPERATIONS}{}\n{after}", rows_of_operations());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(Path::new(DOCS).join("guide/reference.md"), &expected).unwrap();
+    } else {
+        assert!(
+            chapter == expected,
+            "docs/guide/reference.md is not what UPDATE_DOCS=1 makes of docs/API.md"
+        );
+    }
+}
+
+/// A row for each operation, in the order of `docs/API.md`.
+fn rows_of_operations() -> String {
+    let changes: BTreeMap<String, bool> = operations()
+        .map(|operation| (format!("`{} {}`", operation.method, operation.path), operation.changes))
         .collect();
-    told.sort_unstable();
-    let all: Vec<(String, bool)> = operations()
-        .map(|operation| (format!("{} {}", operation.method, operation.path), operation.changes))
-        .collect();
-    let mut all: Vec<(&str, bool)> = all.iter().map(|(name, changes)| (name.as_str(), *changes)).collect();
-    all.sort_unstable();
-    assert_eq!(told, all);
+    let (mut rows, mut title) = (String::new(), "");
+    for line in page("API.md").lines() {
+        title = line.strip_prefix("### ").unwrap_or(title);
+        if let Some(changes) = changes.get(line) {
+            let changes = if *changes { "yes" } else { "no" };
+            writeln!(rows, "| {line} | {changes} | [{title}](../API.md#{}) |", anchor(title)).unwrap();
+        }
+    }
+    rows
 }
 
 /// Also where there is no Python, Node or cargo to work it out again.

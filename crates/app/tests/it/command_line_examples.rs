@@ -8,7 +8,7 @@
 //! After a change let the page be written anew and look at what changed:
 //!
 //! ```sh
-//! UPDATE_DOCS=1 cargo test -p kopeck --test it command_line_examples
+//! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- command_line_examples
 //! ```
 
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 //! again, the workers work until nothing is due, and everything is as if nothing had happened.
 //!
 //! ```console
-//! cargo test -p kopeck --test it faults -- --nocapture
+//! cargo test --workspace --locked --test it -- faults --nocapture
 //! ```
 
 mod bench;

@@ -39,13 +39,15 @@ pub fn links(page: &str) -> impl Iterator<Item = &str> {
 
 /// What a page can be entered at: its headings, as GitHub and mdBook name them.
 fn anchors(page: &str) -> BTreeSet<String> {
-    let heading =
-        |line: &str| line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim().to_lowercase());
-    let letters = |text: String| {
-        let kept = text.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
-        kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect()
-    };
-    page.lines().filter_map(heading).map(letters).collect()
+    let heading = |line: &'_ str| line.strip_prefix('#').map(|rest| anchor(rest.trim_start_matches('#')));
+    page.lines().filter_map(heading).collect()
+}
+
+/// The anchor of a heading.
+pub fn anchor(heading: &str) -> String {
+    let heading = heading.trim().to_lowercase();
+    let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
+    kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect()
 }
 
 #[test]

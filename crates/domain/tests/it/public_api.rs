@@ -1,7 +1,8 @@
 //! A snapshot of the crate's public items: a change of the interface shows in the diff of `public-api.txt`.
 //!
 //! Items come from the source, since rustdoc's JSON is not stable. Enums that `serde_enum!` declares stand there as the
-//! macro's argument. After a change on purpose: `UPDATE_DOCS=1 cargo test -p kopeck-domain --test it public_api`.
+//! macro's argument. After a change on purpose: `just docs`, or
+//! `UPDATE_DOCS=1 cargo test --workspace --locked --test it -- public_api`.
 
 use std::path::Path;
 

@@ -53,16 +53,12 @@ fn number() -> CardNumber {
 #[test]
 fn employees_and_categories() {
     let fields = NewEmployee {
-        custom_id: CustomId::parse("E-1").unwrap(),
         surname: Some(PersonName::parse("Ёжиков").unwrap()),
-        name: None,
-        patronymic: None,
         phone: Some(Phone::parse("0031234567").unwrap()),
-        email: None,
-        category: None,
-        status: None,
+        ..NewEmployee::default()
     };
-    let json = round_trip(&Employee::add(EmployeeId::new(Uuid::nil()), fields, NOW));
+    let custom_id = CustomId::parse("E-1").unwrap();
+    let json = round_trip(&Employee::add(EmployeeId::new(Uuid::nil()), custom_id, fields, NOW));
     assert_eq!(
         (&json["phone"], &json["created_at"]),
         (&json!("0031234567"), &json!("2026-03-16T12:00:00.123456Z"))

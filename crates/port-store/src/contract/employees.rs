@@ -4,7 +4,7 @@ use crate::page::{Listed, Page};
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::event::{EmployeeChange, Event, EventData};
-use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ids::{CategoryId, EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 
 use super::support::{
@@ -43,22 +43,29 @@ fn query(text: &str) -> EmployeeFilter {
     EmployeeFilter { query: Some(text.to_lowercase()), ..EmployeeFilter::default() }
 }
 
-/// With everything and with nothing.
-pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
-    let partner = partner(store);
-    let cooks = category("Повара");
-    insert_category(store, partner, &cooks).unwrap();
-    let full = Employee::from_stored(StoredEmployee {
+/// An employee with a value in every field. A new field is named here too, so no `..`.
+fn full(custom_id: &str, category: CategoryId) -> Employee {
+    Employee::from_stored(StoredEmployee {
+        id: id(),
+        custom_id: CustomId::parse(custom_id).unwrap(),
         surname: name("Ёжиков"),
         name: name("Пётр"),
         patronymic: name("Ильич"),
         phone: Some(Phone::parse("0031234567").unwrap()),
         email: Some(Email::parse("p@example.ru").unwrap()),
-        category: Some(cooks.id),
+        category: Some(category),
         status: EmployeeStatus::DontWork,
+        created_at: at(0),
         status_updated_at: at(77),
-        ..employee("Таб_0-1x").into_stored()
-    });
+    })
+}
+
+/// With everything and with nothing.
+pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
+    let partner = partner(store);
+    let cooks = category("Повара");
+    insert_category(store, partner, &cooks).unwrap();
+    let full = full("Таб_0-1x", cooks.id);
     let bare = employee("E-1");
     assert_eq!(get(store, partner, &bare), None);
     for one in [full, bare] {
@@ -73,6 +80,15 @@ pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
 /// A field that was emptied is empty, and the search follows.
 pub fn an_update_changes_and_clears(store: &dyn Store) {
     let partner = partner(store);
+    let cooks = category("Повара");
+    insert_category(store, partner, &cooks).unwrap();
+    let bare = employee("E-0");
+    insert_employee(store, partner, &bare).unwrap();
+    let filled = StoredEmployee { id: bare.id, ..full("E-9", cooks.id).into_stored() };
+    for one in [Employee::from_stored(filled), bare.clone()] {
+        update(store, partner, &one).unwrap();
+        assert_eq!(get(store, partner, &bare), Some(one));
+    }
     let before = Employee::from_stored(StoredEmployee {
         surname: name("Иванов"),
         phone: Some(Phone::parse("9031234567").unwrap()),

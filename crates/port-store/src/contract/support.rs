@@ -9,7 +9,7 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, 
 use kopeck_domain::card_batch::{BatchItem, CardBatch};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::{CardId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, Period};
@@ -91,19 +91,7 @@ pub(super) fn partner(store: &dyn Store) -> PartnerId {
 }
 
 pub(super) fn employee(custom_id: &str) -> Employee {
-    Employee::from_stored(StoredEmployee {
-        id: id(),
-        custom_id: CustomId::parse(custom_id).unwrap(),
-        surname: None,
-        name: None,
-        patronymic: None,
-        phone: None,
-        email: None,
-        category: None,
-        status: EmployeeStatus::Work,
-        created_at: at(0),
-        status_updated_at: at(0),
-    })
+    Employee::add(id(), CustomId::parse(custom_id).unwrap(), NewEmployee::default(), at(0))
 }
 
 pub(super) fn insert_employee(

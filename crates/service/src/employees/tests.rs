@@ -2,6 +2,8 @@ use super::*;
 use crate::testing::*;
 use kopeck_domain::card::Standing;
 use kopeck_domain::category::{Category, CategoryName};
+use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::person::{Email, PersonName, Phone};
 use kopeck_port_store::mock::MockUnit;
 use time::{Duration, OffsetDateTime};
 
@@ -9,8 +11,8 @@ fn fields(faults: &Faults) -> Vec<&str> {
     faults.as_slice().iter().map(|fault| fault.field.as_str()).collect()
 }
 
-fn draft() -> EmployeeDraft {
-    EmployeeDraft { custom_id: Some(custom_id("E-1")), ..EmployeeDraft::default() }
+fn own_id() -> Option<CustomId> {
+    Some(custom_id("E-1"))
 }
 
 fn holder_of_custom_id(unit: &mut MockUnit, holder: Option<EmployeeId>) {
@@ -36,9 +38,9 @@ fn all_faults_are_named_at_once() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     holder_of_custom_id(&mut unit, Some(employee_id(9)));
     known_category(&mut unit, false);
-    let draft = EmployeeDraft { category: Some(category_id(70)), ..draft() };
+    let new = NewEmployee { category: Some(category_id(70)), ..NewEmployee::default() };
     let parsed = Faults::of("phone", "must be exactly 10 digits without a country code");
-    match add(&mut unit, &bench, PARTNER, draft, parsed) {
+    match add(&mut unit, &bench, PARTNER, own_id(), new, parsed) {
         Err(AddEmployeeError::Invalid(faults)) => {
             assert_eq!(fields(&faults), ["phone", "customId", "idCategory"]);
         }
@@ -49,10 +51,9 @@ fn all_faults_are_named_at_once() {
 #[test]
 fn a_faulty_custom_id_is_not_looked_up() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let draft = EmployeeDraft::default();
     let parsed = Faults::of("customId", "must not be empty");
     assert_eq!(
-        add(&mut unit, &bench, PARTNER, draft, parsed.clone()),
+        add(&mut unit, &bench, PARTNER, None, NewEmployee::default(), parsed.clone()),
         Err(AddEmployeeError::Invalid(parsed))
     );
 }
@@ -63,7 +64,7 @@ fn a_parsed_fault_alone_keeps_the_employee_out() {
     holder_of_custom_id(&mut unit, None);
     let parsed = Faults::of("email", "must be of the form local-part@domain");
     assert_eq!(
-        add(&mut unit, &bench, PARTNER, draft(), parsed.clone()),
+        add(&mut unit, &bench, PARTNER, own_id(), NewEmployee::default(), parsed.clone()),
         Err(AddEmployeeError::Invalid(parsed))
     );
 }
@@ -79,14 +80,14 @@ fn a_new_employee_is_stored_as_answered() {
         *seen.lock().unwrap() = Some(employee.clone());
         Ok(())
     });
-    let draft = EmployeeDraft {
+    let fields = NewEmployee {
         category: Some(category_id(70)),
         surname: Some(PersonName::parse("Ёжиков").unwrap()),
         phone: Some(Phone::parse("9031234567").unwrap()),
         email: Some(Email::parse("a@example.org").unwrap()),
-        ..draft()
+        ..NewEmployee::default()
     };
-    let employee = add(&mut unit, &bench, PARTNER, draft, Faults::new()).unwrap();
+    let employee = add(&mut unit, &bench, PARTNER, own_id(), fields, Faults::new()).unwrap();
     assert_eq!(employee.id, EmployeeId::new(fresh_id(1)));
     assert_eq!((employee.status, employee.status_updated_at), (EmployeeStatus::Work, START));
     assert_eq!(employee.category, Some(category_id(70)));
@@ -117,7 +118,8 @@ fn a_raced_constraint_is_a_fault_when_adding() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         holder_of_custom_id(&mut unit, None);
         unit.employees.expect_insert().returning(move |_, _| Err(StoreError::Conflict(rule)));
-        let refused = add(&mut unit, &bench, PARTNER, draft(), Faults::new()).unwrap_err();
+        let refused =
+            add(&mut unit, &bench, PARTNER, own_id(), NewEmployee::default(), Faults::new()).unwrap_err();
         match (refused, field_of(rule)) {
             (AddEmployeeError::Invalid(faults), Some(field)) => assert_eq!(fields(&faults), [field]),
             (AddEmployeeError::Store(error), None) => assert_eq!(error, StoreError::Conflict(rule)),
@@ -224,7 +226,7 @@ fn a_broken_store_is_no_fault_of_the_caller() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.employees.expect_id_by_custom_id().returning(|_, _| Err(broken()));
     assert_eq!(
-        add(&mut unit, &bench, PARTNER, draft(), Faults::new()),
+        add(&mut unit, &bench, PARTNER, own_id(), NewEmployee::default(), Faults::new()),
         Err(AddEmployeeError::Store(broken()))
     );
 }

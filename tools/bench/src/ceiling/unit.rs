@@ -8,7 +8,7 @@ use kopeck_audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::closing::Closings;
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::{CardId, EmployeeId, EventId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
@@ -134,19 +134,13 @@ impl EmployeeRepository for Unit {
     fn get(&mut self, _: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         let name = |text| PersonName::parse(text).ok();
         let custom_id = CustomId::parse("T-1000").map_err(|_| StoreError::Corrupt("employee".to_owned()))?;
-        Ok(Some(Employee::from_stored(StoredEmployee {
-            id,
-            custom_id,
+        let fields = NewEmployee {
             surname: name("Ёжиков"),
             name: name("Иван"),
-            patronymic: None,
             phone: Phone::parse("9031234567").ok(),
-            email: None,
-            category: None,
-            status: EmployeeStatus::Work,
-            created_at: OffsetDateTime::UNIX_EPOCH,
-            status_updated_at: OffsetDateTime::UNIX_EPOCH,
-        })))
+            ..NewEmployee::default()
+        };
+        Ok(Some(Employee::add(id, custom_id, fields, OffsetDateTime::UNIX_EPOCH)))
     }
     fn with_cards(
         &mut self,

@@ -7,6 +7,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::closing::Closings;
+use kopeck_domain::employee::NewEmployee;
 use kopeck_domain::ids::{
     CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
 };
@@ -22,7 +23,7 @@ use kopeck_port_store::{StoreError, UnitOfWork};
 use kopeck_service::card_batches::{CancelBatchError, CreateBatchError};
 use kopeck_service::cards::{LinkCardError, SwitchCardError, UnlinkCardError};
 use kopeck_service::closings::CardClosing;
-use kopeck_service::employees::{AddEmployeeError, EmployeeDraft, EraseEmployeeError};
+use kopeck_service::employees::{AddEmployeeError, EraseEmployeeError};
 use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::limits::LimitConflict;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
@@ -184,8 +185,8 @@ pub(super) fn carry_out(
             }
         }
         Command::Hire { custom_id } => {
-            let draft = EmployeeDraft { custom_id: Some(custom_id.clone()), ..EmployeeDraft::default() };
-            let employee = employees::add(unit, env, partner, draft, Faults::new())?;
+            let (custom_id, fields) = (Some(custom_id.clone()), NewEmployee::default());
+            let employee = employees::add(unit, env, partner, custom_id, fields, Faults::new())?;
             Ok(PlaintextResponse { employee: Some(employee.id), ..answer(201, employee.id) })
         }
         Command::Order { kind, lines } => {

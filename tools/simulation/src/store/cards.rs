@@ -94,14 +94,15 @@ impl State {
 }
 
 fn fits(record: &CardRecord, filter: &CardFilter) -> bool {
+    let CardFilter { linked, status, bank_status, kind, order, employee, expires_before } = *filter;
     let card = &record.card;
-    filter.linked.is_none_or(|linked| card.link.is_some() == linked)
-        && filter.status.is_none_or(|status| card.link.is_some_and(|link| link.status == status))
-        && filter.bank_status.is_none_or(|status| card.bank_status(record.bank.standing) == status)
-        && filter.kind.is_none_or(|kind| card.kind == kind)
-        && filter.order.is_none_or(|order| card.order == order)
-        && filter.employee.is_none_or(|employee| card.link.is_some_and(|link| link.employee == employee))
-        && filter.expires_before.is_none_or(|day| card.valid_until < day)
+    linked.is_none_or(|linked| card.link.is_some() == linked)
+        && status.is_none_or(|status| card.link.is_some_and(|link| link.status == status))
+        && bank_status.is_none_or(|status| card.bank_status(record.bank.standing) == status)
+        && kind.is_none_or(|kind| card.kind == kind)
+        && order.is_none_or(|order| card.order == order)
+        && employee.is_none_or(|employee| card.link.is_some_and(|link| link.employee == employee))
+        && expires_before.is_none_or(|day| card.valid_until < day)
 }
 
 impl CardRepository for Unit {

@@ -48,10 +48,11 @@ impl State {
 }
 
 fn fits(employee: &Employee, filter: &EmployeeFilter) -> bool {
-    filter.status.is_none_or(|status| employee.status == status)
-        && filter.category.is_none_or(|category| employee.category == Some(category))
-        && filter.custom_id.as_ref().is_none_or(|custom_id| employee.custom_id == *custom_id)
-        && filter.query.as_ref().is_none_or(|query| employee.search_text().contains(query))
+    let EmployeeFilter { status, category, custom_id, query } = filter;
+    status.is_none_or(|status| employee.status == status)
+        && category.is_none_or(|category| employee.category == Some(category))
+        && custom_id.as_ref().is_none_or(|custom_id| employee.custom_id == *custom_id)
+        && query.as_ref().is_none_or(|query| employee.search_text().contains(query))
 }
 
 impl EmployeeRepository for Unit {

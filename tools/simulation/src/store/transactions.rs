@@ -136,7 +136,8 @@ impl TransactionRepository for Unit {
 }
 
 fn fits(filter: TransactionFilter, one: &Transaction) -> bool {
-    filter.from.is_none_or(|from| one.executed_at >= from)
-        && filter.before.is_none_or(|before| one.executed_at < before)
-        && filter.kind.is_none_or(|kind| one.kind == kind)
+    let TransactionFilter { from, before, kind } = filter;
+    from.is_none_or(|from| one.executed_at >= from)
+        && before.is_none_or(|before| one.executed_at < before)
+        && kind.is_none_or(|kind| one.kind == kind)
 }

@@ -2,11 +2,11 @@
 
 use kopeck_service::employees::{self, AddEmployeeError};
 
-use super::{NO_EMPLOYEE, body, read_draft};
+use super::{NO_EMPLOYEE, body, read_new};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
-    .reads(reads!(read_draft))
+    .reads(reads!(read_new))
     .responds::<api::Employee>(200)
     .holds_person()
     // A repeat after the employee was erased.
@@ -14,9 +14,9 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD
 
 async fn add(ctx: HandlerContext) -> HandlerResult {
     // The use case adds what only the store knows to these faults, so that all of them are reported at once.
-    let draft = ctx.input.gather(read_draft);
-    ctx.mutate(Ok(draft), |unit, env, partner, (draft, faults)| {
-        employees::add(unit, env, partner, draft.clone(), faults.clone())
+    let read = ctx.input.gather(read_new);
+    ctx.mutate(Ok(read), |unit, env, partner, ((custom_id, fields), faults)| {
+        employees::add(unit, env, partner, custom_id.clone(), fields.clone(), faults.clone())
             .map(|employee| body(&employee, env.settings.zone))
     })
     .await
