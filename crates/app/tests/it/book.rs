@@ -145,17 +145,18 @@ fn the_reference_has_every_operation_once_and_no_other() {
 
 /// A row for each operation, in the order of `docs/API.md`.
 fn rows_of_operations() -> String {
-    let changes: BTreeMap<String, bool> = operations()
+    let mut changes: BTreeMap<String, bool> = operations()
         .map(|operation| (format!("`{} {}`", operation.method, operation.path), operation.changes))
         .collect();
     let (mut rows, mut title) = (String::new(), "");
     for line in page("API.md").lines() {
         title = line.strip_prefix("### ").unwrap_or(title);
-        if let Some(changes) = changes.get(line) {
-            let changes = if *changes { "yes" } else { "no" };
+        if let Some(changes) = changes.remove(line) {
+            let changes = if changes { "yes" } else { "no" };
             writeln!(rows, "| {line} | {changes} | [{title}](../API.md#{}) |", anchor(title)).unwrap();
         }
     }
+    assert!(changes.is_empty(), "docs/API.md lacks {changes:?}");
     rows
 }
 
