@@ -13,8 +13,7 @@
 //! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- api_examples
 //! ```
 //!
-//! Identifiers are counted up, so a request put in the middle shifts all behind it; the update carries the new ones into
-//! the requests below.
+//! Identifiers and tokens are those of the page: what stands in the place of one of them is taken for it from there on.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -27,6 +26,7 @@ use time::Duration;
 
 use crate::calls::plain_http;
 use crate::layout::layout;
+use crate::names::Names;
 use crate::server::{TestPartner, TestServer};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/API.md");
@@ -116,23 +116,21 @@ struct Player {
     access: String,
     sent: u32,
     played: BTreeSet<OperationInfo>,
-    /// What an identifier of the page has become.
-    renamed: Vec<(String, String)>,
+    names: Names,
 }
 
 impl Player {
     fn new() -> Self {
         let server = TestServer::start();
         let partner = server.partner(SealingPolicy::Optional, DEPOSIT);
-        let (tokens, played, renamed) = Default::default();
-        Self { server, partner, http: plain_http(), tokens, access: String::new(), sent: 0, played, renamed }
+        let (tokens, access, played, names) = Default::default();
+        Self { server, partner, http: plain_http(), tokens, access, sent: 0, played, names }
     }
 
     /// The page with the responses that the service gives.
     async fn play(&mut self, page: &str) -> String {
         let mut played = String::new();
-        let pieces = pieces(page);
-        let mut pieces = pieces.iter().peekable();
+        let mut pieces = pieces(page).into_iter().peekable();
         while let Some(piece) = pieces.next() {
             match piece {
                 Piece::Prose(prose) => {
@@ -140,18 +138,21 @@ impl Player {
                     played.push_str(prose);
                 }
                 Piece::Call(call) => {
-                    let call = self.rename(call);
-                    let answer = self.send(&call).await;
-                    write!(played, "```http\n{call}```\n").unwrap();
-                    let between = pieces.next_if(|piece| **piece == Piece::Prose("\n"));
-                    let before =
-                        between.and_then(|_| pieces.next_if(|piece| matches!(piece, Piece::Answer(_))));
-                    write!(played, "\n```http\n{answer}```\n").unwrap();
-                    match before {
-                        Some(Piece::Answer(before)) => self.learn(before, &answer),
+                    // What the request brings itself is what it says.
+                    self.names.learn(call, call);
+                    let answer = self.send(&self.names.in_this_play(call)).await;
+                    let gap = pieces.next_if_eq(&Piece::Prose("\n")).map_or("", |_| "\n");
+                    let before = pieces.next_if(|piece| !gap.is_empty() && matches!(piece, Piece::Answer(_)));
+                    let gap = if let Some(Piece::Answer(before)) = before {
+                        self.names.learn(before, &answer);
+                        ""
+                    } else {
                         // A new example, to which the response is put.
-                        _ => played.push_str(if between.is_some() { "\n" } else { "" }),
-                    }
+                        self.names.add(page, &answer);
+                        gap
+                    };
+                    let answer = self.names.as_on_the_page(&answer);
+                    write!(played, "```http\n{call}```\n\n```http\n{answer}```\n{gap}").unwrap();
                 }
                 Piece::Answer(answer) => panic!("an answer without a call before it:\n{answer}"),
             }
@@ -248,33 +249,6 @@ impl Player {
         assert!(!text.contains("eyJ…"), "a token that no response had: {text}");
         text
     }
-
-    /// Notes which identifiers of a response are others than before.
-    fn learn(&mut self, before: &str, after: &str) {
-        let texts = |answer: &str| answer.split('"').map(str::to_owned).collect::<Vec<_>>();
-        let (before, after) = (texts(before), texts(after));
-        if before.len() == after.len() {
-            let changed = before.into_iter().zip(after).filter(|(before, after)| before != after);
-            self.renamed.extend(changed.filter(|(before, _)| is_identifier(before)));
-        }
-    }
-
-    /// The request with the identifiers of this play; all at once, as one's new name may be another's old one.
-    fn rename(&self, call: &str) -> String {
-        let mark = |place| format!("\u{1}{place}\u{2}");
-        let marked = self.renamed.iter().enumerate();
-        let marked = marked.fold(call.to_owned(), |call, (place, (old, _))| call.replace(old, &mark(place)));
-        let renamed = self.renamed.iter().enumerate();
-        renamed.fold(marked, |call, (place, (_, new))| call.replace(&mark(place), new))
-    }
-}
-
-/// Uuids, numbers of cards, codes and abbreviated tokens; no dates and no words of the interface.
-fn is_identifier(text: &str) -> bool {
-    text.starts_with("eyJ…")
-        || text.len() >= 8
-            && text.chars().any(|character| character.is_ascii_digit())
-            && !text.contains(['.', ' ', ':', '/', '_'])
 }
 
 fn abbreviated(token: &str) -> String {

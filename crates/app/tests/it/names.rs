@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use uuid::Uuid;
+
 /// What stands in the place of an identifier of the page is taken for it from there on.
 #[derive(Default)]
 pub struct Names(BTreeMap<String, String>);
@@ -22,6 +24,21 @@ impl Names {
             if is_identifier(page) && is_identifier(play) {
                 self.take(page, play);
             }
+        }
+    }
+
+    /// Names what a response has that `page` does not show yet. A uuid that stands for another thing there gets the next
+    /// one that is free.
+    pub fn add(&mut self, page: &str, play: &str) {
+        for uuid in words(play).into_iter().filter_map(|word| Uuid::try_parse(word).ok()) {
+            if self.0.values().any(|known| *known == uuid.to_string()) {
+                continue;
+            }
+            let mut name = uuid;
+            while page.contains(&name.to_string()) || self.0.contains_key(&name.to_string()) {
+                name = Uuid::from_u128(name.as_u128() + 1);
+            }
+            self.take(&name.to_string(), &uuid.to_string());
         }
     }
 
@@ -46,14 +63,16 @@ fn words(text: &str) -> Vec<&str> {
     text.split([' ', '\n', '"', '\'', '│', '┆', ',', '.']).filter(|word| !word.is_empty()).collect()
 }
 
-/// Uuids, the numbers of cards, keys and passwords.
+/// Uuids, the numbers of cards, keys, passwords, abbreviated tokens and activation codes.
 fn is_identifier(text: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     (text.len() == 36 && text.split('-').count() == 5)
         || (matches!(text.len(), 10 | 13) && digits(text))
         || text.starts_with("ak_")
         || text.starts_with("sk_")
+        || text.starts_with("eyJ…")
         || is_password(text)
+        || is_activation_code(text)
 }
 
 /// 18 random bytes as base64url. No word of ours mixes capitals and small letters at that length.
@@ -64,14 +83,22 @@ fn is_password(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
+/// 8 capitals and digits. Words of ours have no digits.
+fn is_activation_code(text: &str) -> bool {
+    text.len() == 8
+        && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        && text.bytes().any(|byte| byte.is_ascii_uppercase())
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 #[test]
 fn identifiers_are_distinguished_from_other_words() {
     let text = "│ 01980000-0000-7000-0000-000000000001 ┆ 9031234567 │ \"x\": 1500.00 BeIXu3VQBg_mGBDJyxAALZdY \
-                request_not_cancellable_";
+                request_not_cancellable_ JTK8PZKH REJECTED 20260302";
     let identifiers: Vec<_> = words(text).into_iter().filter(|word| is_identifier(word)).collect();
     assert_eq!(
         identifiers,
-        ["01980000-0000-7000-0000-000000000001", "9031234567", "BeIXu3VQBg_mGBDJyxAALZdY"]
+        ["01980000-0000-7000-0000-000000000001", "9031234567", "BeIXu3VQBg_mGBDJyxAALZdY", "JTK8PZKH"]
     );
 }
 
@@ -81,4 +108,16 @@ fn two_names_may_change_places() {
     names.learn("9031234567 9031234568", "9031234568 9031234567");
     assert_eq!(names.in_this_play("9031234567, 9031234568"), "9031234568, 9031234567");
     assert_eq!(names.as_on_the_page("9031234568, 9031234567"), "9031234567, 9031234568");
+}
+
+#[test]
+fn a_new_identifier_takes_no_name_of_the_page() {
+    let [one, two, three] = [1, 2, 3].map(|number| Uuid::from_u128(number).to_string());
+    let mut names = Names::default();
+    let page = format!("{one} {two}");
+    names.learn(&one, &one);
+    names.add(&page, &format!("{one} {two}"));
+    assert_eq!(names.as_on_the_page(&format!("{one} {two}")), format!("{one} {three}"));
+    names.learn(&two, &three);
+    assert_eq!(names.as_on_the_page(&three), two);
 }
