@@ -26,7 +26,7 @@ pub struct WebhookSettings {
     pub allow: Vec<IpNet>,
     /// In the sandbox the machine itself may be a target, also without TLS.
     pub is_sandbox: bool,
-    /// A file with certificates of authorities, PEM, in place of those that the system trusts.
+    /// A file with certificates of authorities, PEM, which are trusted beside those that the system trusts.
     pub authorities: Option<PathBuf>,
 }
 
@@ -44,8 +44,10 @@ pub enum WebhookConfigError {
 /// Sends deliveries over the network.
 pub struct HttpWebhooks {
     rules: Rules,
-    /// That of a setting, or the system's from the first attempt on that needs it: a machine without authorities serves
-    /// all the same, and no start waits for them to be read.
+    /// Trusted beside the system's: an endpoint may have a certificate of its company's own authority.
+    authorities: Vec<CertificateDer<'static>>,
+    /// From the first attempt on that needs it: a machine without authorities serves all the same, and no start waits for
+    /// them to be read.
     tls: OnceLock<ClientConfig>,
     timeout: Duration,
 }
@@ -64,12 +66,10 @@ impl HttpWebhooks {
         resolver: Resolver,
         timeout: Duration,
     ) -> Result<Self, WebhookConfigError> {
-        let tls = match settings.authorities {
-            Some(path) => OnceLock::from(tls_of_file(&path)?),
-            None => OnceLock::new(),
-        };
+        let authorities = settings.authorities.as_deref().map(authorities).transpose()?.unwrap_or_default();
         let networks = Networks::new(settings.allow);
-        Ok(Self { rules: Rules { networks, is_sandbox: settings.is_sandbox, resolver }, tls, timeout })
+        let rules = Rules { networks, is_sandbox: settings.is_sandbox, resolver };
+        Ok(Self { rules, authorities, tls: OnceLock::new(), timeout })
     }
 
     async fn attempt(&self, request: WebhookRequest) -> Result<Attempt, AttemptError> {
@@ -95,13 +95,12 @@ impl HttpWebhooks {
     /// The configuration for a target. reqwest wants one without TLS too.
     fn tls_to(&self, target: &Target) -> Result<ClientConfig, AttemptError> {
         if target.url.scheme() == "http" {
-            let config = verified_by(&provider(), RootCertStore::empty());
-            return config.map_err(|_| AttemptError::Connection);
+            return without_tls().map_err(|_| AttemptError::Connection);
         }
         if let Some(config) = self.tls.get() {
             return Ok(config.clone());
         }
-        let config = tls_of_the_system().map_err(|error| {
+        let config = tls(self.authorities.clone()).map_err(|error| {
             log::warn!(error:% = error; "no event can be delivered by https: set KOPECK_WEBHOOK_CA");
             AttemptError::Connection
         })?;
@@ -165,33 +164,33 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-fn verified_by(
-    provider: &Arc<CryptoProvider>,
-    roots: impl Into<Arc<RootCertStore>>,
-) -> Result<ClientConfig, rustls::Error> {
-    let builder =
-        ClientConfig::builder_with_provider(Arc::clone(provider)).with_safe_default_protocol_versions()?;
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+fn without_tls() -> Result<ClientConfig, rustls::Error> {
+    let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
+    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
 
-fn tls_of_the_system() -> Result<ClientConfig, rustls::Error> {
+fn tls(authorities: Vec<CertificateDer<'static>>) -> Result<ClientConfig, rustls::Error> {
     let provider = provider();
-    let verifier = rustls_platform_verifier::Verifier::new(Arc::clone(&provider))?;
+    let verifier =
+        rustls_platform_verifier::Verifier::new_with_extra_roots(authorities, Arc::clone(&provider))?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
 }
 
-fn tls_of_file(path: &Path) -> Result<ClientConfig, WebhookConfigError> {
+/// The certificates of a file, each one that can be trusted.
+fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, WebhookConfigError> {
     let refused = |reason: String| WebhookConfigError::Authorities(reason);
     let pem = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
-    let mut roots = RootCertStore::empty();
+    let mut authorities = Vec::new();
     for certificate in CertificateDer::pem_slice_iter(&pem) {
-        roots.add(certificate.map_err(|error| refused(error.to_string()))?)?;
+        let certificate = certificate.map_err(|error| refused(error.to_string()))?;
+        RootCertStore::empty().add(certificate.clone())?;
+        authorities.push(certificate);
     }
-    if roots.is_empty() {
+    if authorities.is_empty() {
         return Err(refused("the file holds no certificate in PEM".to_owned()));
     }
-    Ok(verified_by(&provider(), roots)?)
+    Ok(authorities)
 }
 
 #[cfg(test)]

@@ -184,6 +184,34 @@ async fn certificates_are_checked_by_the_authorities_that_are_trusted() {
     assert_eq!(sent(None, "hook.test").await, refused);
 }
 
+/// The system's authorities are found by the environment, which is that of a whole process.
+#[test]
+fn a_partner_may_have_an_authority_of_its_own_beside_the_systems() {
+    let ((system, public), (own, private)) = (tls_server(), tls_server());
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "sender::tests::both_authorities_are_trusted"])
+        .env("SSL_CERT_FILE", system.path())
+        .env("TEST_AUTHORITY", own.path())
+        .env("TEST_PORTS", format!("{public} {private}"))
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[tokio::test]
+#[ignore = "run in a process of its own by the test above"]
+async fn both_authorities_are_trusted() {
+    let authorities = std::env::var_os("TEST_AUTHORITY").map(PathBuf::from);
+    let settings = WebhookSettings { is_sandbox: true, authorities, ..WebhookSettings::default() };
+    let sender = HttpWebhooks::resolving(settings, resolver(&["127.0.0.1"]), LONG).unwrap();
+    let ports = std::env::var("TEST_PORTS").unwrap();
+    assert_eq!(ports.split(' ').count(), 2);
+    for port in ports.split(' ') {
+        let sent = sender.send(request(format!("https://hook.test:{port}/"))).await;
+        assert_eq!(sent, Attempt::Answered { status: 200, retry_after: None }, "{ports}");
+    }
+}
+
 #[test]
 fn a_file_without_authorities_is_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -27,7 +27,7 @@ pub struct WebhookArgs {
     /// private ones, are refused.
     #[arg(long, env = "KOPECK_WEBHOOK_ALLOW", value_delimiter = ',', hide_default_value = true)]
     pub webhook_allow: Vec<IpNet>,
-    /// A file with the certificate authorities of webhook endpoints, PEM, in place of those that the system trusts.
+    /// A file with the certificate authorities of webhook endpoints, PEM, trusted beside those that the system trusts.
     #[arg(long, env = "KOPECK_WEBHOOK_CA")]
     pub webhook_ca: Option<PathBuf>,
 }
