@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use kopeck_adapter_http::{codes, operations};
+use kopeck_adapter_http::operations;
 
 use crate::pages::{anchor, links};
 
@@ -107,22 +107,6 @@ fn every_page_is_in_the_table_of_contents() {
     }
     there.remove(Path::new("SUMMARY.md"));
     assert_eq!(listed, there);
-}
-
-/// The words at the beginning of the rows of all tables of a page.
-fn first_words(page: &str) -> Vec<&str> {
-    page.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0)).collect()
-}
-
-#[test]
-fn the_chapter_on_errors_has_every_code_once_and_no_other() {
-    let chapter = page("guide/errors.md");
-    let (_, tables) = chapter.split_once("\n## Every code\n").unwrap();
-    let mut told = first_words(tables);
-    told.sort_unstable();
-    let mut all: Vec<&str> = codes().collect();
-    all.sort_unstable();
-    assert_eq!(told, all);
 }
 
 /// The table is made of the titles of `docs/API.md`. `UPDATE_DOCS=1` writes it, apart from the run that plays the chapters,
