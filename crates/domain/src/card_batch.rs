@@ -227,8 +227,31 @@ impl<R> ItemState<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::ItemState;
-    use crate::Kopecks;
+    use super::*;
+    use crate::closing::{Closing, ClosingTerms};
+    use crate::ids::ClosingId;
+    use uuid::Uuid;
+
+    fn batch(cards: u32) -> Closing {
+        let id = ClosingId::new(Uuid::from_u128(1));
+        Closing::new(id, cards, ClosingTerms { is_urgent: false }, OffsetDateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_batch_has_a_card_and_not_too_many() {
+        let most = u32::try_from(MAX_CARDS).unwrap();
+        let read = |cards| CardBatch::try_from(batch(cards).into_stored());
+        assert_eq!([1, most].map(read), [1, most].map(|cards| Ok(batch(cards))));
+        assert!([0, most + 1].map(read).iter().all(Result::is_err));
+    }
+
+    #[test]
+    fn a_batch_keeps_the_partners_reference() {
+        let reference = RequestReference::parse("payroll 2026-02").ok();
+        assert!(reference.is_some());
+        assert_eq!(batch(1).with_reference(reference.clone()).reference, reference);
+        assert_eq!(batch(1).with_reference(None).reference, None);
+    }
 
     #[test]
     fn only_a_refused_card_has_a_refusal() {

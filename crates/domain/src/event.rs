@@ -327,3 +327,24 @@ pub struct WebhookDisabled {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ping {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn an_event_lets_go_of_the_name_that_it_holds() {
+        let employee = EmployeeId::new(Uuid::from_u128(1));
+        let named = EmployeeChange { employee, custom_id: Some(CustomId::parse("T-0001").unwrap()) };
+        let nameless = EmployeeChange { employee, custom_id: None };
+        for event in [EventData::EmployeeCreated, EventData::EmployeeUpdated] {
+            assert_eq!(event(named.clone()).names(), Some(employee));
+            assert_eq!(event(nameless.clone()).names(), None);
+            assert_eq!(event(named.clone()).without_name(), event(nameless.clone()));
+        }
+        let erased = EventData::EmployeeErased(EmployeeErased { employee });
+        assert_eq!(erased.names(), None);
+        assert_eq!(erased.clone().without_name(), erased);
+    }
+}

@@ -34,6 +34,24 @@ fn only_one_type_is_virtual() {
 }
 
 #[test]
+fn the_bank_may_give_a_card_another_last_day() {
+    let later = card(None).with_valid_until(date!(2031 - 05 - 31));
+    assert_eq!(later.valid_until, date!(2031 - 05 - 31));
+    assert_eq!(later.with_valid_until(LAST_DAY), card(None));
+}
+
+#[test]
+fn a_number_has_the_form_of_its_type() {
+    let plastic = card(None).into_stored();
+    assert_eq!(Card::try_from(plastic.clone()), Ok(card(None)));
+    let number = CardNumber::parse("9031234567").unwrap();
+    let virtual_card = StoredCard { kind: CardType::Mlz, number, ..plastic.clone() };
+    assert!(Card::try_from(virtual_card.clone()).is_ok());
+    assert!(Card::try_from(StoredCard { kind: CardType::Mlz, ..plastic }).is_err());
+    assert!(Card::try_from(StoredCard { kind: CardType::Mp4, ..virtual_card }).is_err());
+}
+
+#[test]
 fn the_expiry_of_a_card_has_two_events() {
     let holder = card(Some((1, CardStatus::Main)));
     let told = |standing| event::CardAtBank {
