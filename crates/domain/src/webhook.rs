@@ -323,6 +323,14 @@ mod tests {
     }
 
     #[test]
+    fn a_delivery_that_is_given_up_says_why() {
+        let mut delivery = delivery();
+        delivery.give_up("the webhook is disabled");
+        assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Failed, None));
+        assert_eq!((delivery.attempts, delivery.last_error.as_deref()), (0, Some("the webhook is disabled")));
+    }
+
+    #[test]
     fn a_webhook_is_disabled_after_three_days_of_failures() {
         let mut webhook = webhook();
         let at = |hours| START + Duration::hours(hours);
@@ -349,7 +357,8 @@ mod tests {
 
     #[test]
     fn texts_have_their_limits() {
-        assert!(WebhookUrl::parse(&"x".repeat(2048)).is_ok());
+        let url = WebhookUrl::parse(&"x".repeat(2048)).unwrap();
+        assert_eq!((url.as_str(), format!("{url:?}").as_str()), (&*"x".repeat(2048), "WebhookUrl"));
         for url in [String::new(), "x".repeat(2049), "https://a b".to_owned(), "https://a\n".to_owned()] {
             assert!(WebhookUrl::parse(&url).is_err(), "{url:?}");
         }
