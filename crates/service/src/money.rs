@@ -87,3 +87,6 @@ fn append_low(
 pub(crate) fn no_accounts() -> StoreError {
     StoreError::Corrupt("balances: a partner has no accounts".to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,6 +90,19 @@ fn the_bank_is_notified_under_a_key_of_the_change_until_it_confirms() {
 }
 
 #[test]
+fn a_block_without_a_verdict_is_sent_again_later() {
+    let (unit, stored) = stored(&[record(1, BlockState::Blocking, 1), record(2, BlockState::Blocking, 1)]);
+    let mut bank = MockBankGateway::new();
+    bank.expect_submit().times(1).returning(|_| vec![Ok(Verdict::Pending), Ok(Verdict::Pending)]);
+    bank.expect_submit().times(1).returning(|_| vec![Ok(Verdict::Done), Ok(Verdict::Done)]);
+    let (mut sender, _) = sender(unit, bank);
+    assert_eq!(sender.run_once(), Ok(Progress::BankUnavailable));
+    assert_eq!(states(&stored), [BlockState::Blocking; 2]);
+    assert_eq!(sender.run_once(), Ok(Progress::More));
+    assert_eq!(states(&stored), [BlockState::Blocked; 2]);
+}
+
+#[test]
 fn what_the_partner_changed_meanwhile_is_not_confirmed() {
     let (unit, stored) = stored(&[record(1, BlockState::Blocking, 1)]);
     let mut bank = MockBankGateway::new();
