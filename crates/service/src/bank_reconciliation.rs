@@ -166,3 +166,6 @@ impl BankReconciler {
         transact(&*self.store, Access::Read, body)
     }
 }
+
+#[cfg(test)]
+mod tests;
