@@ -22,7 +22,8 @@ const DAY: Date = date!(2026 - 03 - 10);
 /// When everything was carried out.
 const THEN: OffsetDateTime = START.saturating_sub(Duration::HOUR);
 
-/// A top-up of two cards by 700 and 900 and one that was refused, a purchase with the first, and a virtual card with 5,000.
+/// A top-up of two cards by 700 and 900 and one that was refused, a purchase with the first, a virtual card with 5,000, and a
+/// purchase with a card far behind.
 #[derive(Clone)]
 struct Books {
     batch: Replenishment,
@@ -59,6 +60,8 @@ fn books() -> Books {
         (0, transaction(11, TransactionType::Payment, 300), None),
         (1, transaction(12, TransactionType::Replenishment, 900), top_up_key(1)),
         (3, transaction(13, TransactionType::Replenishment, 5_000), order_key()),
+        // On the second page of cards.
+        (u64::from(CARDS) + 7, transaction(14, TransactionType::Payment, 20), None),
     ];
     let copy =
         |(card, transaction, _): &(u64, Transaction, _)| (card_id((*card).into()), transaction.clone());
@@ -82,11 +85,12 @@ fn entry(card: u64, transaction: Transaction, key: Option<BankKey>) -> RegistryE
 fn unit(books: &Books) -> MockUnit {
     let mut unit = MockUnit::default();
     unit.partners.expect_list().returning(|| Ok(vec![partner(PartnerStatus::Active)]));
-    let cards: Vec<_> = (0..4).map(|n| (number(n), PARTNER, card_id(n.into()))).collect();
+    let cards: Vec<_> =
+        (0..2 * u64::from(CARDS) + 1).map(|n| (number(n), PARTNER, card_id(n.into()))).collect();
     let owned = cards.clone();
-    unit.reconciliation.expect_cards().returning(move |after, _| {
+    unit.reconciliation.expect_cards().returning(move |after, limit| {
         let behind = owned.iter().filter(|(number, ..)| after.is_none_or(|after| *number > after));
-        Ok(behind.copied().collect())
+        Ok(behind.take(limit as usize).copied().collect())
     });
     unit.cards.expect_owners().returning(move |numbers| {
         Ok(cards.iter().filter(|(number, ..)| numbers.contains(number)).copied().collect())
@@ -201,8 +205,8 @@ fn what_the_bank_alone_has_is_missing_here() {
     let unknown_request = |books: &mut Books| books.registry.push(RegistryEntry { key, ..purchase() });
     assert_eq!(only(unknown_request), missing(DifferenceKind::MissingHere));
     let unknown_card =
-        |books: &mut Books| books.registry.push(RegistryEntry { card: number(9), ..purchase() });
-    assert_eq!(only(unknown_card), (number(9), None, Some(-50), DifferenceKind::UnknownCard));
+        |books: &mut Books| books.registry.push(RegistryEntry { card: number(9_999), ..purchase() });
+    assert_eq!(only(unknown_card), (number(9_999), None, Some(-50), DifferenceKind::UnknownCard));
 }
 
 #[test]
@@ -212,6 +216,7 @@ fn what_the_books_alone_have_is_missing_there() {
     let missing = |card, here| (number(card), Some(here), None, DifferenceKind::MissingThere);
     assert_eq!(only(without(10)), missing(0, 700));
     assert_eq!(only(without(11)), missing(0, -300));
+    assert_eq!(only(without(14)), missing(u64::from(CARDS) + 7, -20));
     assert_eq!(only(without(13)), missing(3, 5_000));
 }
 
