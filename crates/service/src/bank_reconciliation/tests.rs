@@ -327,3 +327,20 @@ fn a_stop_ends_the_comparison_and_a_failure_of_the_bank_too() {
     away.expect_registry().returning(|_, _, _| Err(RegistryError::NotSupported));
     assert_eq!(compare(away, false), Err(ReconcileError::NotSupported));
 }
+
+#[test]
+fn every_kind_has_a_name_and_words() {
+    let (here, there) = (DAY, DAY + Duration::DAY);
+    for (kind, name, words) in [
+        (DifferenceKind::MissingHere, "missing_here", "missing here"),
+        (DifferenceKind::MissingThere, "missing_there", "missing at the bank"),
+        (DifferenceKind::Amount, "amount", "another amount"),
+        (DifferenceKind::End { here: "REFUSED" }, "end", "done at the bank, REFUSED here"),
+        (DifferenceKind::Twice, "twice", "done more than once at the bank"),
+        (DifferenceKind::WrongCard { here: number(7) }, "wrong_card", "card 1000000007 here"),
+        (DifferenceKind::WrongDay { here, there }, "wrong_day", "10.03.2026 here, 11.03.2026 at the bank"),
+        (DifferenceKind::UnknownCard, "unknown_card", "unknown card"),
+    ] {
+        assert_eq!((kind.name(), kind.to_string().as_str()), (name, words));
+    }
+}
