@@ -52,7 +52,9 @@ impl SandboxControl for Simulator {
     fn activate(&self, card: CardNumber, code: Option<&str>) -> Result<(), SandboxError> {
         let moment = self.moment();
         self.database.write(|connection| {
-            if existing(connection, card)?.activated_at.is_some() {
+            let before = existing(connection, card)?;
+            // A closed card stays as it is.
+            if before.activated_at.is_some() || before.standing == Standing::Closed {
                 return Ok(());
             }
             if let Some(code) = code {

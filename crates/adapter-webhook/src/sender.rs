@@ -12,12 +12,16 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::sync::Semaphore;
 
 use crate::networks::Networks;
 use crate::target::{Resolver, Rules, Target, system_resolver};
 
 /// The time limit of an attempt, the look-up of its name included.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Addresses that are checked at a time. A look-up holds a thread of the server until it ends, whatever the time limit.
+const MOST_CHECKS: usize = 16;
 
 /// How deliveries are sent.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +47,8 @@ pub enum WebhookConfigError {
 
 /// Sends deliveries over the network.
 pub struct HttpWebhooks {
-    rules: Rules,
+    rules: Arc<Rules>,
+    checks: Arc<Semaphore>,
     /// Trusted beside the system's: an endpoint may have a certificate of its company's own authority.
     authorities: Vec<CertificateDer<'static>>,
     /// From the first attempt on that needs it: a machine without authorities serves all the same, and no start waits for
@@ -68,8 +73,9 @@ impl HttpWebhooks {
     ) -> Result<Self, WebhookConfigError> {
         let authorities = settings.authorities.as_deref().map(authorities).transpose()?.unwrap_or_default();
         let networks = Networks::new(settings.allow);
-        let rules = Rules { networks, is_sandbox: settings.is_sandbox, resolver };
-        Ok(Self { rules, authorities, tls: OnceLock::new(), timeout })
+        let rules = Arc::new(Rules { networks, is_sandbox: settings.is_sandbox, resolver });
+        let checks = Arc::new(Semaphore::new(MOST_CHECKS));
+        Ok(Self { rules, checks, authorities, tls: OnceLock::new(), timeout })
     }
 
     async fn attempt(&self, request: WebhookRequest) -> Result<Attempt, AttemptError> {
@@ -126,8 +132,18 @@ impl HttpWebhooks {
 impl WebhookSender for HttpWebhooks {
     fn check<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<(), AddressRefused>> {
         Box::pin(async move {
-            let checked = tokio::time::timeout(self.timeout, self.rules.target(url)).await;
-            checked.unwrap_or(Err(AddressRefused::UnknownHost)).map(drop)
+            let check = async {
+                let permit = Arc::clone(&self.checks).acquire_owned().await;
+                let (rules, url) = (Arc::clone(&self.rules), url.to_owned());
+                // A task of its own keeps the permit as long as the look-up takes.
+                tokio::spawn(async move {
+                    let _permit = permit;
+                    rules.target(&url).await.map(drop)
+                })
+                .await
+            };
+            let checked = tokio::time::timeout(self.timeout, check).await;
+            checked.ok().and_then(Result::ok).unwrap_or(Err(AddressRefused::UnknownHost))
         })
     }
 

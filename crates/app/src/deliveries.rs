@@ -1,15 +1,15 @@
 //! The delivery of events to webhooks: takes leases of webhooks that have something to do, and makes their attempts.
 //!
-//! A task a webhook, four attempts at once. So a receiver that does not answer holds up nothing but itself.
+//! A task a webhook, four attempts at once: one that takes long holds up no other webhook, and no newer event of its own as
+//! long as a place is free.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt as _, stream};
 use kopeck_adapter_http::event_json;
-use kopeck_domain::ids::{PartnerId, WebhookId};
+use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
 use kopeck_domain::webhook::{AttemptOutcome, Delivery};
 use kopeck_port_store::{
     Access, FeedEvent, SecretBytes, Store, StoreError, UnitOfWork, WebhookRecord, submit,
@@ -19,10 +19,10 @@ use kopeck_port_webhook::{Attempt, WebhookRequest, WebhookSender};
 use kopeck_sealing::{EventContext, KeyId, SealingKey, SigningSecret, seal_event};
 use kopeck_service::Env;
 use kopeck_service::tokens::TokenService;
-use kopeck_service::webhooks::delivery::{self, AttemptReport, Next};
+use kopeck_service::webhooks::delivery::{self, AT_ONCE, AttemptReport, Next};
 use secrecy::ExposeSecret as _;
 use tokio::sync::{oneshot, watch};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinSet};
 use uuid::Uuid;
 
 use crate::liveness::Heartbeat;
@@ -34,8 +34,8 @@ const POLL: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(10);
 /// Webhooks that are delivered to at a time.
 const MOST_WEBHOOKS: usize = 1_000;
-/// Attempts to one webhook at a time.
-const CONCURRENCY: usize = 4;
+/// How often newer events are looked for while attempts to the same webhook are on their way.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Counts attempts by their outcome.
 pub trait DeliveryObserver: Send + Sync {
@@ -94,6 +94,46 @@ struct Signals {
     is_stopping: AtomicBool,
     /// Other webhooks wait for their turn.
     is_full: AtomicBool,
+}
+
+impl Signals {
+    fn give_way(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed) || self.is_full.load(Ordering::Relaxed)
+    }
+}
+
+/// The attempts to one webhook that are on their way.
+#[derive(Default)]
+struct InFlight {
+    attempts: JoinSet<()>,
+    deliveries: HashMap<Id, DeliveryId>,
+}
+
+impl InFlight {
+    fn start(&mut self, delivery: DeliveryId, attempt: impl Future<Output = ()> + Send + 'static) {
+        self.deliveries.insert(self.attempts.spawn(attempt).id(), delivery);
+    }
+
+    fn ids(&self) -> Vec<DeliveryId> {
+        self.deliveries.values().copied().collect()
+    }
+
+    fn is_full(&self) -> bool {
+        self.deliveries.len() >= AT_ONCE as usize
+    }
+
+    /// Waits for the end of an attempt. Returns whether one ended in this time.
+    async fn ended_within(&mut self, time: Duration) -> bool {
+        let ended = tokio::time::timeout(time, self.attempts.join_next_with_id()).await;
+        let Ok(Some(ended)) = ended else { return false };
+        let id = ended.map_or_else(|failed| failed.id(), |(id, ())| id);
+        self.deliveries.remove(&id).is_some()
+    }
+
+    async fn end(&mut self) {
+        while self.attempts.join_next().await.is_some() {}
+        self.deliveries.clear();
+    }
 }
 
 /// Why an attempt is not made.
@@ -156,38 +196,53 @@ impl Deliverer {
         self.in_store(Access::Read, move |unit| unit.webhooks().ready(now, most)).await
     }
 
-    /// Delivers to one webhook until nothing is due, or others wait for their turn.
+    /// Delivers to one webhook until nothing is due, or others wait for their turn. Attempts that are on their way then are
+    /// waited for.
     async fn deliver(&self, partner: PartnerId, id: WebhookId, signals: &Signals) {
-        let Signals { is_stopping, is_full } = signals;
-        let process = self.process;
-        loop {
-            let env = Arc::clone(&self.env);
-            let next = move |unit: &mut dyn UnitOfWork| delivery::next(unit, &env, partner, id, process);
-            let (record, attempts) = match self.in_store(Access::Write, next).await {
-                Ok(Next::Attempts(record, attempts)) => (record, attempts),
-                Ok(Next::Nothing | Next::Lost) => return,
-                Err(error) => {
-                    log::debug!(webhook:% = id, error:% = error; "deliveries wait for the store");
-                    return;
-                }
-            };
-            let attempts = stream::iter(attempts).for_each_concurrent(CONCURRENCY, |(delivery, event)| {
-                let record = &record;
-                async move {
-                    if !is_stopping.load(Ordering::Relaxed) {
-                        self.attempt(partner, record, delivery, &event).await;
+        let mut in_flight = InFlight::default();
+        while !signals.give_way() {
+            let (env, process, ids) = (Arc::clone(&self.env), self.process, in_flight.ids());
+            let next =
+                move |unit: &mut dyn UnitOfWork| delivery::next(unit, &env, partner, id, process, &ids);
+            match self.in_store(Access::Write, next).await {
+                Ok(Next::Attempts(record, attempts)) => {
+                    let record: Arc<WebhookRecord> = Arc::from(record);
+                    for (delivery, event) in attempts {
+                        let (deliverer, record, delivery_id) =
+                            (self.clone(), Arc::clone(&record), delivery.id);
+                        let attempt =
+                            async move { deliverer.attempt(partner, &record, &delivery, &event).await };
+                        in_flight.start(delivery_id, attempt);
                     }
                 }
-            });
-            attempts.await;
-            if is_stopping.load(Ordering::Relaxed) || is_full.load(Ordering::Relaxed) {
-                let release = move |unit: &mut dyn UnitOfWork| delivery::release(unit, partner, id, process);
-                if let Err(error) = self.in_store(Access::Write, release).await {
-                    log::debug!(webhook:% = id, error:% = error; "the lease of a webhook ends by itself");
+                Ok(Next::Wait) => {}
+                Ok(Next::Nothing | Next::Lost) => return in_flight.end().await,
+                Err(error) => {
+                    log::debug!(webhook:% = id, error:% = error; "deliveries wait for the store");
+                    return in_flight.end().await;
                 }
-                return;
+            }
+            while !in_flight.deliveries.is_empty() && !signals.give_way() {
+                let has_ended = in_flight.ended_within(LOOK).await;
+                if !in_flight.is_full() && (has_ended || self.has_more(partner, id, in_flight.ids()).await) {
+                    break;
+                }
             }
         }
+        in_flight.end().await;
+        let process = self.process;
+        let release = move |unit: &mut dyn UnitOfWork| delivery::release(unit, partner, id, process);
+        if let Err(error) = self.in_store(Access::Write, release).await {
+            log::debug!(webhook:% = id, error:% = error; "the lease of a webhook ends by itself");
+        }
+    }
+
+    async fn has_more(&self, partner: PartnerId, id: WebhookId, in_flight: Vec<DeliveryId>) -> bool {
+        let env = Arc::clone(&self.env);
+        let has_more =
+            move |unit: &mut dyn UnitOfWork| delivery::has_more(unit, &env, partner, id, &in_flight);
+        // What is there while the store fails is found at the next look.
+        self.in_store(Access::Read, has_more).await.is_ok_and(|has_more| has_more)
     }
 
     /// Makes an attempt and records what it came to. If it cannot be recorded it is made again once the lease has ended.
@@ -195,7 +250,7 @@ impl Deliverer {
         &self,
         partner: PartnerId,
         record: &WebhookRecord,
-        delivery: Delivery,
+        delivery: &Delivery,
         event: &FeedEvent,
     ) {
         let report = match self.body(partner, record, event).await {
@@ -211,7 +266,7 @@ impl Deliverer {
             },
         };
         self.observer.attempted(report.outcome);
-        let (env, id) = (Arc::clone(&self.env), record.webhook.id);
+        let (env, id, delivery) = (Arc::clone(&self.env), record.webhook.id, delivery.clone());
         log::debug!(webhook:% = id, delivery:% = delivery.id, status:? = report.status_code; "attempt of a delivery");
         let note =
             move |unit: &mut dyn UnitOfWork| delivery::record(unit, &env, partner, id, &delivery, &report);

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::StoreError;
@@ -45,6 +46,19 @@ pub struct Lease {
     pub owner: Uuid,
     /// When it ends, unless it is renewed.
     pub until: OffsetDateTime,
+}
+
+impl Lease {
+    /// The longest time for which a lease is taken.
+    pub const LONGEST: Duration = Duration::minutes(1);
+    /// A lease that ends later than so long from now is one of a clock that was set back since, and counts as ended.
+    pub const HORIZON: Duration = Self::LONGEST.saturating_add(CLOCK_SKEW);
+
+    /// Whether it holds at `now`.
+    #[must_use]
+    pub fn holds(self, now: OffsetDateTime) -> bool {
+        now < self.until && self.until <= now + Self::HORIZON
+    }
 }
 
 /// How deliveries of all partners stand.
@@ -93,7 +107,7 @@ pub trait WebhookRepository {
     ) -> Result<Vec<Delivery>, StoreError>;
     /// When the next attempt of any pending delivery is due.
     fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError>;
-    /// Stores a changed delivery.
+    /// Stores a changed delivery. One that has ended does not become pending again.
     fn update_delivery(
         &mut self,
         partner: PartnerId,
@@ -104,11 +118,12 @@ pub trait WebhookRepository {
     fn fail_pending(&mut self, partner: PartnerId, id: WebhookId, error: &str) -> Result<(), StoreError>;
     /// Deliveries that have not ended: those that are pending, and events that the webhook wants behind its cursor.
     fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError>;
-    /// A page of deliveries, newest first, of one status or of all.
+    /// A page of the deliveries of events behind the number `after`, newest first, of one status or of all.
     fn deliveries(
         &mut self,
         partner: PartnerId,
         id: WebhookId,
+        after: i64,
         status: Option<DeliveryStatus>,
         page: Page,
     ) -> Result<Listed<Delivery>, StoreError>;

@@ -23,11 +23,12 @@ pub enum AddressRefused {
     /// It has a fragment.
     #[error("must not hold a fragment")]
     Fragment,
-    /// Its name has no address.
-    #[error("must name a host that can be found")]
+    /// Its name has no address. Its text is that of [`Network`](Self::Network): which names there are within the service's network
+    /// is not told.
+    #[error("must name a host with public addresses alone")]
     UnknownHost,
     /// It leads into a network that is not public.
-    #[error("must not lead into a private or special network")]
+    #[error("must name a host with public addresses alone")]
     Network,
 }
 

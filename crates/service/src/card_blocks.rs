@@ -39,7 +39,10 @@ impl BlockSender {
     /// # Errors
     /// [`StoreError`]; what was not stored is sent again.
     pub fn run_once(&mut self) -> Result<Progress, StoreError> {
-        let mut due = transact(&*self.store, Access::Read, |unit| unit.cards().unconfirmed_blocks(PAGE))?;
+        // Those that the bank refused stay unconfirmed, and must not fill the page.
+        let page = PAGE.saturating_add(u32::try_from(self.refused.len()).unwrap_or(u32::MAX));
+        let mut due =
+            transact(&*self.store, Access::Read, move |unit| unit.cards().unconfirmed_blocks(page))?;
         due.retain(|(_, card)| !self.refused.contains(&(card.id, card.block.change)));
         let submissions: Vec<Submission> = due.iter().filter_map(|(_, card)| submission(card)).collect();
         if submissions.is_empty() {

@@ -14,8 +14,10 @@ const SWEEP: u32 = 1_000;
 const PAIR_GRACE: Duration = Duration::DAY;
 
 /// Removes responses past their retention, failures and nonces past their window, token pairs past their end, activation
-/// codes past their validity, events and deliveries past their retention. Returns the number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
-/// [`Env::settled`].
+/// codes past their validity, events and deliveries past their retention. Returns the number of rows.
+///
+/// A response outlives the nonces that it was given to, and a delivery its event, so that a redelivery of an expired event is
+/// refused as such. A clock that is ahead by mistake expires nothing: see [`Env::settled`].
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -29,7 +31,7 @@ pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
     // The day of UTC is never ahead of the bank's.
     let codes = unit.cards().forget_activation_codes(now.to_offset(UtcOffset::UTC).date(), SWEEP)?;
     let events = unit.events().forget_before(now - env.settings.event_retention, SWEEP)?;
-    let deliveries = unit.webhooks().forget_before(now - env.settings.event_retention, SWEEP)?;
+    let deliveries = unit.webhooks().forget_before(now - 2 * env.settings.event_retention, SWEEP)?;
     Ok(answers + nonces + failures + pairs + codes + events + deliveries)
 }
 
@@ -72,7 +74,7 @@ mod tests {
             .returning(|_, _| Ok(50_000));
         unit.webhooks
             .expect_forget_before()
-            .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(30), 1_000))
+            .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(60), 1_000))
             .times(1)
             .returning(|_, _| Ok(600_000));
         assert_eq!(sweep(&mut unit, &bench), Ok(654_321));

@@ -305,7 +305,7 @@ pub fn ping(
     Ok(appended.event.id)
 }
 
-/// A page of a webhook's deliveries, newest first.
+/// A page of a webhook's deliveries of events that are kept, newest first.
 ///
 /// # Errors
 /// [`WebhookError::NotFound`], or the store's failure.
@@ -317,7 +317,8 @@ pub fn deliveries(
     page: Page,
 ) -> Result<Listed<Delivery>, WebhookError> {
     found(unit, partner, id)?;
-    Ok(unit.webhooks().deliveries(partner, id, status, page)?)
+    let expired = unit.events().expired_up_to(partner)?;
+    Ok(unit.webhooks().deliveries(partner, id, expired, status, page)?)
 }
 
 /// Queues new deliveries, [`MOST_REDELIVERED`] at most. Returns how many those are.
@@ -331,9 +332,16 @@ pub fn redeliver(
     id: WebhookId,
     which: Redelivery,
 ) -> Result<usize, WebhookError> {
-    let mut record = enabled(unit, partner, id)?;
+    let mut record = found(unit, partner, id)?;
+    let event = match which {
+        Redelivery::Event(event) => Some(event_of(unit, partner, id, event)?),
+        Redelivery::After(_) => None,
+    };
+    if !record.webhook.enabled {
+        return Err(WebhookError::Disabled);
+    }
     let missed = match which {
-        Redelivery::Event(event) => vec![event_of(unit, partner, id, event)?],
+        Redelivery::Event(_) => event.into_iter().collect(),
         Redelivery::After(after) => missed_since(unit, partner, &record, after)?,
     };
     queue(unit, env, partner, &mut record, &missed)?;
@@ -351,7 +359,7 @@ fn event_at(
     Ok(found.into_iter().find(|event| event.seq == seq))
 }
 
-/// The event with this identifier. One that has expired is known by its deliveries, which outlive it.
+/// The event with this identifier. One that has expired is known by its deliveries, which are kept longer.
 fn event_of(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,

@@ -169,8 +169,11 @@ impl Worker {
         for claim in renewed {
             // The job may be settled in part only: it is rescheduled at once.
             if let Err(Lease { claim, .. }) = self.in_flight.renew(Lease { claim, ends_at }) {
-                let may_have_sent = claim.may_have_sent;
-                self.release(claim, may_have_sent)?;
+                let (subject, may_have_sent) = (claim.subject, claim.may_have_sent);
+                // The tasks that were taken are marked as sent: they must not get lost with this one.
+                if let Err(error) = self.release(claim, may_have_sent) {
+                    log::debug!(job:? = subject, error:% = error; "the lease of a job ends by itself");
+                }
             }
         }
         Ok(tasks)

@@ -265,6 +265,11 @@ impl Fields<'_> {
         }
     }
 
+    /// Whether the field has a value, right or wrong.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.object.get(name).is_some_and(|value| !value.is_null())
+    }
+
     /// A field of an update: absent keeps the value, `null` clears it.
     pub(crate) fn change<T>(
         &mut self,

@@ -50,7 +50,7 @@ fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
     Some((query, Duration::from_secs(wait.unwrap_or(0).try_into().ok()?)))
 }
 
-/// Types of events, with commas between them.
+/// Types of events, each once, with commas between them.
 struct EventTypes(Vec<EventType>);
 
 impl HasSchema for EventTypes {
@@ -64,7 +64,14 @@ pub(super) fn event_type(name: &str) -> Result<EventType, Invalid> {
 }
 
 fn event_types(names: &str) -> Result<EventTypes, Invalid> {
-    names.split(',').map(event_type).collect::<Result<_, _>>().map(EventTypes)
+    let mut types = Vec::new();
+    for name in names.split(',') {
+        let event_type = event_type(name.trim())?;
+        if !types.contains(&event_type) {
+            types.push(event_type);
+        }
+    }
+    Ok(EventTypes(types))
 }
 
 async fn feed(mut ctx: HandlerContext) -> HandlerResult {

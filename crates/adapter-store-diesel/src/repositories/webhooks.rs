@@ -12,7 +12,7 @@ use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{Delivery, DeliveryStatus};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{DeliveryBacklog, StoreError, WebhookRecord, WebhookRepository};
+use kopeck_port_store::{DeliveryBacklog, Lease, StoreError, WebhookRecord, WebhookRepository};
 use time::OffsetDateTime;
 
 use self::rows::{DeliveryRow, WebhookRow, stamp};
@@ -79,12 +79,14 @@ impl WebhookRepository for DieselTransaction {
     }
 
     fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError> {
+        let horizon = UtcTimestamp::of(now + Lease::HORIZON);
         let now = UtcTimestamp::of(now);
         let behind = counters::table
             .filter(counters::partner_id.eq(webhooks::partner_id))
             .filter(counters::list.eq(List::Events.as_str()))
             .filter(counters::last.gt(webhooks::cursor));
-        let is_free = webhooks::leased_until.is_null().or(webhooks::leased_until.le(now).assume_not_null());
+        let has_ended = webhooks::leased_until.le(now).or(webhooks::leased_until.gt(horizon));
+        let is_free = webhooks::leased_until.is_null().or(has_ended.assume_not_null());
         let is_due = webhooks::due_at.is_not_null().and(webhooks::due_at.le(now).assume_not_null());
         let mut rows: Vec<(Option<UtcTimestamp>, Id, Id)> = webhooks::table
             .inner_join(partners::table.on(partners::id.eq(webhooks::partner_id)))
@@ -157,7 +159,7 @@ impl WebhookRepository for DieselTransaction {
     ) -> Result<(), StoreError> {
         let text = "UPDATE webhook_deliveries SET status = ?, attempts = ?, last_attempt_at = ?, last_status_code = ?,
                 last_error = ?, next_attempt_at = ?
-            WHERE partner_id = ? AND webhook_id = ? AND id = ?";
+            WHERE partner_id = ? AND webhook_id = ? AND id = ? AND (next_attempt_at IS NOT NULL OR ? <> 'PENDING')";
         let values = binds![
             delivery.status.as_str(),
             i64::from(delivery.attempts),
@@ -168,6 +170,7 @@ impl WebhookRepository for DieselTransaction {
             partner.key(),
             id.key(),
             delivery.id.key(),
+            delivery.status.as_str(),
         ];
         self.change(partner, text, values)
     }
@@ -203,6 +206,7 @@ impl WebhookRepository for DieselTransaction {
         &mut self,
         partner: PartnerId,
         id: WebhookId,
+        after: i64,
         status: Option<DeliveryStatus>,
         page: Page,
     ) -> Result<Listed<Delivery>, StoreError> {
@@ -211,7 +215,11 @@ impl WebhookRepository for DieselTransaction {
             .iter()
             .map(|one| one.as_str())
             .collect();
-        let own = || deliveries_of!(partner, id).filter(webhook_deliveries::status.eq_any(any.clone()));
+        let own = || {
+            deliveries_of!(partner, id)
+                .filter(webhook_deliveries::seq.gt(after))
+                .filter(webhook_deliveries::status.eq_any(any.clone()))
+        };
         let total: i64 = own().count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
         let rows = own()

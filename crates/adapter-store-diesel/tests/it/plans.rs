@@ -358,7 +358,7 @@ fn webhooks(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.webhooks().next_due(PARTNER, id)?;
     unit.webhooks().update_delivery(PARTNER, id, &delivery)?;
     unit.webhooks().pending(PARTNER, &record)?;
-    unit.webhooks().deliveries(PARTNER, id, None, page())?;
+    unit.webhooks().deliveries(PARTNER, id, 0, None, page())?;
     unit.webhooks().delivered_or_pending(PARTNER, id, 0, 10)?;
     unit.webhooks().has_delivery_of(PARTNER, id, event)?;
     unit.webhooks().backlog()?;

@@ -73,6 +73,8 @@ async fn a_page_has_the_requested_events() {
     assert_eq!((sequence(&page), &page["next"]), (vec![], &json!(4)));
     let page = api.get("/v1/events?types=card.issued,balance.deposited").await.ok(200);
     assert_eq!(sequence(&page), [1]);
+    let page = api.get("/v1/events?types=balance.deposited,%20balance.deposited+").await.ok(200);
+    assert_eq!(sequence(&page), [1], "once, and blanks do not count");
     for (query, field) in [
         ("limit=0", "limit"),
         ("limit=501", "limit"),

@@ -123,6 +123,27 @@ fn each_event_is_delivered_once_while_others_are_appended() {
     assert_eq!(arrived(), ping, "nothing was left over");
 }
 
+/// Its receiver accepts the connection and says nothing for the ten seconds of an attempt.
+#[test]
+fn an_attempt_that_takes_long_holds_up_no_newer_event() {
+    let (service, receiver) = (Service::start(), Receiver::start());
+    let webhook = service.webhook(&json!({"url": receiver.url(), "types": ["employee.created"]}));
+    receiver.answer_never();
+    let slow = service.ping(&webhook);
+    assert_eq!(receiver.next().header("webhook-id"), slow);
+    for number in 1..=3 {
+        service.send(post("/v1/employee/add", &json!({"customId": format!("E-{number}")}))).ok(200);
+        assert_eq!(receiver.next().json()["type"], "employee.created");
+    }
+    let listed = service.send(get(&format!("{}/deliveries", path_of(&webhook)))).ok(200);
+    let oldest = &listed["data"][3];
+    assert_eq!(
+        (&oldest["eventId"], &oldest["attempts"]),
+        (&json!(slow), &json!(0)),
+        "it is still on its way"
+    );
+}
+
 #[test]
 fn a_failed_attempt_is_made_again_with_the_same_event() {
     let (service, receiver) = (Service::start(), Receiver::start());
@@ -154,6 +175,8 @@ fn a_receiver_that_is_gone_is_disabled() {
     let redeliver = format!("{}/redeliver", path_of(&webhook));
     let again = json!({"eventId": event});
     assert_eq!(service.send(post(&redeliver, &again)).code(), (409, "webhook_disabled".to_owned()));
+    let unknown = json!({"eventId": webhook["idWebhook"]});
+    assert_eq!(service.send(post(&redeliver, &unknown)).code(), (404, "not_found".to_owned()));
     // While it is disabled nothing is queued; afterwards missed events are delivered on request.
     service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).ok(200);
     let enable = Call::new("PUT", &path_of(&webhook)).json(&json!({"enabled": true}));
@@ -253,6 +276,9 @@ fn a_redelivery_names_one_event_or_a_place_in_the_feed() {
     let path = format!("{}/redeliver", path_of(&webhook));
     for body in [json!({}), json!({"after": 0, "eventId": webhook["idWebhook"]})] {
         assert_eq!(service.send(post(&path, &body)).fields(), "body");
+    }
+    for (body, field) in [(json!({"eventId": "x"}), "eventId"), (json!({"after": -1}), "after")] {
+        assert_eq!(service.send(post(&path, &body)).fields(), field);
     }
     assert_eq!(
         service.send(post(&path, &json!({"eventId": webhook["idWebhook"]}))).code(),

@@ -61,7 +61,17 @@ fn listed(
     id: WebhookId,
     status: Option<DeliveryStatus>,
 ) -> Vec<Delivery> {
-    read(store, move |unit| unit.webhooks().deliveries(partner, id, status, page(1, 10))).items
+    listed_after(store, partner, id, 0, status)
+}
+
+fn listed_after(
+    store: &dyn Store,
+    partner: PartnerId,
+    id: WebhookId,
+    after: i64,
+    status: Option<DeliveryStatus>,
+) -> Vec<Delivery> {
+    read(store, move |unit| unit.webhooks().deliveries(partner, id, after, status, page(1, 10))).items
 }
 
 fn append(store: &dyn Store, partner: PartnerId, data: EventData) {
@@ -131,6 +141,12 @@ pub fn a_webhook_is_ready_when_it_has_something_to_do(store: &dyn Store) {
     webhook.lease = Some(Lease { owner: super::support::id(), until: at(20) });
     update(store, partner, &webhook);
     assert_eq!((ready(store, 19), ready(store, 20)), (vec![], vec![id]));
+    // Of a clock that was set back since.
+    webhook.lease = Some(Lease { owner: super::support::id(), until: at(20) + Lease::HORIZON });
+    update(store, partner, &webhook);
+    assert_eq!((ready(store, 19), ready(store, 20)), (vec![id], vec![]));
+    webhook.lease = None;
+    update(store, partner, &webhook);
     let suspend = |status| write(store, move |unit| unit.partners().set_status(partner, status)).unwrap();
     suspend(PartnerStatus::Suspended);
     assert_eq!(ready(store, 20), []);
@@ -177,9 +193,14 @@ pub fn a_delivery_is_due_until_it_ends(store: &dyn Store) {
     write(store, move |unit| unit.webhooks().fail_pending(partner, id, "disabled")).unwrap();
     assert_eq!((due(at(30)), next()), (vec![], None));
     let mut failed = second;
+    let mut late = failed.clone();
+    late.record(AttemptOutcome::Failed { retry_after: None }, at(31), Spread(0));
+    write(store, move |unit| unit.webhooks().update_delivery(partner, id, &late)).unwrap();
     failed.give_up("disabled");
     assert_eq!(listed(store, partner, id, None), [failed.clone(), first.clone()]);
-    assert_eq!(listed(store, partner, id, Some(DeliveryStatus::Delivered)), [first]);
+    assert_eq!(listed(store, partner, id, Some(DeliveryStatus::Delivered)), [first.clone()]);
+    assert_eq!(listed_after(store, partner, id, 19, None), [first]);
+    assert_eq!(listed_after(store, partner, id, 20, None), []);
     let has = |event| read(store, move |unit| unit.webhooks().has_delivery_of(partner, id, event));
     assert_eq!((has(listed(store, partner, id, None)[0].event), has(super::support::id())), (true, false));
     let known = read(store, move |unit| unit.webhooks().delivered_or_pending(partner, id, 0, 20));

@@ -60,12 +60,12 @@ fn another_process_is_left_alone_until_its_lease_ends() {
     let bench = Bench::new();
     let lease = |until| Some(Lease { owner: Uuid::from_u128(9), until });
     let mut unit = unit_with(WebhookRecord { lease: lease(START + Duration::SECOND), ..stored() });
-    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Lost)));
+    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN, &[]), Ok(Next::Lost)));
     let mut unit = unit_with(WebhookRecord { lease: lease(START), ..stored() });
     unit.webhooks.expect_due().returning(|_, _, _, _| Ok(Vec::new()));
     unit.webhooks.expect_next_due().returning(|_, _| Ok(None));
     expect_update(&mut unit.webhooks, |record| record.lease.is_none());
-    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Nothing)));
+    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN, &[]), Ok(Next::Nothing)));
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn what_the_feed_has_is_queued_and_handed_out_under_a_lease() {
     expect_update(&mut unit.webhooks, move |record| {
         (record.lease, record.cursor, record.due_at) == (Some(lease), 2, Some(START))
     });
-    let Ok(Next::Attempts(_, attempts)) = next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN) else {
+    let Ok(Next::Attempts(_, attempts)) = next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN, &[])
+    else {
         panic!("an attempt is due");
     };
     assert_eq!(attempts.iter().map(|(one, event)| (one, event.seq)).collect::<Vec<_>>(), [(&delivery, 1)]);
@@ -99,7 +100,8 @@ fn a_long_feed_of_other_types_is_passed_page_by_page() {
     events::append(&mut unit, &bench, PARTNER, (0..501).map(|_| EventData::Ping(Ping {}))).unwrap();
     unit.webhooks.expect_due().returning(|_, _, _, _| Ok(Vec::new()));
     expect_update(&mut unit.webhooks, |record| record.cursor == 500 && record.lease.is_some());
-    let Ok(Next::Attempts(_, attempts)) = next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN) else {
+    let Ok(Next::Attempts(_, attempts)) = next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN, &[])
+    else {
         panic!("the next page follows");
     };
     assert_eq!(attempts, []);
@@ -110,7 +112,7 @@ fn a_disabled_webhook_gets_nothing() {
     let mut record = stored();
     record.webhook.enabled = false;
     let (bench, mut unit) = (Bench::new(), unit_with(record));
-    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Lost)));
+    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN, &[]), Ok(Next::Lost)));
 }
 
 #[test]
@@ -118,7 +120,7 @@ fn the_webhooks_of_a_suspended_partner_rest() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.partners.expect_get().returning(|_| Ok(Some(partner(PartnerStatus::Suspended))));
     unit.webhooks.expect_get().returning(|_, _| Ok(Some(stored())));
-    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN), Ok(Next::Lost)));
+    assert!(matches!(next(&mut unit, &bench, PARTNER, stored().webhook.id, OWN, &[]), Ok(Next::Lost)));
 }
 
 #[test]

@@ -133,11 +133,11 @@ impl Deliverer {
         let (env, partner, webhook) = (Arc::clone(&world.env), *partner, *webhook);
         let process = self.process;
         let next = transact(&*world.store, Access::Write, move |unit| {
-            delivery::next(unit, &env, partner, webhook, process)
+            delivery::next(unit, &env, partner, webhook, process, &[])
         })?;
         match next {
             Next::Attempts(_, attempts) => self.in_hand = Some((at, attempts)),
-            Next::Nothing | Next::Lost => return Ok(false),
+            Next::Wait | Next::Nothing | Next::Lost => return Ok(false),
         }
         Ok(true)
     }
@@ -162,7 +162,7 @@ impl Deliverer {
             loop {
                 let (env, process) = (Arc::clone(&world.env), self.process);
                 let next = transact(&*world.stored, Access::Write, move |unit| {
-                    delivery::next(unit, &env, partner, webhook, process)
+                    delivery::next(unit, &env, partner, webhook, process, &[])
                 });
                 let Next::Attempts(_, attempts) = next.map_err(|error| failed(&error))? else {
                     let later = world.look(move |unit| unit.webhooks().next_due(partner, webhook));

@@ -88,7 +88,7 @@ impl WebhookRepository for Unit {
         };
         let is_ready = |row: &&WebhookRow| {
             let record = &row.record;
-            let is_free = record.lease.is_none_or(|lease| lease.until <= now);
+            let is_free = !record.lease.is_some_and(|lease| lease.holds(now));
             let is_due = record.due_at.is_some_and(|at| at <= now);
             record.webhook.enabled
                 && is_active(row.partner)
@@ -143,7 +143,9 @@ impl WebhookRepository for Unit {
         let found =
             rows.find(|row| (row.partner, row.webhook, row.delivery.id) == (partner, id, delivery.id));
         if let Some(row) = found {
-            row.delivery = delivery.clone();
+            if row.is_pending() || delivery.status != DeliveryStatus::Pending {
+                row.delivery = delivery.clone();
+            }
         }
         Ok(())
     }
@@ -169,11 +171,12 @@ impl WebhookRepository for Unit {
         &mut self,
         partner: PartnerId,
         id: WebhookId,
+        after: i64,
         status: Option<DeliveryStatus>,
         page: Page,
     ) -> Result<Listed<Delivery>, StoreError> {
         let own = self.of_webhook(partner, id).rev().map(|row| &row.delivery);
-        let wanted = own.filter(|one| status.is_none_or(|status| one.status == status));
+        let wanted = own.filter(|one| one.seq > after && status.is_none_or(|status| one.status == status));
         Ok(page_of(wanted.cloned().collect(), page))
     }
 

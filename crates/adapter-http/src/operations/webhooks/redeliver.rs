@@ -25,6 +25,7 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
     let which = match (event, after) {
         (Some(event), None) => Redelivery::Event(event),
         (None, Some(after)) => Redelivery::After(after),
+        _ if body.has("eventId") != body.has("after") => return None,
         _ => {
             body.fault("body", "must have either eventId or after");
             return None;
