@@ -97,7 +97,7 @@ impl Condition {
         self.whole_files(access, Files::are_gone)
     }
 
-    /// The same by a look at this moment: whether a commit went where it will be found again, and whether a new connection
+    /// The same by a look now: whether a commit went where it will be found again, and whether a new connection
     /// leads to the files that the others have.
     ///
     /// # Errors

@@ -186,7 +186,7 @@ impl DieselTransaction {
         dialect::may_pass(&self.session.connection)
     }
 
-    /// The moment `delay` microseconds from now by the clock that work goes by, for use within a statement.
+    /// The timestamp `delay` microseconds from now by the clock that work goes by, for use within a statement.
     pub(crate) fn work_time_in(&self, delay: i64) -> Bind<'static> {
         dialect::work_time_in(&self.session.connection, &*self.database.clock, delay)
     }

@@ -89,7 +89,7 @@ impl Zone {
         Ok(self.start_of(day) + Duration::minutes(i64::from(time.minutes())))
     }
 
-    /// The first moment of `day` here.
+    /// The start of `day` here.
     #[must_use]
     pub fn start_of(self, day: Date) -> OffsetDateTime {
         day.midnight().assume_offset(self.0)

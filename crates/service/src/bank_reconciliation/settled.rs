@@ -27,7 +27,7 @@ use crate::worker::order_key;
 /// Items of a page.
 const ITEMS: u32 = 500;
 
-/// A movement that the books here say was made.
+/// A movement that was made according to the service's records.
 struct Expected {
     partner: PartnerId,
     card: CardNumber,

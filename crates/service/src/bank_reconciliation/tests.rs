@@ -166,7 +166,7 @@ fn bank(books: &Books) -> MockBankGateway {
     bank
 }
 
-/// What differs on these days after a change of the books or of the registry.
+/// What differs on these days after a change of the service's records or of the registry.
 fn compare(days: RangeInclusive<Date>, change: impl FnOnce(&mut Books)) -> Vec<Difference> {
     let mut books = books();
     change(&mut books);
