@@ -1,8 +1,8 @@
 //! Whether the database does what it is there for.
 //!
 //! A statement that fails for an [`Outage`] makes the store suspicious; what decides is a probe: a write of its own on a
-//! writing thread, at once and every half second until one succeeds. So one row that another session has locked does not make a
-//! server unready, and a disk that has space again is noticed without a request.
+//! writing thread, at once and every half second until one succeeds. So one row that another session has locked does
+//! not make a server unready, and a disk that has space again is noticed without a request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

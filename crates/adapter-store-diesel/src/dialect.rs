@@ -1,5 +1,5 @@
-//! Statements in which databases differ, where the portable subset of `MultiConnection` cannot say them: transactions, locks,
-//! the clock. Connecting is in `connection`, and which errors mean what in `error` and `outage`.
+//! Statements in which databases differ, where the portable subset of `MultiConnection` cannot say them: transactions,
+//! locks, the clock. Connecting is in `connection`, and which errors mean what in `error` and `outage`.
 
 pub(crate) mod due_jobs;
 pub(crate) mod migrations;
@@ -153,8 +153,9 @@ pub(crate) fn note_erasure(connection: &mut AnyConnection) -> QueryResult<()> {
     }
 }
 
-/// Makes the file of an embedded database anew if personal data was erased from it: free space of its pages may hold copies. Call
-/// it once the store is closed. Returns whether it did; a database on a server vacuums its tables by itself.
+/// Makes the file of an embedded database anew if personal data was erased from it: free space of its pages may hold
+/// copies. Call it once the store is closed. Returns whether it did; a database on a server vacuums its tables by
+/// itself.
 ///
 /// # Errors
 /// [`OpenError`] if the file cannot be written. It stays as it is then, and the next call does it.

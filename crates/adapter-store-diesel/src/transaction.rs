@@ -250,8 +250,8 @@ impl DieselTransaction {
         self.statement_on(None)
     }
 
-    /// The connection, for statements on the data of this partner or of any. In a batch the unit of work has a savepoint from
-    /// here on, and all buffered rows are in the database.
+    /// The connection, for statements on the data of this partner or of any. In a batch the unit of work has a
+    /// savepoint from here on, and all buffered rows are in the database.
     pub(super) fn statement_on(
         &mut self,
         partner: Option<PartnerId>,

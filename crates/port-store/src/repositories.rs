@@ -160,8 +160,8 @@ pub trait CardRepository {
     /// Cards of any partner with a block or unblock that the bank has not confirmed, `limit` at most.
     fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError>;
     /// Stores the bank's data of a card, unless newer data is stored already; returns whether it did. Stored data that is
-    /// more than `CLOCK_SKEW` ahead does not count as newer: a clock that was set back since has stored it. Removes the activation code of a card that is
-    /// activated.
+    /// more than `CLOCK_SKEW` ahead does not count as newer: a clock that was set back since has stored it. Removes the
+    /// activation code of a card that is activated.
     fn set_bank_view(
         &mut self,
         partner: PartnerId,
@@ -227,8 +227,8 @@ pub trait CardRepository {
 pub trait TransactionRepository {
     /// The greatest id stored for the card; 0 if none is.
     fn latest_id(&mut self, partner: PartnerId, card: CardId) -> Result<i64, StoreError>;
-    /// Adds transactions, passing over those that are stored already, and notes when they were fetched. The new ones are numbered
-    /// behind all others of the partner, in the order given.
+    /// Adds transactions, passing over those that are stored already, and notes when they were fetched. The new ones
+    /// are numbered behind all others of the partner, in the order given.
     fn append(
         &mut self,
         partner: PartnerId,

@@ -1,9 +1,9 @@
 //! Who may write what, on a database that has many writers.
 //!
 //! PostgreSQL knows nothing of SQLite's one writer. Here a writing unit of work has each partner whose data it touches
-//! to itself, from the first look until its end: no other transaction, in any process, changes what it has read and decides by.
-//! Data that belong to no partner have locks of their own. No use case has to say so: it is in the way to the
-//! connection, [`DieselTransaction::of`] and [`DieselTransaction::owning`].
+//! to itself, from the first look until its end: no other transaction, in any process, changes what it has read and
+//! decides by. Data that belong to no partner have locks of their own. No use case has to say so: it is in the way to
+//! the connection, [`DieselTransaction::of`] and [`DieselTransaction::owning`].
 //!
 //! No transaction waits for a lock while holding one, unless it knows all its locks and takes them in order. So there
 //! are no deadlocks. What meets a lock that is not free fails, and is run again when its turn comes.

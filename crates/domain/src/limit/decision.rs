@@ -81,9 +81,9 @@ impl Decision {
 /// Decides on a payment. `spent` is what went already in the period around it: payments less refunds within
 /// [`Limit::period_around`]; it does not matter where no amount is set.
 ///
-/// Of several refusals the first is returned, in the order: merchant category, day, time, amount. A payment inside a window over
-/// midnight counts for the day on which the window started; outside of all windows, or where none are set, the
-/// calendar day of `zone` counts. The amount always counts for the calendar period.
+/// Of several refusals the first is returned, in the order: merchant category, day, time, amount. A payment inside a
+/// window over midnight counts for the day on which the window started; outside of all windows, or where none are set,
+/// the calendar day of `zone` counts. The amount always counts for the calendar period.
 #[must_use]
 pub fn decide(limit: &Limit, zone: Zone, attempt: &PaymentAttempt, spent: Kopecks) -> Decision {
     let PaymentAttempt { at, amount, category } = *attempt;

@@ -22,8 +22,8 @@ const DAY: Date = date!(2026 - 03 - 10);
 /// When everything was carried out.
 const THEN: OffsetDateTime = START.saturating_sub(Duration::HOUR);
 
-/// A top-up of two cards by 700 and 900 and one that was refused, a purchase with the first, a virtual card with 5,000, and a
-/// purchase with a card far behind.
+/// A top-up of two cards by 700 and 900 and one that was refused, a purchase with the first, a virtual card with 5,000,
+/// and a purchase with a card far behind.
 #[derive(Clone)]
 struct Books {
     batch: Replenishment,
