@@ -17,9 +17,8 @@ pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused";
 /// The fault of a plaintext value that has to be sealed.
 pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 
-/// An error response. Partner and log see different things: a 500 shows only the request id, and the reason
-/// of a
-/// refused sealed value is in the log alone.
+/// An error response. Partner and log see different things: a 500 shows only the request id, and the reason of
+/// a refused sealed value is in the log alone.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -66,9 +65,8 @@ impl FaultyCard {
 }
 
 impl ApiError {
-    /// The [code](Self::code) of a request with a sealed value that does not open, or with a plaintext
-    /// value that has
-    /// to be sealed.
+    /// The [code](Self::code) of a request with a sealed value that does not open, or with a plaintext value
+    /// that has to be sealed.
     pub(crate) const SEAL_REFUSED: &'static str = "sealed_value_refused";
 
     /// An error with a code, and a more specific message than that of the code.
@@ -226,10 +224,8 @@ api_type! {
     /// An invalid field, parameter or header.
     struct FieldFault<'a> as "FaultyField" {
         /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder;
-        /// `body` stands
-        /// for a body that cannot be read at all. Names that the operation does not have are reported as
-        /// `body` or
-        /// `query`.
+        /// `body` stands for a body that cannot be read at all. Names that the operation does not have are
+        /// reported as `body` or `query`.
         field: &'a str,
         /// Always `incorrect value passed`.
         message: &'static str,
@@ -258,9 +254,8 @@ api_type! {
     }
 }
 
-/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and
-/// there are
-/// none.
+/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and there
+/// are none.
 fn json(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }

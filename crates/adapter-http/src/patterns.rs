@@ -32,8 +32,8 @@ pub(crate) fn free_text() -> String {
     format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$")
 }
 
-/// A partner's reference of a request. Characters outside of ASCII are not distinguished: letters and digits of all scripts are
-/// too many for a pattern.
+/// A partner's reference of a request. Characters outside of ASCII are not distinguished: letters and digits
+/// of all scripts are too many for a pattern.
 pub(crate) fn reference() -> String {
     let inner = format!(r"[^\u0000-\u001F!-\u0022$-,:-@\[-\^`{{-\u00A0{EXCLUDED}]");
     let outer = inner.replacen("[^", "[^ ", 1);

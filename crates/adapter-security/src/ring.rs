@@ -11,8 +11,8 @@ use crate::master_key::{KEY_ID_LEN, KEY_LEN, MasterKey, Purpose};
 
 /// A reloadable source of master keys.
 pub trait KeySource: Send + Sync {
-    /// The keys, the current one first, if they changed since the last call. A source that cannot be read logs the reason and counts
-    /// as unchanged.
+    /// The keys, the current one first, if they changed since the last call. A source that cannot be read logs the
+    /// reason and counts as unchanged.
     fn changed(&self) -> Option<Vec<MasterKey>>;
 }
 

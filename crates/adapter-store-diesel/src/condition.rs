@@ -1,8 +1,8 @@
 //! Whether the database does what it is there for.
 //!
 //! A statement that fails for an [`Outage`] makes the store suspicious; what decides is a probe: a write of its own on a
-//! writing thread, at once and every half second until one succeeds. So one row that another session has locked does not make a
-//! server unready, and a disk that has space again is noticed without a request.
+//! writing thread, at once and every half second until one succeeds. So one row that another session has locked does
+//! not make a server unready, and a disk that has space again is noticed without a request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -97,7 +97,7 @@ impl Condition {
         self.whole_files(access, Files::are_gone)
     }
 
-    /// The same by a look at this moment: whether a commit went where it will be found again, and whether a new connection
+    /// The same by a look now: whether a commit went where it will be found again, and whether a new connection
     /// leads to the files that the others have.
     ///
     /// # Errors

@@ -285,7 +285,7 @@ impl ConnectionPool {
     }
 }
 
-/// The connections of a pool at one moment.
+/// The connections of a pool at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolState {
     /// Connections that are open.

@@ -32,7 +32,7 @@ pub(crate) fn natural<T: TryFrom<i64>>(value: i64, column: &'static str) -> Resu
     value.try_into().map_err(|_| corrupt(column))
 }
 
-/// A text that the domain parses, such as a word of the interface.
+/// A text that the domain parses, such as an enum value.
 pub(crate) fn word<T: FromStr>(text: &str, column: &'static str) -> Result<T, StoreError> {
     text.parse().map_err(|_| corrupt(column))
 }

@@ -1,5 +1,5 @@
-//! Statements in which databases differ, where the portable subset of `MultiConnection` cannot say them: transactions, locks,
-//! the clock. Connecting is in `connection`, and which errors mean what in `error` and `outage`.
+//! Statements in which databases differ, where the portable subset of `MultiConnection` cannot say them: transactions,
+//! locks, the clock. Connecting is in `connection`, and which errors mean what in `error` and `outage`.
 
 pub(crate) mod due_jobs;
 pub(crate) mod migrations;
@@ -73,8 +73,8 @@ pub(crate) fn guarded<T>(
     result
 }
 
-/// Whether a failure of an unknown kind may be one of the moment, such as a deadlock. SQLite's last: its disk stays
-/// full, and it has waited for a lock already.
+/// Whether a failure of an unknown kind may be transient, such as a deadlock. SQLite's are permanent: its disk stays full,
+/// and it has waited for a lock already.
 pub(crate) fn may_pass(connection: &AnyConnection) -> bool {
     matches!(connection, AnyConnection::Postgres(_))
 }
@@ -99,8 +99,7 @@ pub(crate) fn wait_for_lock(connection: &mut AnyConnection, key: i64) -> QueryRe
     }
 }
 
-/// The moment `delay` after that by which work is due and leases are over, for use within a statement. `delay` is in
-/// microseconds.
+/// The [`work_time`] plus `delay`, for use within a statement. `delay` is in microseconds.
 pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay: i64) -> Bind<'static> {
     match connection {
         AnyConnection::Sqlite(_) => {
@@ -116,8 +115,8 @@ struct Now {
     now: UtcTimestamp,
 }
 
-/// The moment by which work is due and leases are over: that of the database's server, or, where
-/// the database is in this process, that of the service's clock.
+/// The present time by which work is due and leases are over: that of the database's server, or, where the database is in
+/// this process, that of the service's clock.
 pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<UtcTimestamp> {
     match connection {
         AnyConnection::Sqlite(_) => Ok(UtcTimestamp::of(clock.now())),
@@ -154,8 +153,9 @@ pub(crate) fn note_erasure(connection: &mut AnyConnection) -> QueryResult<()> {
     }
 }
 
-/// Makes the file of an embedded database anew if personal data was erased from it: free space of its pages may hold copies. Call
-/// it once the store is closed. Returns whether it did; a database on a server vacuums its tables by itself.
+/// Makes the file of an embedded database anew if personal data was erased from it: free space of its pages may hold
+/// copies. Call it once the store is closed. Returns whether it did; a database on a server vacuums its tables by
+/// itself.
 ///
 /// # Errors
 /// [`OpenError`] if the file cannot be written. It stays as it is then, and the next call does it.

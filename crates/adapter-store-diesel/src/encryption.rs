@@ -1,7 +1,7 @@
 //! Encrypted columns: personal data, activation codes, recorded responses, and secrets of webhooks.
 //!
-//! The [`ColumnCipher`] of the store encrypts each value for its table, column, partner and row, so that a value that is copied
-//! elsewhere does not decrypt.
+//! The [`ColumnCipher`] of the store encrypts each value for its table, column, partner and row, so that a value that
+//! is copied elsewhere does not decrypt.
 
 use std::sync::Arc;
 

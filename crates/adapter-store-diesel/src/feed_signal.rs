@@ -1,4 +1,4 @@
-//! Word of appended events: within this process at once, on PostgreSQL also from process to process.
+//! Notifies listeners of appended events: within this process at once, on PostgreSQL also from process to process.
 //!
 //! Processes tell each other by NOTIFY. It stands in no transaction of a change: PostgreSQL commits transactions with a
 //! NOTIFY one after the other. A thread sends it after the commit, and looks at the numbers of the feeds from time to

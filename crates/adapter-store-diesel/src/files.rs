@@ -115,7 +115,7 @@ impl Files {
         self.log_limit.store(log_limit(self.log_limit.load(Ordering::Relaxed), free), Ordering::Relaxed);
     }
 
-    /// Whether there is next to no space at this moment, so that a few pages may be written and not many.
+    /// Whether there is next to no space now, so that a few pages may be written and not many.
     pub(crate) fn are_cramped(&self) -> bool {
         self.measure();
         self.is_full.load(Ordering::Relaxed)

@@ -27,7 +27,8 @@ pub(crate) mod sql {
     #[diesel(sqlite_type(name = "Binary"), postgres_type(oid = 2950, array_oid = 2951))]
     pub struct Id;
 
-    /// `timestamptz`, and INTEGER on SQLite: microseconds since 1970. Not named `Timestamp`, for which `table!` adds operators.
+    /// `timestamptz`, and INTEGER on SQLite: microseconds since 1970. Not named `Timestamp`, for which `table!` adds
+    /// operators.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
     #[diesel(sqlite_type(name = "Long"), postgres_type(oid = 1184, array_oid = 1185))]
     pub struct UtcTimestamp;

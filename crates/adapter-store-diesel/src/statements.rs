@@ -1,5 +1,7 @@
-//! Statements that are written out: those of PostgreSQL's own, and inserts that are run for every call. Diesel goes over
-//! an insert of its own several times, for what a row might leave out, which takes SQLite's share of a short one.
+//! Raw SQL statements: PostgreSQL's own, and inserts on the request path.
+//!
+//! Diesel traverses an insert of its own several times, for columns that a row might leave out. For a short insert that
+//! takes as long as SQLite itself.
 
 use std::borrow::Cow;
 
@@ -278,7 +280,7 @@ struct Answer {
     answer: bool,
 }
 
-/// Whether a statement that both databases know answers with yes; one without rows does not.
+/// Whether a statement that both databases know returns true; one without rows does not.
 pub(crate) fn is_any(connection: &mut AnyConnection, text: &str, values: Vec<Bind<'_>>) -> QueryResult<bool> {
     load(connection, text, values).map(|rows: Vec<Answer>| rows.iter().any(|row| row.answer))
 }

@@ -186,7 +186,7 @@ impl DieselTransaction {
         dialect::may_pass(&self.session.connection)
     }
 
-    /// The moment `delay` microseconds from now by the clock that work goes by, for use within a statement.
+    /// The timestamp `delay` microseconds from now by the clock that work goes by, for use within a statement.
     pub(crate) fn work_time_in(&self, delay: i64) -> Bind<'static> {
         dialect::work_time_in(&self.session.connection, &*self.database.clock, delay)
     }
@@ -250,8 +250,8 @@ impl DieselTransaction {
         self.statement_on(None)
     }
 
-    /// The connection, for statements on the data of this partner or of any. In a batch the unit of work has a savepoint from
-    /// here on, and all buffered rows are in the database.
+    /// The connection, for statements on the data of this partner or of any. In a batch the unit of work has a
+    /// savepoint from here on, and all buffered rows are in the database.
     pub(super) fn statement_on(
         &mut self,
         partner: Option<PartnerId>,

@@ -109,7 +109,8 @@ pub enum Command {
     /// Recompute every balance and hold from the ledger and compare; exit 1 and a list of discrepancies.
     #[command(after_help = examples::CHECK)]
     Check(StoreArgs),
-    /// Compare the bank's registry of each day with the books; exit 1 and a list of differences, 2 if they could not be compared.
+    /// Compare the bank's registry of each day with the books; exit 1 and a list of differences, 2 if they could not be
+    /// compared.
     #[command(after_help = examples::RECONCILE)]
     Reconcile(ReconcileArgs),
 }
@@ -247,8 +248,8 @@ pub struct ServiceArgs {
     /// Webhooks.
     #[command(flatten)]
     pub webhooks: WebhookArgs,
-    /// The time of day, `HH:MM` in the service's zone, from which the day before is compared with the bank's registry, as `kopeck
-    /// reconcile` does. It is not compared if absent. Set it for one process.
+    /// The time of day, `HH:MM` in the service's zone, from which the day before is compared with the bank's registry,
+    /// as `kopeck reconcile` does. It is not compared if absent. Set it for one process.
     #[arg(long, env = "KOPECK_RECONCILE", value_parser = TimeOfDay::parse)]
     pub reconcile: Option<TimeOfDay>,
     /// Worker threads; by default half as many as processors, at least one. With a slow bank set more.

@@ -1,7 +1,7 @@
 //! The service's clock: the machine's plus an offset that the sandbox increases.
 //!
-//! The offset is stored in the data folder, so that a restart does not move the service back behind its own bookings. It only
-//! grows.
+//! The offset is stored in the data folder, so that a restart does not move the service back behind its own bookings.
+//! It only grows.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -70,8 +70,8 @@ impl ServiceClock {
         Ok(Self { machine, offset_micros, file, moves })
     }
 
-    /// Moves the clock forward, unless the move under `key` was made at or after `since`. The move is on disk before it takes
-    /// effect.
+    /// Moves the clock forward, unless the move under `key` was made at or after `since`. The move is on disk before it
+    /// takes effect.
     ///
     /// # Errors
     /// [`MoveError`]; then nothing was moved.

@@ -264,10 +264,10 @@ pub fn signer(keys: &Arc<KeyRing>) -> Arc<dyn AuditSigner> {
     Arc::new(MasterKeySigner(AuditKeys::new(Arc::clone(keys))))
 }
 
-/// The bank simulator with its books in `folder`.
+/// The bank simulator with its database in `folder`.
 ///
 /// # Errors
-/// If the books cannot be opened.
+/// If the database cannot be opened.
 pub fn simulator(
     folder: &DataFolder,
     adapters: &SystemAdapters,

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A thread without a heartbeat for this long counts as hanging. An idle thread has one a second, a busy one between two jobs.
+/// A thread without a heartbeat for this long counts as hanging. An idle thread has one a second, a busy one between
+/// two jobs.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The worker threads of a process.

@@ -81,8 +81,8 @@ fn start(format: LogFormat, default: &str, target: Target) {
     let _ = builder.try_init();
 }
 
-/// Whether the framework reports what the drain did to its listener: `accept` on a socket that was shut down fails with EINVAL. It
-/// would stand in the log as an error at every stop.
+/// Whether the framework reports what the drain did to its listener: `accept` on a socket that was shut down fails with
+/// EINVAL. It would stand in the log as an error at every stop.
 fn is_end_of_listener(record: &Record<'_>) -> bool {
     record.target() == "actix_server::accept" && record.args().to_string().ends_with("(os error 22)")
 }

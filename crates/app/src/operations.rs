@@ -21,7 +21,7 @@ pub use snapshot::StoreSnapshot;
 /// Metrics and health of the process. Both work before the port is open.
 #[derive(Clone)]
 pub struct Operations {
-    /// Gauges.
+    /// The metrics.
     pub metrics: Arc<Metrics>,
     /// The health.
     pub health: Arc<Health>,

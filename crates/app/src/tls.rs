@@ -99,8 +99,8 @@ impl Certificate {
             .with_cert_resolver(resolver))
     }
 
-    /// Reloads the files if they changed. An invalid pair is checked once more before it is rejected, since only one of the two
-    /// files may have been written yet.
+    /// Reloads the files if they changed. An invalid pair is checked once more before it is rejected, since only one of
+    /// the two files may have been written yet.
     pub fn refresh(&self) -> CertificateRefresh {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let found =

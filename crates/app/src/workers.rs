@@ -54,8 +54,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for blocks of cards, webhooks, the bank's feed, accounts, the comparison with the bank
-    /// if there is one, and the housekeeping. The latter calls `check_clock` every second.
+    /// Starts `count` workers, and one thread each for blocks of cards, webhooks, the bank's feed, accounts, the
+    /// comparison with the bank if there is one, and the housekeeping. The latter calls `check_clock` every second.
     ///
     /// # Errors
     /// If the system gives no thread.

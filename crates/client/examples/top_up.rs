@@ -1,5 +1,5 @@
-//! Tops up a card by 100.00, once, however often it is run this month: the key of the request is kept outside of the program.
-//! Shows what to do about each kind of error.
+//! Tops up a card by 100.00, once, however often it is run this month: the key of the request is kept outside of the
+//! program. Shows what to do about each kind of error.
 //!
 //! ```sh
 //! cargo run -p kopeck-client --example top_up -- 01980000-0000-7000-0000-000000000010 payroll-2026-02

@@ -69,8 +69,8 @@ macro_rules! has_reference {
 has_reference!(OrderCreated, ReplenishmentCreated, LimitChangeCreated, ClosingCreated, WithdrawalCreated);
 
 impl<T: HasReference> Write<T> {
-    /// Sets what the partner calls the request, such as its number in the partner's books: 1 to 64 letters, digits, blanks and
-    /// `-_./#`. It need not be unique.
+    /// Sets what the partner calls the request, such as its number in the partner's books: 1 to 64 letters, digits,
+    /// blanks and `-_./#`. It need not be unique.
     pub fn reference(mut self, reference: &str) -> Self {
         self.request = self.request.field("reference", reference);
         self

@@ -5,8 +5,9 @@
 //! cargo run -p kopeck-domain --example ledger_replay -- journal.csv
 //! ```
 //!
-//! The file has the columns `kind` (`DEPOSIT`, `HOLD`, `CAPTURE`, `RELEASE`, `RETURN`, `WITHDRAWAL`, `CORRECTION`), `kopecks`
-//! and `reference`: the identifier of an order, of a withdrawal for `RETURN`, else the reference of a transfer.
+//! The file has the columns `kind` (`DEPOSIT`, `HOLD`, `CAPTURE`, `RELEASE`, `RETURN`, `WITHDRAWAL`, `CORRECTION`),
+//! `kopecks` and `reference`: the identifier of an order, of a withdrawal for `RETURN`, else the reference of a
+//! transfer.
 
 use std::error::Error;
 

@@ -5,8 +5,8 @@ use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 use crate::draft::Invalid;
 use crate::limit::TimeOfDay;
 
-/// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future come from a
-/// clock that was set back since.
+/// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future
+/// come from a clock that was set back since.
 pub const CLOCK_SKEW: Duration = Duration::minutes(5);
 
 /// The service's own time zone: a fixed offset from UTC.
@@ -89,7 +89,7 @@ impl Zone {
         Ok(self.start_of(day) + Duration::minutes(i64::from(time.minutes())))
     }
 
-    /// The first moment of `day` here.
+    /// The start of `day` here.
     #[must_use]
     pub fn start_of(self, day: Date) -> OffsetDateTime {
         day.midnight().assume_offset(self.0)

@@ -254,8 +254,8 @@ impl Card {
         today > self.valid_until
     }
 
-    /// Its expiry as an event, which is due on or before `today`, and the day on which the next one is due. There is no event of
-    /// the near expiry of a closed card.
+    /// Its expiry as an event, which is due on or before `today`, and the day on which the next one is due. There is no
+    /// event of the near expiry of a closed card.
     #[must_use]
     pub fn expiry_event(&self, standing: Standing, today: Date) -> (Option<EventData>, Option<Date>) {
         let at_bank = self.at_bank(standing);
@@ -285,8 +285,8 @@ impl Card {
         BankStatus::of(standing, self.block.state)
     }
 
-    /// The card after the bank confirmed its block or unblock, and the event of it, which a card without another word from the
-    /// bank has. `None` if the bank knew before.
+    /// The card after the bank confirmed its block or unblock, and the event of it, which a card without another word
+    /// from the bank has. `None` if the bank knew before.
     #[must_use]
     pub fn confirm_block(self, standing: Standing) -> Option<(Self, Option<EventData>)> {
         self.block.unconfirmed()?;
@@ -297,8 +297,8 @@ impl Card {
         Some((card, event))
     }
 
-    /// The card after the partner blocked it at once, with a holder or without, and the event of that if something changes for the
-    /// partner. `None` if it is blocked by the partner already.
+    /// The card after the partner blocked it at once, with a holder or without, and the event of that if something
+    /// changes for the partner. `None` if it is blocked by the partner already.
     #[must_use]
     pub fn freeze(self, standing: Standing) -> Option<(Self, Option<EventData>)> {
         let before = self.bank_status(standing);

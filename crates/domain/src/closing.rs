@@ -57,8 +57,8 @@ impl ClosingRefusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClosingTerms {
-    /// Whether every reason [is urgent](ClosingReason::is_urgent). Such a closing may have cards that another request has, and
-    /// is carried out after that. It cannot be cancelled.
+    /// Whether every reason [is urgent](ClosingReason::is_urgent). Such a closing may have cards that another request
+    /// has, and is carried out after that. It cannot be cancelled.
     pub is_urgent: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Faulty values: what a parser answers, and how faults of a whole body are gathered.
+//! Faulty values: what a parser returns, and how faults of a whole body are gathered.
 
 /// Why a value was refused, in words a partner's engineer can act on. Never holds the value itself, which may be
 /// personal data.
@@ -67,7 +67,7 @@ impl From<std::convert::Infallible> for Invalid {
     }
 }
 
-/// A faulty field of a call.
+/// A faulty field of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The field as the caller spelt it: `phone`, `cards[3].idCard`.
@@ -76,7 +76,7 @@ pub struct Fault {
     pub detail: String,
 }
 
-/// All faulty fields of one call, in the order in which they were found.
+/// All faulty fields of one request, in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Faults(Vec<Fault>);
 

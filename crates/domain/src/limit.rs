@@ -113,8 +113,8 @@ impl Limit {
         }
     }
 
-    /// The period whose spending counts for a payment at `at`: from its first moment, inclusive, to the first of the
-    /// next, exclusive. `None` if no amount bounds the card.
+    /// The period whose spending counts for a payment at `at`: from its start, inclusive, to the start of the next,
+    /// exclusive. `None` if no amount bounds the card.
     #[must_use]
     pub fn period_around(&self, zone: Zone, at: OffsetDateTime) -> Option<Range<OffsetDateTime>> {
         self.allowance().map(|allowance| allowance.period.bounds(zone, at))

@@ -99,7 +99,7 @@ impl ReplenishmentItem {
 /// Which of `items` the partner's `available` money covers, taken card by card in their order; a card that is not
 /// covered does not stand in the way of a smaller one behind it.
 ///
-/// Answers the sum to hold and the ordinals that are not covered.
+/// Returns the sum to hold and the ordinals that are not covered.
 ///
 /// # Errors
 /// [`AmountOverflow`] if a sum does not fit.

@@ -127,7 +127,7 @@ pub struct TransitionError<S> {
     pub step: &'static str,
 }
 
-/// A state with the moment since which it holds.
+/// A state with the timestamp since which it holds.
 pub(crate) type Since<S> = (S, OffsetDateTime);
 
 /// Moves to `to` at `now` if the present state is one of `from`. A step that changes nothing keeps the date.

@@ -86,14 +86,15 @@ pub enum Instruction {
         /// What it may be spent on.
         limit: Limit,
     },
-    /// Block a card, or lift that block. It is apart from a block of the bank's own, which it neither sets nor lifts. A closed
-    /// card refuses it.
+    /// Block a card, or lift that block. It is apart from a block of the bank's own, which it neither sets nor lifts. A
+    /// closed card refuses it.
     SetBlock {
         /// The card.
         card: CardNumber,
         /// Whether to block it.
         blocked: bool,
-        /// Which change of the card's block this is. A bank that has done a later one answers that it is done, and changes nothing.
+        /// Which change of the card's block this is. A bank that has done a later one reports that it is done, and
+        /// changes nothing.
         change: u32,
     },
     /// Close a card for good, and give its balance back. Blocked, expired and inactive cards can be closed too. The verdict,
@@ -211,8 +212,8 @@ pub trait BankGateway: Send + Sync {
     /// Whether a retry under the same key has its effect only once.
     fn repeat_is_safe(&self) -> bool;
 
-    /// Sends instructions, each under its own key, and returns their outcomes in order. With [`Self::repeat_is_safe`] a retry gets the
-    /// first verdict and has no second effect.
+    /// Sends instructions, each under its own key, and returns their outcomes in order. With [`Self::repeat_is_safe`] a
+    /// retry gets the first verdict and has no second effect.
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>>;
 
     /// The verdict of each key, in order; `None` if the bank does not know it.
@@ -241,9 +242,9 @@ pub trait BankGateway: Send + Sync {
     fn transactions(&self, number: CardNumber, after: i64, limit: u32)
     -> Result<Vec<Transaction>, BankError>;
 
-    /// Entries of the feed with numbers above `after`, by ascending number, `limit` at most. An entry may become visible after
-    /// one with a greater number, by [`LATE_ENTRIES`] numbers at most, so a reader looks back that far. A bank need not have a
-    /// feed.
+    /// Entries of the feed with numbers above `after`, by ascending number, `limit` at most. An entry may become
+    /// visible after one with a greater number, by [`LATE_ENTRIES`] numbers at most, so a reader looks back that far. A
+    /// bank need not have a feed.
     ///
     /// # Errors
     /// [`FeedError`].
@@ -252,8 +253,8 @@ pub trait BankGateway: Send + Sync {
         Err(FeedError::NotSupported)
     }
 
-    /// The bank's registry of a period: every movement of money on the cards of the service's orders that was executed in it, in
-    /// the order of their positions, those behind `after`, `limit` at most. A bank need not have a registry.
+    /// The bank's registry of a period: every movement of money on the cards of the service's orders that was executed
+    /// in it, in the order of their positions, those behind `after`, `limit` at most. A bank need not have a registry.
     ///
     /// # Errors
     /// [`RegistryError`].

@@ -55,8 +55,8 @@ pub struct TokenClaims {
     pub not_before: i64,
     /// `exp`.
     pub expires_at: i64,
-    /// `up`: the monotonic time of issue, so that setting the clock back lets no token live longer. A token without it lives by `exp`
-    /// alone.
+    /// `up`: the monotonic time of issue, so that setting the clock back lets no token live longer. A token without it
+    /// lives by `exp` alone.
     pub issued_up: Option<Uptime>,
 }
 

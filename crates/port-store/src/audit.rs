@@ -10,9 +10,9 @@ use crate::StoreError;
 /// A filter of entries; an entry has to match each part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// From this moment on.
+    /// From this time on.
     pub since: Option<OffsetDateTime>,
-    /// Before this moment.
+    /// Before this time.
     pub until: Option<OffsetDateTime>,
     /// That concern this partner.
     pub partner: Option<PartnerId>,
@@ -70,7 +70,7 @@ pub trait AuditRepository {
     /// Puts a mark in place of the one of its kind, unless that one stands at a later entry.
     fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError>;
     /// Puts `beginning`, a mark of the kind [`Beginning`](kopeck_audit::MarkKind::Beginning), and removes the
-    /// entries of its chain up to it. Answers how many those were.
+    /// entries of its chain up to it. Returns the number of removed entries.
     fn prune(&mut self, beginning: &Mark) -> Result<u64, StoreError>;
     /// The last chain that any entry or mark is in, whether it has an opening or not; 0 if there is none.
     fn last_chain_in_use(&mut self) -> Result<u64, StoreError>;

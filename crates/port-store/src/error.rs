@@ -1,7 +1,7 @@
 //! Why the store could not do as asked.
 
-/// A rule that the database itself guards; the use cases check it first, and the constraint decides when two calls
-/// check at the same moment.
+/// A rule that the database itself guards; the use cases check it first, and the constraint decides when two requests
+/// check at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// A login belongs to one partner.
@@ -18,7 +18,7 @@ pub enum Rule {
     CardInOneBatch,
     /// The reference of a transfer counts once for each kind of movement.
     TransferReference,
-    /// An idempotency key has one answer.
+    /// An idempotency key has one response.
     IdempotencyKey,
     /// A nonce of a sealed request is spent once.
     SealedNonce,

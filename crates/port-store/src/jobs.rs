@@ -51,10 +51,10 @@ pub struct StuckJob {
     pub since: OffsetDateTime,
 }
 
-/// What lies before the workers, of all partners.
+/// The queue of jobs, of all partners.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Pieces of work, due or not, in hand or not.
+    /// All jobs, due or not, leased or not.
     pub all: u64,
     /// Those that a claim would find.
     pub due: u64,
@@ -66,7 +66,7 @@ pub struct Backlog {
     pub stuck: u64,
 }
 
-/// The furthest ahead that the times of work can lie, by how long work is put off and leased. Times further ahead were
+/// The furthest ahead that the times of work can lie, by how long work is postponed and leased. Times further ahead were
 /// stored by a clock that was set back since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Horizon {
@@ -107,7 +107,7 @@ pub trait JobRepository {
     /// [`StoreError`] if the database fails.
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError>;
 
-    /// Takes up to `limit` pieces of work that are due and not leased (or whose lease is over), and leases them for
+    /// Takes up to `limit` jobs that are due and not leased (or whose lease is over), and leases them for
     /// `lease`. Partners take turns: the longest due of each comes first, then the second of each, and so on, so
     /// that one partner's thousands of requests do not delay another's one. No two workers ever get the same attempt.
     ///
@@ -115,7 +115,7 @@ pub trait JobRepository {
     /// [`StoreError`] if the database fails.
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError>;
 
-    /// Whether `claim` is still the latest attempt. Within a writing unit of work the answer holds until its end.
+    /// Whether `claim` is still the latest attempt. Within a writing unit of work the result holds until its end.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
@@ -146,7 +146,7 @@ pub trait JobRepository {
     fn end_all_leases(&mut self) -> Result<(), StoreError>;
 
     /// Notes that the work needs a person: something was sent once, must not be sent again, and the bank does not know
-    /// it. The work stays due. Does nothing if the claim is not current; noted twice, the first moment stays.
+    /// it. The work stays due. Does nothing if the claim is not current; noted twice, the first timestamp stays.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
@@ -170,7 +170,7 @@ pub trait JobRepository {
         lease: Duration,
     ) -> Result<Option<Claim>, StoreError>;
 
-    /// Whether a claim would find something at this moment.
+    /// Whether a claim would find something now.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
@@ -182,20 +182,20 @@ pub trait JobRepository {
     /// [`StoreError`] if the database fails.
     fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError>;
 
-    /// Moves the times of work that lie beyond `horizon` there, and answers how many pieces of work that were. Nothing
+    /// Moves the times of work that lie beyond `horizon` there, and returns the number of such jobs. Nothing
     /// waits until a clock that was set back has caught up.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
     fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError>;
 
-    /// How many pieces of work there are, due or not.
+    /// The number of jobs, due or not.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
     fn count(&mut self) -> Result<u64, StoreError>;
 
-    /// How many pieces of work the partner has: one for each of its requests that are not finished.
+    /// The number of jobs of the partner: one for each of its requests that are not finished.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.

@@ -45,11 +45,11 @@ pub struct KindTotal {
 pub trait MovementRepository {
     /// The number of the latest movement; 0 if there is none.
     fn last(&mut self, partner: PartnerId) -> Result<i64, StoreError>;
-    /// The least number of a movement that was booked at `moment` or later; `None` if all were booked before. While the clock
-    /// is not set back, that is where the movements after `moment` begin.
+    /// The least number of a movement that was booked at `moment` or later; `None` if all were booked before. While the
+    /// clock is not set back, that is where the movements after `moment` begin.
     fn first_since(&mut self, partner: PartnerId, moment: OffsetDateTime) -> Result<Option<i64>, StoreError>;
-    /// The least number in a range of a movement that was booked at `moment` or later. It looks from the beginning of the range
-    /// on.
+    /// The least number in a range of a movement that was booked at `moment` or later. It looks from the beginning of
+    /// the range on.
     fn first_within(
         &mut self,
         partner: PartnerId,

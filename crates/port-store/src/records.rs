@@ -43,7 +43,7 @@ pub struct SealingKeyRecord {
     pub encrypted_secret: Vec<u8>,
     /// When it was issued; the newest is the active one.
     pub created_at: OffsetDateTime,
-    /// The moment it stops being accepted; `None` for the active key.
+    /// When it stops being accepted; `None` for the active key.
     pub accepted_until: Option<OffsetDateTime>,
 }
 
@@ -60,14 +60,14 @@ pub struct StoredPair {
     pub pair: TokenPair,
 }
 
-/// The first answer of a call that may be repeated.
+/// The recorded response of an idempotent request: the first one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RecordedResponse {
-    /// SHA-256 over method, path and body of the call.
+    /// SHA-256 over method, path and body of the request.
     pub fingerprint: [u8; 32],
     /// HTTP status.
     pub status: u16,
-    /// The answer's body, byte for byte; `None` once it was erased with the personal data in it.
+    /// The response body, byte for byte; `None` once it was erased with the personal data in it.
     pub body: Option<Vec<u8>>,
     /// The employee whose personal data it holds, if any.
     pub employee: Option<EmployeeId>,
@@ -89,9 +89,9 @@ pub struct RequestFilter<S> {
     pub state: Option<S>,
     /// With this reference of the partner.
     pub reference: Option<RequestReference>,
-    /// Accepted at this moment or later.
+    /// Accepted at this time or later.
     pub from: Option<OffsetDateTime>,
-    /// Accepted before this moment.
+    /// Accepted before this time.
     pub before: Option<OffsetDateTime>,
 }
 
@@ -151,7 +151,7 @@ pub struct CategoryUse {
 pub struct CardRecord {
     /// The card.
     pub card: Card,
-    /// The bank's latest answer.
+    /// The bank's latest data of it.
     pub bank: BankView,
     /// The account as of the last daily refresh.
     pub account: AccountBalance,
@@ -164,7 +164,7 @@ pub struct CardRecord {
 /// A card that the bank issued, as it enters the store.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewCard {
-    /// The card and the bank's first word of it.
+    /// The card and the bank's first data of it.
     pub record: CardRecord,
     /// Its place in the order, from 0.
     pub ordinal: u32,
@@ -217,9 +217,9 @@ pub struct AccountDue {
 /// Which transactions a list shows; everything that is set has to fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TransactionFilter {
-    /// Not before this moment.
+    /// Not before this time.
     pub from: Option<OffsetDateTime>,
-    /// Before this moment.
+    /// Before this time.
     pub before: Option<OffsetDateTime>,
     /// Of this type.
     pub kind: Option<TransactionType>,

@@ -1,7 +1,7 @@
 //! One repository an aggregate. Everything belongs to a partner: what is another's is as if it were not there.
 //!
 //! Every method fails with a [`StoreError`] if the database does, and those that can meet a constraint say which
-//! [`Rule`](crate::Rule) they answer with.
+//! [`Rule`](crate::Rule) they fail with.
 #![expect(clippy::missing_errors_doc, reason = "the module says it once for all")]
 
 mod partners;
@@ -33,7 +33,7 @@ use crate::{
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ThrottleRepository {
-    /// The moments of the latest failures of `subject` after `since`, `limit` at most, latest first.
+    /// The timestamps of the latest failures of `subject` after `since`, `limit` at most, latest first.
     fn failures(
         &mut self,
         subject: &[u8; 32],
@@ -42,7 +42,7 @@ pub trait ThrottleRepository {
     ) -> Result<Vec<OffsetDateTime>, StoreError>;
     /// Records a failure.
     fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError>;
-    /// Spends a nonce of a token call: `false` if it was spent under this API key after `since` before.
+    /// Spends a nonce of a token request: `false` if it was spent under this API key after `since` before.
     fn spend_nonce(
         &mut self,
         api_key_hash: &[u8; 32],
@@ -54,13 +54,13 @@ pub trait ThrottleRepository {
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Answers of calls that may be repeated.
+/// Recorded responses of idempotent requests.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait IdempotencyRepository {
-    /// The answer recorded under the key, if any.
+    /// The response recorded under the key, if any.
     fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError>;
-    /// Records an answer, in place of an older one under the same key if that was recorded before `stale_before`.
-    /// `Rule::IdempotencyKey` if the key has an answer that is not stale.
+    /// Records a response, in place of an older one under the same key if that was recorded before `stale_before`.
+    /// `Rule::IdempotencyKey` if the key has a response that is not stale.
     fn record(
         &mut self,
         partner: PartnerId,
@@ -68,7 +68,7 @@ pub trait IdempotencyRepository {
         answer: &RecordedResponse,
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError>;
-    /// Removes answers recorded before `moment`, `limit` at most.
+    /// Removes responses recorded before `moment`, `limit` at most.
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
 }
 
@@ -159,9 +159,9 @@ pub trait CardRepository {
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
     /// Cards of any partner with a block or unblock that the bank has not confirmed, `limit` at most.
     fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError>;
-    /// Stores the bank's word of a card, unless a newer one is stored already; returns whether it did. One that lies more than `CLOCK_SKEW` in
-    /// its future is none: it was stored by a clock that was set back since. Removes the activation code of a card that is
-    /// activated.
+    /// Stores the bank's data of a card, unless newer data is stored already; returns whether it did. Stored data that is
+    /// more than `CLOCK_SKEW` ahead does not count as newer: a clock that was set back since has stored it. Removes the
+    /// activation code of a card that is activated.
     fn set_bank_view(
         &mut self,
         partner: PartnerId,
@@ -169,8 +169,8 @@ pub trait CardRepository {
         view: &BankView,
         valid_until: Date,
     ) -> Result<bool, StoreError>;
-    /// Makes the bank's word of these cards, and the copy of their transactions, too old to answer from: something
-    /// happened to them that it does not know of. What was seen at `too_old_at` or before is so already and may stay.
+    /// Expires the bank's data of these cards and the copy of their transactions, because something happened to the cards
+    /// since. Data of `too_old_at` or before is expired already and may stay.
     fn outdate_bank_view(
         &mut self,
         partner: PartnerId,
@@ -227,8 +227,8 @@ pub trait CardRepository {
 pub trait TransactionRepository {
     /// The greatest id stored for the card; 0 if none is.
     fn latest_id(&mut self, partner: PartnerId, card: CardId) -> Result<i64, StoreError>;
-    /// Adds transactions, passing over those that are stored already, and notes when they were fetched. The new ones are numbered
-    /// behind all others of the partner, in the order given.
+    /// Adds transactions, passing over those that are stored already, and notes when they were fetched. The new ones
+    /// are numbered behind all others of the partner, in the order given.
     fn append(
         &mut self,
         partner: PartnerId,
@@ -315,7 +315,7 @@ pub trait LedgerRepository {
     ) -> Result<Option<Kopecks>, StoreError>;
 }
 
-/// Sums over the whole books of a partner, for the check, and the copy of the bank's transactions by card and day, for the
+/// Sums over the whole ledger of a partner, for the check, and the copy of the bank's transactions by card and day, for the
 /// comparison with the bank. No sum trusts a stored balance.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait ReconciliationRepository {

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use crate::StoreError;
 
-/// The nonce of a sealed request that was answered with 2xx.
+/// The nonce of a sealed request whose response was 2xx.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpentNonce {
     /// The `Idempotency-Key` of the request; `None` if it had none.

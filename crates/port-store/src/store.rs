@@ -67,7 +67,7 @@ pub trait UnitOfWork {
     fn sessions(&mut self) -> &mut dyn SessionRepository;
     /// Failed logins and spent nonces.
     fn throttle(&mut self) -> &mut dyn ThrottleRepository;
-    /// Answers of calls that may be repeated.
+    /// Recorded responses of idempotent requests.
     fn idempotency(&mut self) -> &mut dyn IdempotencyRepository;
     /// Nonces of sealed requests.
     fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository;
@@ -95,7 +95,7 @@ pub trait UnitOfWork {
     fn movements(&mut self) -> &mut dyn MovementRepository;
     /// Work for the workers.
     fn jobs(&mut self) -> &mut dyn JobRepository;
-    /// Sums over the whole books, for the check.
+    /// Sums over the whole ledger, for the check.
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
     /// The partners' feeds of events.
     fn events(&mut self) -> &mut dyn EventRepository;
@@ -162,7 +162,7 @@ pub fn submit<T, E>(
 /// Runs `body` and waits for its result: for workers and commands, never on a thread that serves requests.
 ///
 /// # Errors
-/// What `body` answers, or the [`StoreError`] that kept it from being committed.
+/// What `body` returns, or the [`StoreError`] that kept it from being committed.
 pub fn transact<T, E>(
     store: &dyn Store,
     access: Access,

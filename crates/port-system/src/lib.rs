@@ -22,8 +22,8 @@ pub trait Clock: Send + Sync {
         0
     }
 
-    /// [`Self::now`] without recent steps ahead; never later than `now`. For retention, such as that of responses to idempotency
-    /// keys.
+    /// [`Self::now`] without recent steps ahead; never later than `now`. For retention, such as that of responses to
+    /// idempotency keys.
     fn settled(&self) -> OffsetDateTime {
         self.now()
     }

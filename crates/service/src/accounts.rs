@@ -1,8 +1,8 @@
 //! The daily refresh of cards from the bank: account balances, and whatever else the service has not learned of since.
 //!
-//! A card is due if its account was last refreshed on another day of the service's zone, however many days earlier: a clock that
-//! jumps over a week causes one refresh, not seven. A later day means that the clock was set back since. Each refresh is stored by
-//! itself, so that a process that ends half-way loses nothing.
+//! A card is due if its account was last refreshed on another day of the service's zone, however many days earlier: a
+//! clock that jumps over a week causes one refresh, not seven. A later day means that the clock was set back since.
+//! Each refresh is stored by itself, so that a process that ends half-way loses nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ impl AccountRefresher {
         Self { store, bank, env, left_out: HashMap::new(), quiet: None }
     }
 
-    /// Refreshes a batch of due accounts from the bank and stores each. Checks `stopping` before each bank request. Blocks during
-    /// bank requests.
+    /// Refreshes a batch of due accounts from the bank and stores each. Checks `stopping` before each bank request.
+    /// Blocks during bank requests.
     ///
     /// # Errors
     /// [`StoreError`]; accounts stored by then stay.

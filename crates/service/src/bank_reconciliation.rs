@@ -1,8 +1,9 @@
-//! Reconciliation with the bank: its registry of each day is compared with the copy of its transactions, the card batches and the
-//! orders. Nothing is changed.
+//! Reconciliation with the bank: its registry of each day is compared with the copy of its transactions, the card
+//! batches and the orders. Nothing is changed.
 //!
-//! A day is compared card by card in the order of their numbers, in which the registry comes too, so that no more than a page of
-//! cards is in memory. Then what the service settled on that day is compared with the keys that the registry had.
+//! A day is compared card by card in the order of their numbers, in which the registry comes too, so that no more than
+//! a page of cards is in memory. Then what the service settled on that day is compared with the keys that the registry
+//! had.
 
 mod booked;
 mod cards;
@@ -107,8 +108,9 @@ impl BankReconciler {
         Self { store, bank, env }
     }
 
-    /// Compares the days of the service's zone and calls `report` for each difference, in the order of days. Of the running day it
-    /// compares what happened until now; a day to come is empty. Checks `stopping` between pages. Blocks during bank requests.
+    /// Compares the days of the service's zone and calls `report` for each difference, in the order of days. Of the
+    /// running day it compares what happened until now; a day to come is empty. Checks `stopping` between pages. Blocks
+    /// during bank requests.
     ///
     /// # Errors
     /// [`ReconcileError`]; differences reported before it stand.

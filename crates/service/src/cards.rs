@@ -134,8 +134,8 @@ pub fn get(
     Ok(CardSnapshot { record, fresh })
 }
 
-/// Refreshes and stores the bank's data of the card. While the bank is unavailable, returns the record as it is. Blocks during the
-/// bank request.
+/// Refreshes and stores the bank's data of the card. While the bank is unavailable, returns the record as it is. Blocks
+/// during the bank request.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -227,8 +227,8 @@ pub(crate) fn store_closed(
     store_view(unit, env, partner, id, &view, card.valid_until)
 }
 
-/// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next read retries.
-/// Blocks during the bank request.
+/// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next
+/// read retries. Blocks during the bank request.
 ///
 /// # Errors
 /// [`CardError`].
@@ -248,8 +248,8 @@ pub fn renew(
     Ok(())
 }
 
-/// Refreshes a card before its link changes, so that a recent block shows. Ignores a card that the partner does not have: the
-/// following use case refuses it. Blocks during the bank request.
+/// Refreshes a card before its link changes, so that a recent block shows. Ignores a card that the partner does not
+/// have: the following use case refuses it. Blocks during the bank request.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.

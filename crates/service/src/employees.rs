@@ -70,8 +70,8 @@ pub enum EraseEmployeeError {
     Store(#[from] StoreError),
 }
 
-/// Adds an employee. To `faults`, those of the body, it adds those that need the store: a taken `customId`, an unknown category.
-/// A missing or faulty field is `None`, with its fault among them.
+/// Adds an employee. To `faults`, those of the body, it adds those that need the store: a taken `customId`, an unknown
+/// category. A missing or faulty field is `None`, with its fault among them.
 ///
 /// # Errors
 /// [`AddEmployeeError`].

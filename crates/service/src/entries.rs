@@ -1,7 +1,7 @@
 //! Entries of a partner's balance: the movements of its ledger, by period.
 //!
-//! A period is a range of numbers: it begins with the first movement that was booked in it, and ends where the next period begins.
-//! So periods that follow each other share no entry and leave none out, even if the clock was set back.
+//! A period is a range of numbers: it begins with the first movement that was booked in it, and ends where the next
+//! period begins. So periods that follow each other share no entry and leave none out, even if the clock was set back.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Events: what use cases and workers append to a partner's feed, in the transaction of the change, and how the feed is read.
+//! Events: what use cases and workers append to a partner's feed, in the transaction of the change, and how the feed is
+//! read.
 
 use kopeck_domain::event::{Event, EventData, EventType};
 use kopeck_domain::ids::{EventId, PartnerId};

@@ -1,5 +1,5 @@
-//! Idempotency: one key, one effect, one response. A sealed request spends its nonce with its response, so that a copy of it under
-//! another key has no second effect.
+//! Idempotency: one key, one effect, one response. A sealed request spends its nonce with its response, so that a copy
+//! of it under another key has no second effect.
 //!
 //! Retention uses [`Env::settled`]: a clock that is ahead by mistake must not expire records.
 
@@ -204,8 +204,8 @@ pub fn replay(
     Ok(response)
 }
 
-/// Spends the nonce of a sealed request before an effect outside of the unit of work that records the response. Otherwise a copy
-/// under another key could have an effect of its own between effect and record.
+/// Spends the nonce of a sealed request before an effect outside of the unit of work that records the response.
+/// Otherwise a copy under another key could have an effect of its own between effect and record.
 ///
 /// # Errors
 /// As for [`find`].
@@ -220,8 +220,8 @@ pub fn claim_nonce(
     Ok(())
 }
 
-/// Runs `work` unless there is a recorded response, and records its response in the same unit of work. A sealed request also spends
-/// its nonce there.
+/// Runs `work` unless there is a recorded response, and records its response in the same unit of work. A sealed request
+/// also spends its nonce there.
 ///
 /// # Errors
 /// [`ExecuteError`]; in every case nothing is recorded.

@@ -20,7 +20,7 @@ pub(crate) enum MoveError {
 }
 
 impl MoveError {
-    /// For movements that the books guarantee to be covered: a refusal means that they are broken.
+    /// For movements that the ledger guarantees to be covered: a refusal means that it is broken.
     pub(crate) fn unexpected(self) -> StoreError {
         match self {
             Self::Ledger(refusal) => StoreError::Corrupt(format!("ledger: {refusal}")),

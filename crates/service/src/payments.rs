@@ -23,8 +23,8 @@ pub struct Forecast {
     pub resets_at: Option<OffsetDateTime>,
 }
 
-/// Refreshes the copy of the card, and that of its transactions if the limit depends on them. While the bank is unavailable, older
-/// copies serve. Blocks during bank requests.
+/// Refreshes the copy of the card, and that of its transactions if the limit depends on them. While the bank is
+/// unavailable, older copies serve. Blocks during bank requests.
 ///
 /// # Errors
 /// [`TransactionsError`].

@@ -1,4 +1,4 @@
-//! The check of the books: every balance and hold is worked out again from the entries and compared with what the
+//! The check of the ledger: every balance and hold is worked out again from the entries and compared with what the
 //! requests say. Nothing here trusts a stored balance.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use kopeck_port_store::{BatchFacts, OrderFacts, ReferenceSums, StoreError, Subje
 
 use crate::card_batches::Kind;
 
-/// An invariant of the books that does not hold.
+/// An invariant of the ledger that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Discrepancy {
     /// The entries of a movement do not add up to zero.
@@ -99,7 +99,7 @@ impl fmt::Display for ReferenceName<'_> {
     }
 }
 
-/// Checks the books of one partner; answers every discrepancy found.
+/// Checks the ledger of one partner; returns every discrepancy found.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.

@@ -69,7 +69,7 @@ pub enum StatementError {
     Store(#[from] StoreError),
 }
 
-/// What stands at a place between two entries.
+/// Balance and available amount before an entry.
 #[derive(Clone, Copy)]
 struct Level {
     balance: Kopecks,

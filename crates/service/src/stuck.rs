@@ -2,9 +2,9 @@
 //!
 //! A bank that does twice what it is sent twice is sent everything once. If its answer was lost and it does not know the
 //! key, the service cannot tell what became of the instruction: the money stays held, the workers query on, and a person
-//! finds out at the bank. The same holds for an order whose cards are not those that were ordered, and for money that came back
-//! from cards to a partner who never spent as much: the bank must have put some of its own on a card. A person then books what
-//! the partner had spent, and deposits the rest.
+//! finds out at the bank. The same holds for an order whose cards are not those that were ordered, and for money that
+//! came back from cards to a partner who never spent as much: the bank must have put some of its own on a card. A
+//! person then books what the partner had spent, and deposits the rest.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -109,7 +109,7 @@ pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<StuckRequest>, StoreError> 
 }
 
 /// Books what a person found out about the request with this identifier: about one of its cards, or about all that it
-/// still waits for. Answers how many instructions that settled.
+/// still waits for. Returns how many instructions that settled.
 ///
 /// # Errors
 /// [`StuckError`]; then nothing was booked.

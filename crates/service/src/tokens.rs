@@ -74,8 +74,8 @@ pub enum LoginBody {
         /// The password.
         password: SecretString,
     },
-    /// A body that cannot be opened or read. It counts as a failure and takes as long as a wrong password, so that it is no free
-    /// test of API keys.
+    /// A body that cannot be opened or read. It counts as a failure and takes as long as a wrong password, so that it
+    /// is no free test of API keys.
     Unreadable,
     /// A readable body with faulty values. It takes as long, and is no failure.
     Faulty,
@@ -245,7 +245,8 @@ impl TokenService {
         if is_good && now < claims.expires_at { Ok(claims) } else { Err(TokenError::Unauthorized) }
     }
 
-    /// The age of a token in seconds by the monotonic time; `None` if another machine issued it, or this one before its boot.
+    /// The age of a token in seconds by the monotonic time; `None` if another machine issued it, or this one before its
+    /// boot.
     fn age(&self, claims: &TokenClaims) -> Option<i64> {
         let Uptime { epoch, seconds: now } = self.uptime();
         let issued = claims.issued_up.filter(|up| up.epoch == epoch)?;

@@ -35,8 +35,8 @@ pub enum TransactionsError {
     Store(#[from] StoreError),
 }
 
-/// Refreshes the copy of the card's transactions unless it is fresh. While the bank is unavailable, an older copy serves. Blocks
-/// during bank requests.
+/// Refreshes the copy of the card's transactions unless it is fresh. While the bank is unavailable, an older copy
+/// serves. Blocks during bank requests.
 ///
 /// # Errors
 /// [`TransactionsError`].

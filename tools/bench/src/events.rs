@@ -1,5 +1,5 @@
-//! Events: what requests that wait for one cost, and how long a delivery to a webhook takes, alone and beside another partner's
-//! endpoint that is dead.
+//! Events: what requests that wait for one cost, and how long a delivery to a webhook takes, alone and beside another
+//! partner's endpoint that is dead.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

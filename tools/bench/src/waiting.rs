@@ -1,5 +1,5 @@
-//! How long one partner's single top-up takes, and until the bank has confirmed a block of its card, while another partner has
-//! 100,000 cards in work; and how long a block of the latter's own card takes.
+//! How long one partner's single top-up takes, and until the bank has confirmed a block of its card, while another
+//! partner has 100,000 cards in work; and how long a block of the latter's own card takes.
 //!
 //! Secrets come by the environment, never by the command line, which others can read:
 //!

@@ -1,5 +1,6 @@
-//! A month of a card programme, by the sandbox's clock: hire, order, load, spend, lose, freeze, close, replace, take money back,
-//! leave, erase. At the end the balance, the cards, the transactions and the statement have to agree to the kopeck.
+//! A month of a card programme, by the sandbox's clock: hire, order, load, spend, lose, freeze, close, replace, take
+//! money back, leave, erase. At the end the balance, the cards, the transactions and the statement have to agree to the
+//! kopeck.
 
 mod programme;
 mod verify;

@@ -1,7 +1,7 @@
 //! The bank: what it did is the truth that the service's books are held against.
 //!
-//! It carries each key out once, or, if it is an unsafe one, as often as it is sent. The way there is bad: a request may never
-//! arrive, arrive much later, or have its effect and lose its response; and at times the bank is down.
+//! It carries each key out once, or, if it is an unsafe one, as often as it is sent. The way there is bad: a request
+//! may never arrive, arrive much later, or have its effect and lose its response; and at times the bank is down.
 
 mod feed;
 mod gateway;

@@ -22,7 +22,8 @@ use kopeck_test_support::Random;
 pub(crate) struct World {
     pub(crate) clock: Arc<FakeClock>,
     pub(crate) dice: Arc<Random>,
-    /// Decides which requests are sealed and copied. A sequence of its own, so that copies do not change what else a seed brings.
+    /// Decides which requests are sealed and copied. A sequence of its own, so that copies do not change what else a
+    /// seed brings.
     pub(crate) copying: Random,
     pub(crate) trace: Arc<Trace>,
     pub(crate) chaos: Arc<Chaos>,

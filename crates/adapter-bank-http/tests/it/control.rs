@@ -96,7 +96,8 @@ fn the_clock_moves_and_codes_grow_old() {
     assert_eq!(bench.control.advance(Duration::MAX, &once("b")), Err(SandboxError::ClockTooFar));
 }
 
-/// The same as in process: what fails has no effect, what is lost has one. Across the network an unknown outcome is a pending one.
+/// The same as in process: what fails has no effect, what is lost has one. Across the network an unknown outcome is a
+/// pending one.
 #[test]
 fn faults_show_across_the_network() {
     let bench = Bench::new();

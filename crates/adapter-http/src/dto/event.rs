@@ -24,8 +24,8 @@ pub(crate) fn body(appended: &FeedEvent, zone: Zone) -> api::Event {
     }
 }
 
-/// An event as webhooks deliver it: JSON, as in the feed. Days and times are those of `zone`. `seal` encrypts its data, which then
-/// stand under `sealed`.
+/// An event as webhooks deliver it: JSON, as in the feed. Days and times are those of `zone`. `seal` encrypts
+/// its data, which then stand under `sealed`.
 ///
 /// # Errors
 /// What `seal` says.

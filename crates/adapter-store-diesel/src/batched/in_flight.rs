@@ -19,7 +19,7 @@ impl Ticks {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Counts one, and answers how many there are.
+    /// Counts one, and returns how many there are.
     pub(crate) fn count(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -28,7 +28,7 @@ pub(super) fn read_batch(transaction: &mut DieselTransaction, tasks: Vec<QueuedT
     }
 }
 
-/// Answers units of work that need no more than one statement. It sees one state by itself, so a transaction around it
+/// Completes units of work that need no more than one statement. It sees one state by itself, so a transaction around it
 /// would be two round trips for nothing. The others run again from the start, in one.
 fn by_one_statement(transaction: &mut DieselTransaction, mut open: Vec<QueuedTask>) -> Vec<QueuedTask> {
     transaction.stay_outside();

@@ -114,8 +114,9 @@ pub(crate) fn note_erasure(connection: &mut SqliteConnection) -> QueryResult<()>
     connection.batch_execute("PRAGMA user_version = 1;")
 }
 
-/// Makes the file anew if something was erased since the last time. `secure_delete` overwrites rows where they are, and not the
-/// copies that were left in the free space of a page when rows were moved to another one. Returns whether it did.
+/// Makes the file anew if something was erased since the last time. `secure_delete` overwrites rows where they are, and
+/// not the copies that were left in the free space of a page when rows were moved to another one. Returns whether it
+/// did.
 pub(crate) fn scrub(connection: &mut SqliteConnection) -> Result<bool, OpenError> {
     let failed = |error: Error| OpenError::Scrub(error.to_string());
     if user_version(connection).map_err(failed)? == 0 {

@@ -80,8 +80,8 @@ const TAKE: &str = "
     ORDER BY wanted.place
     FOR UPDATE OF w SKIP LOCKED";
 
-/// Those of `rows` that are still due and that no other worker is taking, in their order, for this transaction to take. On SQLite a
-/// writing transaction is alone anyway.
+/// Those of `rows` that are still due and that no other worker is taking, in their order, for this transaction to take.
+/// On SQLite a writing transaction is alone anyway.
 pub(crate) fn take(
     connection: &mut AnyConnection,
     now: UtcTimestamp,

@@ -1,4 +1,4 @@
-//! Answers of calls that may be repeated.
+//! Recorded responses of idempotent requests.
 
 use diesel::prelude::*;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
@@ -14,7 +14,7 @@ use crate::statements::{self, Bind, Row, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 
-/// An answer as its table has it.
+/// A row of recorded responses.
 #[derive(Clone, Queryable, QueryableByName, Selectable, AsChangeset)]
 #[diesel(table_name = recorded_responses, primary_key(partner_id, key))]
 pub(crate) struct AnswerRow {
@@ -70,7 +70,7 @@ impl AnswerRow {
     }
 }
 
-/// The answer to a call that may be repeated.
+/// Loads the recorded response of an idempotency key.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AnswerTo(String);
 
@@ -91,7 +91,7 @@ impl BatchLoad for AnswerTo {
     }
 }
 
-/// Overwrites an answer that is older.
+/// Overwrites an older response.
 const RECORD: &str = "
     INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at, employee_id)
     VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -186,7 +186,7 @@ impl PartnerRepository for DieselTransaction {
             .select(SealingKeyRow::as_select())
             .load(self.of(id)?)
             .all(SealingKeyRow::record)?;
-        // Of two keys of one moment, the one without an end is the newer.
+        // Of two keys of one timestamp, the one without an end is the newer.
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.accepted_until.is_some()));
         Ok(keys)
     }

@@ -1,5 +1,5 @@
-//! Sums over the whole books of a partner, each added up from the rows it is made of; and the copy of the bank's transactions by
-//! card and time.
+//! Sums over the whole ledger of a partner, each added up from the rows it is made of; and the copy of the bank's
+//! transactions by card and time.
 
 use std::ops::Range;
 

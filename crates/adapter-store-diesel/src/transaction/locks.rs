@@ -1,9 +1,9 @@
 //! Who may write what, on a database that has many writers.
 //!
 //! PostgreSQL knows nothing of SQLite's one writer. Here a writing unit of work has each partner whose data it touches
-//! to itself, from the first look until its end: no other transaction, in any process, changes what it has read and decides by.
-//! Data that belong to no partner have locks of their own. No use case has to say so: it is in the way to the
-//! connection, [`DieselTransaction::of`] and [`DieselTransaction::owning`].
+//! to itself, from the first look until its end: no other transaction, in any process, changes what it has read and
+//! decides by. Data that belong to no partner have locks of their own. No use case has to say so: it is in the way to
+//! the connection, [`DieselTransaction::of`] and [`DieselTransaction::owning`].
 //!
 //! No transaction waits for a lock while holding one, unless it knows all its locks and takes them in order. So there
 //! are no deadlocks. What meets a lock that is not free fails, and is run again when its turn comes.
@@ -143,11 +143,10 @@ impl DieselTransaction {
         if self.access() == Access::Write { self.own(lock.key()) } else { Ok(()) }
     }
 
-    /// Those of `partners` whose data can be had at once, but for the first, who may be waited for: for who takes what
-    /// there is of many.
+    /// Locks as many of `partners` as are free. Waits for the first only.
     ///
     /// # Errors
-    /// [`StoreError::Rerun`] if there are some, and none can be had.
+    /// [`StoreError::Rerun`] if there are some, and none is free.
     pub(crate) fn of_some(&mut self, partners: &[PartnerId]) -> Result<HashSet<PartnerId>, StoreError> {
         let mut own = HashSet::new();
         let mut missing = None;
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_cards_are_logged_once_and_abandoned_orders_hold_nothing() {
+    fn a_missing_lock_is_taken_once_and_a_savepoint_returns_its_locks() {
         let mut locks = Locks { held: vec![1, 2, 3], missing: Some(4), ..Locks::default() };
         assert_eq!((locks.take_missing(), locks.take_missing()), (Some(4), None));
         locks.give_up(1);

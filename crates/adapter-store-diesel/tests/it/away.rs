@@ -38,7 +38,7 @@ impl Distant {
         Self { store, proxy, _database: database }
     }
 
-    /// Calls that read and calls that add an employee each, all at the same time; answers how they ended.
+    /// Units of work that read and units that add an employee each, all at the same time. Returns how they ended.
     fn burst(&self) -> Vec<Result<(), StoreError>> {
         let (sender, receiver) = mpsc::channel();
         for number in 0..CALLS {

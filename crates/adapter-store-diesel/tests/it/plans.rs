@@ -424,7 +424,7 @@ on_every_database! { frequent_statements_stay_prepared }
 
 fn frequent_statements_stay_prepared(kind: Kind) {
     let (_store, record) = recorded(kind);
-    // Statements of any length, those of the check of the books, and those for a clock that was set back.
+    // Statements of any length, those of the check of the ledger, and those for a clock that was set back.
     let seldom =
         [" OVER (", "IN (", "ANY(", "json_each", " AS BIGINT)", "HAVING", "SAVEPOINT", "COMMIT", "CASE WHEN"];
     // The plain store checks connections, and on a slow machine the batched one's supervisor the server.

@@ -213,8 +213,8 @@ fn with_partners(count: u128) -> TestStore {
     store
 }
 
-/// Several threads of two processes change several partners each, in every order, or one alone: no transaction fails, nothing is
-/// lost, and none waits for the database to find a deadlock.
+/// Several threads of two processes change several partners each, in every order, or one alone: no transaction fails,
+/// nothing is lost, and none waits for the database to find a deadlock.
 #[test]
 fn writers_of_many_partners_do_not_lock_each_other_out() {
     const PARTNERS: u128 = 3;

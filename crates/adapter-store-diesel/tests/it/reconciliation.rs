@@ -1,4 +1,4 @@
-//! The check of the books finds what the constraints would have kept out.
+//! The check of the ledger finds what the constraints would have kept out.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ledger::{Movement, MovementKind, Reference, TransferReference};

@@ -101,7 +101,7 @@ fn card(partner: PartnerId, number: u64) -> CardId {
     Uuid::from_u128((order << 32) + u128::from(number)).into()
 }
 
-/// What a step answers, as text. A refusal is one too; anything else ends the unit of work.
+/// What a step returns, as text. A refusal is one too; anything else ends the unit of work.
 fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<String, StoreError> {
     let refused = |result: Result<(), StoreError>| match result {
         Ok(()) => Ok("done".to_owned()),
@@ -207,7 +207,7 @@ fn list(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<String, StoreEr
     Ok(format!("{} {ids:?}", listed.total))
 }
 
-/// How a unit of work ended: what its steps answered, or that it was undone.
+/// How a unit of work ended: what its steps returned, or that it was undone.
 type Ending = Result<Vec<String>, StoreError>;
 
 const UNDONE: StoreError = StoreError::Corrupt(String::new());
@@ -218,7 +218,7 @@ fn play(unit: &mut dyn UnitOfWork, script: &Script) -> Ending {
     if script.fails { Err(UNDONE) } else { Ok(answers) }
 }
 
-/// Plays all of them while a held one keeps every writer busy, and answers each with how it ended and when.
+/// Plays all of them while a held one keeps every writer busy, and returns how each ended and when.
 fn play_together(store: &dyn Store, writers: usize, scripts: &[Script]) -> Vec<(usize, Ending)> {
     let held: Vec<_> = (0..writers)
         .map(|_| {

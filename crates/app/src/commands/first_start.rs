@@ -20,9 +20,9 @@ const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 
 /// Creates a demo partner if there is no partner at all. It may send plaintext, so that a first request needs only curl.
 ///
-/// A private file of the data folder has the credentials for `kopeck call login --stdin`. A terminal also shows them, with first
-/// requests to paste; a pipe may end in a log that others read, so there only the path is printed. The file is written before the
-/// partner is committed: if that fails, the next start tries again.
+/// A private file of the data folder has the credentials for `kopeck call login --stdin`. A terminal also shows them,
+/// with first requests to paste; a pipe may end in a log that others read, so there only the path is printed. The file
+/// is written before the partner is committed: if that fails, the next start tries again.
 pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
     let any = transact(&*application.store(), Access::Read, |unit| -> Result<_, PartnerError> {
         partners::list(unit)

@@ -89,9 +89,9 @@ fn retire_in(application: &Application, keys: &MasterKeys) -> anyhow::Result<()>
 /// So many values of columns are encrypted anew in one transaction.
 const CHUNK: u32 = 1_000;
 
-/// Encrypts every partner's secrets anew that lie under another key than the one in use, then the values of encrypted columns,
-/// in steps: one that is cut off goes on where it was. Answers how many secrets those were, of how many partners, and how
-/// many values.
+/// Encrypts every partner's secrets anew that lie under another key than the one in use, then the values of encrypted
+/// columns, in steps: one that is cut off goes on where it was. Returns how many secrets those were, of how many
+/// partners, and how many values.
 fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize, u64)> {
     let store = application.store();
     let partners =

@@ -58,9 +58,9 @@ pub(super) fn store_partner<T: Send + 'static>(
 ) -> anyhow::Result<T> {
     let prepared = application.partners.prepare(new)?;
     let env = Arc::clone(&application.env);
-    let desk = application.partners.clone();
+    let partners = application.partners.clone();
     change(application, "partner.create", None, move |unit, entry| -> anyhow::Result<T> {
-        let (partner, secrets) = desk.create(unit, &prepared)?;
+        let (partner, secrets) = partners.create(unit, &prepared)?;
         entry.partner = Some(partner.id);
         if let Some(amount) = deposit {
             partners::deposit(unit, &env, partner.id, amount, &DepositOrigin::Opening)?;
@@ -192,20 +192,20 @@ fn set_policy(args: &PolicyArgs) -> anyhow::Result<()> {
 
 fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
-    let (id, former, desk) = (args.partner.id, former_key(args), application.partners.clone());
+    let (id, former, partners) = (args.partner.id, former_key(args), application.partners.clone());
     let KeyRotation { key, former_until } =
         change(&application, "partner.rotate_keys", Some(id), move |unit, _| {
-            desk.rotate_keys(unit, id, former)
+            partners.rotate_keys(unit, id, former)
         })?;
     show_rotated(args, ("sealing key", "sealingKey"), &sealing_key_text(&key)?, former_until)
 }
 
 fn rotate_api_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
-    let (id, former, desk) = (args.partner.id, former_key(args), application.partners.clone());
+    let (id, former, partners) = (args.partner.id, former_key(args), application.partners.clone());
     let KeyRotation { key, former_until } =
         change(&application, "partner.rotate_api_key", Some(id), move |unit, _| {
-            desk.rotate_api_key(unit, id, former)
+            partners.rotate_api_key(unit, id, former)
         })?;
     show_rotated(args, ("API key", "apiKey"), key.expose_secret(), former_until)
 }

@@ -291,7 +291,8 @@ impl Process {
         }
     }
 
-    /// Reschedules jobs from the future, and measures the clock of a database server. An embedded database uses the machine's.
+    /// Reschedules jobs from the future, and measures the clock of a database server. An embedded database uses the
+    /// machine's.
     fn database_clock_check(&self) -> impl FnMut() -> Result<(), StoreError> + Send + 'static {
         let mut watch = self.application.clock_watch();
         let metrics = (!self.folder.is_embedded()).then(|| Arc::clone(&self.operations.metrics));

@@ -57,8 +57,8 @@ impl TerminationSignals {
         }
     }
 
-    /// Waits for one of them, reports the process as not ready, and waits for `pause`, so that a load balancer sends requests
-    /// elsewhere. A second signal ends the pause.
+    /// Waits for one of them, reports the process as not ready, and waits for `pause`, so that a load balancer sends
+    /// requests elsewhere. A second signal ends the pause.
     pub(super) async fn recv_and_drain(mut self, health: &Health, drain: Option<&Drain>, pause: Duration) {
         self.recv().await;
         health.is_stopping();

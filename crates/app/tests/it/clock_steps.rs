@@ -243,8 +243,8 @@ fn sealed_call(server: &TestServer, partner: &TestPartner, clock: Arc<dyn Clock>
     called.map_or_else(|error| error.status().unwrap(), |_| 200)
 }
 
-/// The skew that OPERATIONS.md says is borne: a token of each server is good at the other, sealed requests go by either clock,
-/// and work of each is done by the other.
+/// The skew that OPERATIONS.md says is borne: a token of each server is good at the other, sealed requests go by either
+/// clock, and work of each is done by the other.
 #[test]
 fn two_servers_bear_a_skew_of_250_seconds() {
     let [(first, its_clock), (second, clock_ahead)] = two_servers(Duration::seconds(250));

@@ -32,8 +32,8 @@ pub struct Sealer<'a> {
 const UNKNOWN: &str = "unknownName";
 
 impl Sealer<'_> {
-    /// The request of the operation with this path, with one part of it sealed under the nonce that it has. `None` if it has no
-    /// such part.
+    /// The request of the operation with this path, with one part of it sealed under the nonce that it has. `None` if
+    /// it has no such part.
     pub fn seal(&self, operation_path: &str, call: &Call, part: Part) -> Option<Call> {
         match part {
             Part::Body => Some(self.body(call)),

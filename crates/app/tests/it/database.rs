@@ -1,5 +1,5 @@
-//! The database and the kind of store of the tests of the whole service, by `TEST_STORE`: `sqlite` or `postgres`, batched; or
-//! `plain` or `plain-postgres`. Without it `sqlite`.
+//! The database and the kind of store of the tests of the whole service, by `TEST_STORE`: `sqlite` or `postgres`,
+//! batched; or `plain` or `plain-postgres`. Without it `sqlite`.
 
 use std::path::Path;
 

@@ -18,7 +18,8 @@ use driver::Browser;
 
 const VECTORS: &str = include_str!("../../../sealing/tests/data/vectors.json");
 
-/// Seals or opens every published value of a request or response with the page's own code; answers the names of those that come out otherwise.
+/// Seals or opens every published value of a request or response with the page's own code; answers the names of those
+/// that come out otherwise.
 const TRY_VECTORS: &str = "
     const [vectors, done] = arguments;
     const bytes = hex => Uint8Array.from(hex.match(/../g) ?? [], pair => parseInt(pair, 16));

@@ -28,7 +28,8 @@ type Lie = Arc<dyn Fn(Vec<RegistryEntry>) -> Vec<RegistryEntry> + Send + Sync>;
 /// What the bank answers to submissions.
 type Answers = Vec<Result<Verdict, BankError>>;
 
-/// A service with a day behind it: two cards that were topped up, one of which has paid, one that was refused, and a virtual card.
+/// A service with a day behind it: two cards that were topped up, one of which has paid, one that was refused, and a
+/// virtual card.
 struct Scene {
     server: TestServer,
     api: Api,

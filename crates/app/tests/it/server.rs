@@ -44,7 +44,8 @@ const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 /// The defaults of the binary.
 pub const SETTINGS: Settings = Settings::DEFAULT;
 
-/// Names followers of the bank's feed: not by the service's identifiers, which the pages and the fixtures know by their order.
+/// Names followers of the bank's feed: not by the service's identifiers, which the pages and the fixtures know by their
+/// order.
 static PROCESSES: AtomicU64 = AtomicU64::new(1);
 
 /// A running service.

@@ -1,8 +1,8 @@
 //! A database of version 0.1.0 is migrated to the newest schema, and its rows are read through the API.
 //!
 //! The rows are in `tests/fixtures/0.1.0-sqlite.sql` and `0.1.0-postgres.sql`, which the ignored test writes: `cargo test
-//! --workspace --locked --test it -- --ignored write_the_rows_of_this_version`, and again with `TEST_STORE=postgres`. The next
-//! release writes files of its own. The files of a released version never change.
+//! --workspace --locked --test it -- --ignored write_the_rows_of_this_version`, and again with `TEST_STORE=postgres`.
+//! The next release writes files of its own. The files of a released version never change.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -70,8 +70,8 @@ impl<'a> Statements<'a> {
         self.client.read(query.add_to(Request::of(&operations::TRANSACTION_FEED))).await
     }
 
-    /// The transactions of all cards that fit the query, piece by piece on demand, until there are no more. Later ones can be
-    /// read after the number of the last.
+    /// The transactions of all cards that fit the query, piece by piece on demand, until there are no more. Later ones
+    /// can be read after the number of the last.
     pub fn all_transactions(&self, query: &TransactionQuery) -> TransactionReader {
         TransactionReader { client: self.client.clone(), query: query.clone(), ready: VecDeque::new() }
     }
@@ -107,8 +107,8 @@ pub struct TransactionReader {
 }
 
 impl TransactionReader {
-    /// The next transaction; `None` if there are no more. After that or an error it may be called again, and goes on where it
-    /// was.
+    /// The next transaction; `None` if there are no more. After that or an error it may be called again, and goes on
+    /// where it was.
     ///
     /// # Errors
     ///

@@ -66,7 +66,7 @@ pub struct Decision {
     pub refusal: Option<Refusal>,
     /// What is left in the period, the payment at hand not taken off: zero or more. `None` if no amount is set.
     pub remaining: Option<Kopecks>,
-    /// The first moment of the next period, at which the whole amount is there again. `None` if no amount is set.
+    /// The start of the next period, at which the whole amount is there again. `None` if no amount is set.
     pub resets_at: Option<OffsetDateTime>,
 }
 
@@ -81,9 +81,9 @@ impl Decision {
 /// Decides on a payment. `spent` is what went already in the period around it: payments less refunds within
 /// [`Limit::period_around`]; it does not matter where no amount is set.
 ///
-/// Of several refusals the first is answered, in the order: merchant category, day, time, amount. A payment inside a window over
-/// midnight counts for the day on which the window started; outside of all windows, or where none are set, the
-/// calendar day of `zone` counts. The amount always counts for the calendar period.
+/// Of several refusals the first is returned, in the order: merchant category, day, time, amount. A payment inside a
+/// window over midnight counts for the day on which the window started; outside of all windows, or where none are set,
+/// the calendar day of `zone` counts. The amount always counts for the calendar period.
 #[must_use]
 pub fn decide(limit: &Limit, zone: Zone, attempt: &PaymentAttempt, spent: Kopecks) -> Decision {
     let PaymentAttempt { at, amount, category } = *attempt;

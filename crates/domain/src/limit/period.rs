@@ -22,10 +22,10 @@ serde_enum! {
 }
 
 impl Period {
-    /// The period that holds the moment `at`: from its first moment, inclusive, to the first of the next period,
-    /// exclusive. Periods leave no gap and do not overlap.
+    /// The period that contains `at`: from its start, inclusive, to the start of the next period, exclusive.
+    /// Periods leave no gap and do not overlap.
     ///
-    /// The calendar ends with the year 9999: a period that would go on ends with the last moment of that year.
+    /// The calendar ends with the year 9999: a period that would go on ends with the last timestamp of that year.
     #[must_use]
     pub fn bounds(self, zone: Zone, at: OffsetDateTime) -> Range<OffsetDateTime> {
         let first = self.first_day(zone.day(at));
@@ -89,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
     use time::macros::datetime;
 
-    /// A period, a moment, and the start and end of the period around it, all as `YYYY-MM-DD` of the zone.
+    /// A period, a timestamp, and the start and end of the period around it, all as `YYYY-MM-DD` of the zone.
     fn check(zone: Zone, period: Period, at: OffsetDateTime, start: &str, end: &str) {
         let bounds = period.bounds(zone, at);
         let text = |moment: OffsetDateTime| moment.to_offset(zone.offset()).to_string();
@@ -107,7 +107,7 @@ mod tests {
 
         let zone = Zone::parse("+03:00").unwrap();
         for (period, at, start, end) in [
-            // An ordinary day and its last moment.
+            // An ordinary day and its last nanosecond.
             (P::Day, datetime!(2026-03-18 12:00 +3), "18.03.2026", "19.03.2026"),
             (P::Day, datetime!(2026-03-18 00:00 +3), "18.03.2026", "19.03.2026"),
             (P::Day, datetime!(2026-03-18 23:59:59.999_999_999 +3), "18.03.2026", "19.03.2026"),

@@ -15,7 +15,7 @@ const DAY: u16 = 24 * 60;
 pub struct TimeOfDay(u16);
 
 impl TimeOfDay {
-    /// The end of the day, 24:00. Only a window ends then; no moment has this time.
+    /// The end of the day, 24:00. Only a window ends then; no timestamp has this time of day.
     pub const END: Self = Self(DAY);
 
     /// Reads `HH:MM`, 00:00 to 23:59.

@@ -10,7 +10,7 @@ pub fn what_was_never_sent_is_not_known(bank: &dyn BankGateway) {
     assert_eq!(bank.query(&[key("a"), key("b")]), Ok(vec![None, None]));
 }
 
-/// Empty calls have empty answers.
+/// Empty requests have empty responses.
 pub fn an_empty_query_has_an_empty_result(bank: &dyn BankGateway) {
     assert_eq!(bank.submit(&[]), []);
     assert_eq!(bank.query(&[]), Ok(vec![]));
@@ -85,7 +85,7 @@ pub fn a_key_may_have_any_visible_character(bank: &dyn BankGateway) {
     assert_eq!(bank.query(&asked), Ok(vec![Some(Verdict::Done); keys.len()]));
 }
 
-/// However many instructions and keys are given, each has its answer.
+/// However many instructions and keys are given, each has its response.
 pub fn a_large_batch_is_answered_whole(bank: &dyn BankGateway) {
     let card = a_card(bank);
     let batch: Vec<Submission> = (1..=2_345).map(|n| top_up(&format!("t/{n}"), card, 1)).collect();

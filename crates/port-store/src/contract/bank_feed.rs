@@ -76,7 +76,7 @@ pub fn an_expiry_is_due_until_it_is_taken(store: &dyn Store) {
     assert_eq!((due(store, first), due(store, last_day())), (0, 1));
 }
 
-/// The bank's word with the same last day changes nothing; a card that was renewed expires again.
+/// The bank's data with the same last day changes nothing; a card that was renewed expires again.
 pub fn another_last_day_is_a_new_event(store: &dyn Store) {
     let partner = partner(store);
     let card = some_cards(store, partner, 1)[0].id;

@@ -134,7 +134,7 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
     assert_eq!(insert_cards(store, second, &[twin]), Err(StoreError::Conflict(Rule::CardNumber)));
 }
 
-/// Every word of it; the daily account stays.
+/// All data of it; the daily account stays.
 pub fn newer_data_of_the_bank_is_stored(store: &dyn Store) {
     let partner = partner(store);
     let order = some_order(store, partner);

@@ -178,7 +178,7 @@ pub fn pages_follow_the_order_of_creation(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let mut employees = Vec::new();
     for number in 0..5 {
-        // Neither names nor moments run the way of creation.
+        // Neither names nor timestamps are in the order of creation.
         let one = Employee::from_stored(StoredEmployee {
             created_at: at(100 - number),
             ..employee(&format!("E-{}", 9 - number)).into_stored()

@@ -1,4 +1,4 @@
-//! Answers of calls that may be repeated.
+//! Recorded responses of idempotent requests.
 
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 
@@ -26,7 +26,7 @@ fn find(store: &dyn Store, partner: PartnerId, key: &'static str) -> Option<Reco
     read(store, move |unit| unit.idempotency().find(partner, key))
 }
 
-/// The first answer stays, byte for byte.
+/// The first response stays, byte for byte.
 pub fn an_answer_is_recorded_once(store: &dyn Store) {
     let partner = partner(store);
     assert_eq!(find(store, partner, "key"), None);

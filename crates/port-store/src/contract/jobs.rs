@@ -309,7 +309,7 @@ pub fn times_within_the_horizon_stay(store: &dyn TimeTravel) {
     assert_eq!(subjects(&claim_after(store, 30, 10)), [leased]);
 }
 
-/// The longest stuck first; only who has it can say so, and the first moment stays.
+/// The longest stuck first; only who has it can say so, and the first timestamp stays.
 pub fn stuck_work_shows_and_stays_due(store: &dyn TimeTravel) {
     let (first, second) = (partner(store), partner(store));
     for partner in [first, second] {

@@ -70,7 +70,7 @@ pub fn an_order_is_read_as_it_was_placed(store: &dyn Store) {
     assert_eq!(lines(store, partner, id()), []);
 }
 
-/// With the moment of the change.
+/// With the timestamp of the change.
 pub fn a_state_is_stored(store: &dyn Store) {
     let partner = partner(store);
     let ((order, order_lines), (other, other_lines)) = (virtual_order(1), virtual_order(1));

@@ -54,7 +54,7 @@ pub fn a_login_belongs_to_one_partner(store: &dyn Store) {
     assert_eq!(read(store, |unit| unit.partners().list()), [first.partner]);
 }
 
-/// By the moment of their making, whatever the order of their identifiers.
+/// By the time of their creation, whatever the order of their identifiers.
 pub fn partners_are_listed_oldest_first(store: &dyn Store) {
     assert_eq!(read(store, |unit| unit.partners().list()), []);
     let mut partners = [credentials(), credentials(), credentials()];
@@ -111,7 +111,7 @@ pub fn sealing_keys_come_newest_first(store: &dyn Store) {
     let ended = SealingKeyRecord { accepted_until: Some(at(99)), ..key(2, 20) };
     assert_eq!(keys(store, partner), [key(3, 30), ended, key(1, 10)]);
 
-    // A rotation within one moment.
+    // A rotation at the same timestamp.
     write(store, move |unit| unit.partners().end_sealing_key(partner, [3; 8], at(100))).unwrap();
     add_key(store, partner, &key(4, 30)).unwrap();
     let newest: Vec<[u8; 8]> = keys(store, partner).iter().map(|key| key.key_id).collect();

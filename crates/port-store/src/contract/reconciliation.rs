@@ -1,4 +1,4 @@
-//! Sums over the whole books.
+//! Sums over the whole ledger.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;

@@ -90,7 +90,7 @@ pub fn a_revoked_session_shows_in_its_pairs(store: &dyn Store) {
     assert_eq!(shown, [true, true, false]);
 }
 
-/// By their beginning, and of the same moment by their identifier; another partner's stay.
+/// By their beginning, and of the same timestamp by their identifier; another partner's stay.
 pub fn all_but_the_latest_sessions_are_revoked(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let start = |partner, seconds| {

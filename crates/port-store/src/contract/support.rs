@@ -35,7 +35,7 @@ pub(super) fn id<T: From<Uuid>>() -> T {
     T::from(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(fresh())))
 }
 
-/// A moment `seconds` and some microseconds after an arbitrary start.
+/// A timestamp `seconds` and some microseconds after an arbitrary start.
 pub(super) fn at(seconds: i64) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + Duration::days(20_000) + Duration::new(seconds, 123_456_000)
 }

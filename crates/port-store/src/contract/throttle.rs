@@ -15,7 +15,7 @@ fn forget(store: &dyn Store, before: i64, limit: u32) -> u64 {
     write(store, move |unit| unit.throttle().forget_before(at(before), limit)).unwrap()
 }
 
-/// Failures of one moment all count; those at `since` do not.
+/// Failures of one timestamp all count; those at `since` do not.
 pub fn the_latest_failures_come_first(store: &dyn Store) {
     for (subject, seconds) in [(1, 5), (1, 30), (2, 40), (1, 10), (1, 30)] {
         fail(store, subject, seconds);

@@ -47,7 +47,7 @@ fn latest(store: &dyn Store, partner: PartnerId, card: CardId) -> i64 {
     read(store, move |unit| unit.transactions().latest_id(partner, card))
 }
 
-/// The first word about a transaction stays; the moment of asking is noted even if nothing came.
+/// The first data of a transaction stays; the time of the request is noted even if nothing came.
 pub fn what_is_stored_already_is_passed_over(store: &dyn Store) {
     let partner = partner(store);
     let card = some_cards(store, partner, 1)[0].id;
@@ -66,7 +66,7 @@ pub fn what_is_stored_already_is_passed_over(store: &dyn Store) {
     assert_eq!(listed, Listed { items: vec![third, second, first], total: 3 });
 }
 
-/// By their moment; of one moment, the bank's greater number is the later.
+/// By timestamp; of equal timestamps, the bank's greater number is the later.
 pub fn the_newest_come_first(store: &dyn Store) {
     let partner = partner(store);
     let card = some_cards(store, partner, 1)[0].id;
@@ -82,7 +82,7 @@ pub fn the_newest_come_first(store: &dyn Store) {
     assert_eq!((ids(1), ids(2), ids(3), ids(4)), (vec![1, 4], vec![3, 5], vec![2], vec![]));
 }
 
-/// From a moment on, before another, of a type.
+/// From a timestamp on, before another, of a type.
 pub fn filters_have_to_fit_all_together(store: &dyn Store) {
     use TransactionType as T;
     let partner = partner(store);
@@ -133,7 +133,7 @@ pub fn all_transactions_are_numbered_as_they_arrive(store: &dyn Store) {
     append(store, partner, cards[1].id, &[payment(5), payment(7)], 80).unwrap();
     append(store, other, foreign, &[payment(1)], 80).unwrap();
     append(store, partner, cards[0].id, &[payment(3)], 80).unwrap();
-    // Twice in one answer, and stored already.
+    // Twice in one response, and stored already.
     append(store, partner, cards[1].id, &[payment(7), payment(6), payment(6), payment(8)], 90).unwrap();
     let expected: Vec<PartnerTransaction> = [(1, 5), (1, 7), (0, 3), (1, 6), (1, 8)]
         .into_iter()
@@ -207,7 +207,7 @@ pub fn transactions_need_a_card(store: &dyn Store) {
     assert_eq!(get_card(store, first, card).unwrap().transactions_seen_at, None);
 }
 
-/// From one moment until before another; other kinds of transactions, other cards and other partners do not count.
+/// From one timestamp until before another; other kinds of transactions, other cards and other partners do not count.
 pub fn what_a_card_spent_is_payments_less_what_came_back(store: &dyn Store) {
     use TransactionType as T;
     let (first, second) = (partner(store), partner(store));

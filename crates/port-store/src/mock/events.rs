@@ -11,7 +11,7 @@ use crate::{EventRepository, FeedEvent, StoreError};
 pub struct FakeEvents {
     /// The events of all partners, also those that were forgotten.
     pub appended: Vec<(PartnerId, FeedEvent)>,
-    /// Events before this moment are forgotten.
+    /// Events before this time are forgotten.
     pub forgotten_before: Option<OffsetDateTime>,
 }
 

@@ -26,7 +26,7 @@ pub trait PartnerRepository {
         api_key_hash: &[u8; 32],
         former_until: OffsetDateTime,
     ) -> Result<(), StoreError>;
-    /// The moment from which the partner's former API key is no longer accepted; `None` if it never had another.
+    /// The timestamp from which the partner's former API key is no longer accepted; `None` if it never had another.
     fn former_api_key_until(&mut self, id: PartnerId) -> Result<Option<OffsetDateTime>, StoreError>;
     /// The partner with this identifier.
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
@@ -42,7 +42,7 @@ pub trait PartnerRepository {
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError>;
     /// Adds a sealing key.
     fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError>;
-    /// Sets the moment from which a key is no longer accepted.
+    /// Sets the timestamp from which a key is no longer accepted.
     fn end_sealing_key(
         &mut self,
         id: PartnerId,
@@ -89,7 +89,7 @@ pub trait SessionRepository {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError>;
     /// Stores a changed pair.
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
-    /// Revokes the partner's sessions but the `keep` latest, and answers how many that were.
+    /// Revokes the partner's sessions but the `keep` latest. Returns the number of revoked sessions.
     fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError>;
     /// How many sessions of the partner are neither revoked nor at their end at `now`.
     fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError>;

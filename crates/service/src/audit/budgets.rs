@@ -1,7 +1,8 @@
 //! Budgets of audit entries for unauthenticated requests, and counts of entries beyond the capacity.
 //!
-//! A fixed window of one minute. Each client network and each partner's API key has a budget, so that a flood from one address
-//! hides no other. All networks together have a ceiling, so that many addresses cannot fill the disk. Requests over a budget are counted, and the end of the window writes the counts as entries.
+//! A fixed window of one minute. Each client network and each partner's API key has a budget, so that a flood from one
+//! address hides no other. All networks together have a ceiling, so that many addresses cannot fill the disk. Requests
+//! over a budget are counted, and the end of the window writes the counts as entries.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

@@ -10,8 +10,9 @@ use time::OffsetDateTime;
 
 use super::verify::BATCH;
 
-/// Removes entries older than `before` from the beginning of each chain, and writes a signed mark of the new beginning. Returns
-/// the number of removed entries. [Verify](super::verify) the log first: pruning would hide changes in the removed entries.
+/// Removes entries older than `before` from the beginning of each chain, and writes a signed mark of the new beginning.
+/// Returns the number of removed entries. [Verify](super::verify) the log first: pruning would hide changes in the
+/// removed entries.
 ///
 /// # Errors
 /// [`StoreError`]; entries removed by then stay removed, with their marks.
@@ -53,9 +54,9 @@ fn prune_piece(
     audit.prune(&signed(signer, MarkKind::Beginning, last.head))
 }
 
-/// Removes all dependencies on former keys: signs their marks anew, and adds a checkpoint to each chain whose last entry has a
-/// signature of one, which vouches for every entry before it. Returns the chains with invalid signatures, which stay as they
-/// are.
+/// Removes all dependencies on former keys: signs their marks anew, and adds a checkpoint to each chain whose last
+/// entry has a signature of one, which vouches for every entry before it. Returns the chains with invalid signatures,
+/// which stay as they are.
 ///
 /// # Errors
 /// [`StoreError`].

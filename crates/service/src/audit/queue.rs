@@ -45,7 +45,8 @@ impl AuditQueueObserver for NoopAuditObserver {
 }
 
 /// The queue of entries about requests that changed nothing. One unit of work after the other writes the queue: there is no
-/// timer, and the next batch gathers during a write. An entry whose commit was lost is written again, so it may appear twice.
+/// timer, and the next batch gathers during a write. An entry whose commit was lost is written again, so it may appear
+/// twice.
 pub struct AuditQueue {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -135,8 +136,8 @@ impl AuditQueue {
         Arc::new(Self { store, clock, observer, state: Mutex::new(state), idle: Condvar::new() })
     }
 
-    /// Queues an entry and returns at once. Entries over the budget of unauthenticated requests, or beyond the capacity, are only
-    /// counted.
+    /// Queues an entry and returns at once. Entries over the budget of unauthenticated requests, or beyond the
+    /// capacity, are only counted.
     pub fn push(self: &Arc<Self>, entry: Entry) {
         let mut state = self.lock();
         state.roll(self.clock.now());
@@ -175,8 +176,8 @@ impl AuditQueue {
         submit(&*self.store, Access::Write, append, done);
     }
 
-    /// Writes the queue and the summaries of the present window, and returns when that is done. It retries once; entries that
-    /// still cannot be written are lost. For the end of a process, after the last [`Self::push`].
+    /// Writes the queue and the summaries of the present window, and returns when that is done. It retries once;
+    /// entries that still cannot be written are lost. For the end of a process, after the last [`Self::push`].
     pub fn close(self: &Arc<Self>) {
         let mut state = self.lock();
         let summaries = state.budgets.close(self.clock.now());

@@ -1,4 +1,4 @@
-//! The registry's entries of a page of cards against the books.
+//! The registry's entries of a page of cards against the service's records.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use super::{BankReconciler, Day, Difference, DifferenceKind, Progress, Reconcile
 /// A card and its owner.
 pub(super) type OwnedCard = (CardNumber, PartnerId, CardId);
 
-/// What the books have of a page of cards.
+/// The service's records of a page of cards.
 struct Books {
     /// Transactions of the day, by card and id.
     transactions: HashMap<CardId, BTreeMap<i64, Transaction>>,
@@ -24,7 +24,7 @@ struct Books {
     instructions: HashMap<Instruction, BookedInstruction>,
 }
 
-/// What a difference says beside the entry: what the books here have, and what differs.
+/// What a difference says beside the entry: the amount in the service's records, and what differs.
 type Finding = (Option<Kopecks>, DifferenceKind);
 
 impl BankReconciler {
@@ -100,7 +100,7 @@ impl BankReconciler {
         Ok(())
     }
 
-    /// Reads what the books have of these cards, and of the instructions behind the entries.
+    /// Reads the service's records of these cards, and of the instructions behind the entries.
     fn books(
         &self,
         day: &Day<'_>,

@@ -22,7 +22,8 @@ pub struct Difference {
     pub transaction: Option<i64>,
     /// The key of the instruction, if there is one.
     pub key: Option<BankKey>,
-    /// What it moved on the card by the books here, kopecks, below zero if money left the card; `None` if it is not in them.
+    /// What it moved on the card by the service's records, kopecks, below zero if money left the card; `None` if it is not
+    /// in them.
     pub here: Option<Kopecks>,
     /// The same by the bank's registry.
     pub there: Option<Kopecks>,
@@ -33,9 +34,9 @@ pub struct Difference {
 /// What differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// The bank has the movement, the books here do not.
+    /// The bank has the movement, the service's records do not.
     MissingHere,
-    /// The books here have the movement, the bank does not.
+    /// The service's records have the movement, the bank does not.
     MissingThere,
     /// The amounts differ.
     Amount,

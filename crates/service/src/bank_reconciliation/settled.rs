@@ -27,7 +27,7 @@ use crate::worker::order_key;
 /// Items of a page.
 const ITEMS: u32 = 500;
 
-/// A movement that the books here say was made.
+/// A movement that was made according to the service's records.
 struct Expected {
     partner: PartnerId,
     card: CardNumber,
@@ -117,7 +117,8 @@ impl BankReconciler {
         Ok(())
     }
 
-    /// Looks a movement up in the registry of the time when it must have been made. One that is there is compared on its own day.
+    /// Looks a movement up in the registry of the time when it must have been made. One that is there is compared on
+    /// its own day.
     fn look_up(
         &self,
         day: &Day<'_>,
@@ -144,7 +145,8 @@ impl BankReconciler {
         Ok(())
     }
 
-    /// Whether the copy of the card's transactions has the movement, and the registry does not: then it is found on its own day.
+    /// Whether the copy of the card's transactions has the movement, and the registry does not: then it is found on its
+    /// own day.
     fn is_unlisted(
         &self,
         partner: PartnerId,

@@ -22,8 +22,8 @@ const DAY: Date = date!(2026 - 03 - 10);
 /// When everything was carried out.
 const THEN: OffsetDateTime = START.saturating_sub(Duration::HOUR);
 
-/// A top-up of two cards by 700 and 900 and one that was refused, a purchase with the first, a virtual card with 5,000, and a
-/// purchase with a card far behind.
+/// A top-up of two cards by 700 and 900 and one that was refused, a purchase with the first, a virtual card with 5,000,
+/// and a purchase with a card far behind.
 #[derive(Clone)]
 struct Books {
     batch: Replenishment,
@@ -166,7 +166,7 @@ fn bank(books: &Books) -> MockBankGateway {
     bank
 }
 
-/// What differs on these days after a change of the books or of the registry.
+/// What differs on these days after a change of the service's records or of the registry.
 fn compare(days: RangeInclusive<Date>, change: impl FnOnce(&mut Books)) -> Vec<Difference> {
     let mut books = books();
     change(&mut books);

@@ -1,4 +1,4 @@
-//! Calls that may be repeated, over mocked repositories.
+//! Idempotent requests, over mocked repositories.
 
 use kopeck_port_store::Rule;
 use kopeck_port_store::mock::MockUnit;

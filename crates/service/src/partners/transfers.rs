@@ -75,7 +75,8 @@ pub fn withdraw(
     book_once(unit, env, id, MovementKind::Withdrawal, reference, amount, event)
 }
 
-/// Takes back the whole of a deposit that an operator made under this reference, and returns its amount. It can be done once.
+/// Takes back the whole of a deposit that an operator made under this reference, and returns its amount. It can be done
+/// once.
 ///
 /// # Errors
 /// [`PartnerError`]; [`PartnerError::NoDeposit`] also for a deposit without a reference of an operator's;

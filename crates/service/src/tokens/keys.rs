@@ -12,7 +12,8 @@ pub(crate) const SEALING_KEY_TABLE: &str = "sealing_keys";
 /// The column of [`SEALING_KEY_TABLE`].
 pub(crate) const SEALING_KEY_COLUMN: &str = "encrypted_secret";
 
-/// The stored hash of an API key. A key has 256 random bits, so one round of SHA-256 is enough, and the hash is its look-up key.
+/// The stored hash of an API key. A key has 256 random bits, so one round of SHA-256 is enough, and the hash is its
+/// look-up key.
 #[must_use]
 pub fn api_key_hash(api_key: &str) -> [u8; 32] {
     Sha256::digest(api_key.as_bytes()).into()

@@ -72,8 +72,8 @@ impl TokenService {
 
     /// Issues tokens to `partner`, or records the failure if there is none.
     ///
-    /// Checks the throttle again, so that concurrent guesses do not all pass the first check. It does so in both cases, or a 429
-    /// among many 400s would reveal the right guess.
+    /// Checks the throttle again, so that concurrent guesses do not all pass the first check. It does so in both cases,
+    /// or a 429 among many 400s would reveal the right guess.
     fn finish(
         &self,
         store: &dyn Store,
@@ -105,8 +105,8 @@ impl TokenService {
         address.map(|address| self.secrets.fingerprint("address", address.as_bytes())).into_iter().collect()
     }
 
-    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same steps and
-    /// locks no partner out.
+    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same
+    /// steps and locks no partner out.
     fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
         match owner {
             Some(owner) => {

@@ -11,8 +11,8 @@ use super::rotation::{RefreshDecision, refresh};
 use super::{ApiKeyOwner, IssuedTokens, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
 
 impl TokenService {
-    /// Exchanges a refresh token for a new pair. A refused token counts as a failure of `address`, not of the partner: a partner that
-    /// is locked out of logins may still refresh.
+    /// Exchanges a refresh token for a new pair. A refused token counts as a failure of `address`, not of the partner:
+    /// a partner that is locked out of logins may still refresh.
     ///
     /// # Errors
     /// [`TokenError::TooMany`], [`TokenError::NonceSpent`], or the failure of a port. A token that is not accepted is

@@ -1,7 +1,7 @@
 //! The rules of the rotation of token pairs.
 //!
-//! A login starts a *session*. Every refresh spends a pair and issues a new one in the same session. A spent refresh token comes
-//! either from a client that lost the response, or from a thief: [`refresh`] tells them apart.
+//! A login starts a *session*. Every refresh spends a pair and issues a new one in the same session. A spent refresh
+//! token comes either from a client that lost the response, or from a thief: [`refresh`] tells them apart.
 
 use kopeck_domain::ids::TokenPairId;
 use kopeck_port_store::session::{PairState, TokenPair};

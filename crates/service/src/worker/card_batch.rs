@@ -309,7 +309,8 @@ fn conclude<K: Kind>(
 
 /// What comes next if some cards have no verdict; `None` if all have.
 ///
-/// A batch is left to a person only if nothing of it is left to be sent: what a person says is then of cards that the bank had.
+/// A batch is left to a person only if nothing of it is left to be sent: what a person says is then of cards that the
+/// bank had.
 fn next_without_verdict<K: Kind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,

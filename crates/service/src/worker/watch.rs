@@ -35,7 +35,7 @@ pub struct ClockCheck {
     pub step: Option<Duration>,
     /// How far the store's clock is ahead of the service's.
     pub ahead_of_service: Duration,
-    /// How many pieces of work were brought back from the future.
+    /// The number of jobs that were brought back from the future.
     pub brought_back: u64,
 }
 

@@ -20,8 +20,8 @@ impl Pace {
         self.interval
     }
 
-    /// When the next request should be sent, from the start on, if that is not after `now`. Each is returned once, however late
-    /// this is called.
+    /// When the next request should be sent, from the start on, if that is not after `now`. Each is returned once,
+    /// however late this is called.
     pub(crate) fn due(&mut self, now: Duration) -> Option<Duration> {
         let due = self.interval * self.issued;
         if due > now {

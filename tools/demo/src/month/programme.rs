@@ -205,7 +205,8 @@ impl<'a> Programme<'a> {
         Ok(())
     }
 
-    /// Holders leave: their cards are closed and unlinked, and they are erased. One whose card the bank does not close stays.
+    /// Holders leave: their cards are closed and unlinked, and they are erased. One whose card the bank does not close
+    /// stays.
     pub(crate) async fn leave(&mut self) -> anyhow::Result<()> {
         let leavers = self.one_of_a_hundred(4);
         let cards: Vec<_> = leavers.iter().map(|holder| holder.card).collect();

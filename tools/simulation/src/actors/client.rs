@@ -132,8 +132,8 @@ impl Client {
         Some(Request { call: number, key: Some(call.key.clone()), sealed: call.sealed.first().cloned() })
     }
 
-    /// An attacker copies one of a call's sealed requests. Before that, a partner with a response may have retried under a new
-    /// nonce. Both bypass all faults: the attacker needs no response.
+    /// An attacker copies one of a call's sealed requests. Before that, a partner with a response may have retried
+    /// under a new nonce. Both bypass all faults: the attacker needs no response.
     fn be_copied(&mut self, world: &World, number: usize) -> Result<(), Violation> {
         let own = |call: &Call| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
         if self.calls.get(number).is_some_and(|call| own(call) && !call.sealed.is_empty())
@@ -194,8 +194,8 @@ impl Client {
         Ok(())
     }
 
-    /// Looks past all faults for the response that a copy was given. A partner that gets an error for a spent nonce does so with the
-    /// lists; by itself, it would carry out the request again when the nonce is forgotten.
+    /// Looks past all faults for the response that a copy was given. A partner that gets an error for a spent nonce
+    /// does so with the lists; by itself, it would carry out the request again when the nonce is forgotten.
     fn find_effect_of_copy(&mut self, world: &World, number: usize) {
         let Some(call) = self.calls.get_mut(number) else { return };
         for key in call.copies.clone() {

@@ -268,7 +268,8 @@ fn close(world: &World, has: &Holdings) -> Option<Command> {
     (!cards.is_empty()).then_some(Command::Close(cards))
 }
 
-/// Some cards: a part of their money, which may be more than they have, or all of it. The key distinguishes what the bank did.
+/// Some cards: a part of their money, which may be more than they have, or all of it. The key distinguishes what the
+/// bank did.
 fn withdraw(world: &World, has: &Holdings) -> Option<Command> {
     let amount = || world.dice.chance(600).then(|| Kopecks::new(world.dice.between(1, 6) * 1_000));
     let cards = some_cards(world, has, 350).into_iter();

@@ -1,5 +1,5 @@
-//! Partners' endpoints, and the part of a process that delivers events to them. It vanishes with its process, also between the
-//! receipt of an event and the note of it.
+//! Partners' endpoints, and the part of a process that delivers events to them. It vanishes with its process, also
+//! between the receipt of an event and the note of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

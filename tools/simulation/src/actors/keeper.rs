@@ -1,4 +1,5 @@
-//! What a process does beside its requests and its work: it follows the bank's feed, notifies the bank of blocks, refreshes accounts and sweeps away what has served its time.
+//! What a process does beside its requests and its work: it follows the bank's feed, notifies the bank of blocks,
+//! refreshes accounts and sweeps away what has served its time.
 
 use std::sync::Arc;
 

@@ -30,7 +30,8 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Adds a transaction of a card, caused by the instruction under `key` if by any. `dice` are there if something may go wrong.
+    /// Adds a transaction of a card, caused by the instruction under `key` if by any. `dice` are there if something may
+    /// go wrong.
     pub(super) fn book(
         &mut self,
         card: CardNumber,

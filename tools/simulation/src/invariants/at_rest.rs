@@ -73,7 +73,8 @@ pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<()
     Ok(())
 }
 
-/// Checks that the reconciliation with the bank finds nothing. A bank that does twice what it is sent twice is another story.
+/// Checks that the reconciliation with the bank finds nothing. A bank that does twice what it is sent twice is another
+/// story.
 pub(crate) fn bank_agrees(world: &World) -> Result<(), Violation> {
     let rule = "the bank's registry and the books agree";
     if !world.bank.repeat_is_safe() {

@@ -85,7 +85,8 @@ async fn what_a_forgetful_bank_gave_back_is_said_by_a_person() {
     assert_eq!(server.check(), 0);
 }
 
-/// The bank put money of its own on the card: the books take what was spent, a person sees to the rest, and nothing is lost.
+/// The bank put money of its own on the card: the ledger takes what was spent, a person sees to the rest, and nothing
+/// is lost.
 #[tokio::test]
 async fn what_was_never_spent_is_left_to_a_person() {
     let (server, api) = start(10_000).await;

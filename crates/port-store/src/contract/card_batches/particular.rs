@@ -18,7 +18,8 @@ pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
     }
 }
 
-/// Each lane has claims of its own: a limit change stands in no other's way, and an urgent closing comes beside what moves money.
+/// Each lane has claims of its own: a limit change stands in no other's way, and an urgent closing comes beside what
+/// moves money.
 pub fn batches_of_each_lane_can_have_the_same_card(store: &dyn Store) {
     let partner = partner(store);
     let cards = some_cards(store, partner, 1);

@@ -24,7 +24,7 @@ impl Store for PatientStore {
 }
 
 impl PatientStore {
-    /// Ends what waits; answers how many units of work that were.
+    /// Ends what waits. Returns the number of such units of work.
     fn end(&self, outcome: &Result<(), StoreError>) -> usize {
         let jobs = std::mem::take(&mut *self.jobs.lock().unwrap());
         let count = jobs.len();

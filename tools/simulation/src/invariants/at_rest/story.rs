@@ -1,5 +1,5 @@
-//! What a partner's requests say that the bank did, held against what it did. Requests are distinguished by their marks, and what brings
-//! money back by its key.
+//! What a partner's requests say that the bank did, held against what it did. Requests are distinguished by their
+//! marks, and what brings money back by its key.
 
 use std::fmt::Display;
 
