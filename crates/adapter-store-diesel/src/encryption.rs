@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_port_store::{ColumnCipher, ColumnPlace, ReencryptionCursor, StoreError};
 
@@ -74,8 +74,8 @@ const COLUMNS: [EncryptedColumn; 9] = [
 ];
 
 impl EncryptedColumn {
-    /// Finds values after a row that do not begin with a prefix.
-    fn stale(&self) -> String {
+    /// Reads rows after one, with their values that do not begin with a prefix.
+    fn rows(&self) -> String {
         let Self(table, column, key) = self;
         let (columns, values) = key.columns();
         let parts = match key {
@@ -86,9 +86,9 @@ impl EncryptedColumn {
             PrimaryKey::IdempotencyKey => "partner_id AS id, CAST(0 AS BIGINT) AS position, key",
         };
         format!(
-            "SELECT partner_id, {parts}, {column} AS value FROM {table} \
-             WHERE {column} IS NOT NULL AND substr({column}, 1, CAST(? AS INTEGER)) <> ? \
-             AND ({columns}) > ({values}) ORDER BY {columns} LIMIT ?"
+            "SELECT partner_id, {parts}, \
+             CASE WHEN substr({column}, 1, CAST(? AS INTEGER)) <> ? THEN {column} END AS stale FROM {table} \
+             WHERE ({columns}) > ({values}) ORDER BY {columns} LIMIT ?"
         )
     }
 
@@ -101,7 +101,7 @@ impl EncryptedColumn {
 }
 
 #[derive(QueryableByName)]
-struct StaleRow {
+struct KeyedRow {
     #[diesel(sql_type = sql::Id)]
     partner_id: Id,
     #[diesel(sql_type = sql::Id)]
@@ -110,8 +110,9 @@ struct StaleRow {
     position: i64,
     #[diesel(sql_type = Text)]
     key: String,
-    #[diesel(sql_type = Binary)]
-    value: Vec<u8>,
+    /// The value, if it is under another key than the current one.
+    #[diesel(sql_type = Nullable<Binary>)]
+    stale: Option<Vec<u8>>,
 }
 
 impl PrimaryKey {
@@ -147,34 +148,38 @@ impl PrimaryKey {
 }
 
 impl DieselTransaction {
-    /// Encrypts up to `limit` values anew that are under another key than the current one, from `cursor` on.
+    /// Looks at `limit` rows from `cursor` on, and encrypts the values anew that are under another key than the current one. Rows
+    /// count, not values: where hardly any is left, a search would be one long transaction.
     pub(crate) fn reencrypt(
         &mut self,
         mut cursor: ReencryptionCursor,
         limit: u32,
-    ) -> Result<(u64, ReencryptionCursor), StoreError> {
+    ) -> Result<(u64, Option<ReencryptionCursor>), StoreError> {
         let cipher = Arc::clone(&self.cipher);
         let prefix = cipher.current_prefix();
         let length = i64::try_from(prefix.len()).map_err(|_| corrupt("prefix"))?;
-        let mut done = 0;
+        let (mut looked_at, mut done) = (0, 0);
         while let Some(column) = COLUMNS.get(cursor.column) {
-            let (left, stale) = (i64::from(limit) - done, column.stale());
+            let (left, text) = (i64::from(limit) - looked_at, column.rows());
             let mut values = binds![length, &prefix];
             values.extend(column.2.values(&cursor));
             values.push(left.into());
-            let rows: Vec<StaleRow> = statements::load(self.unlocked()?, &stale, values).stored()?;
-            for StaleRow { partner_id, id, position, key, value } in rows {
+            let rows: Vec<KeyedRow> = statements::load(self.unlocked()?, &text, values).stored()?;
+            for KeyedRow { partner_id, id, position, key, stale } in rows {
                 let (partner, id) = (partner_id.0.into_bytes(), id.0.into_bytes());
                 cursor = ReencryptionCursor { column: cursor.column, partner, id, position, key };
-                self.replace(column, &cursor, &value, &*cipher)?;
-                done += 1;
+                looked_at += 1;
+                if let Some(value) = stale {
+                    self.replace(column, &cursor, &value, &*cipher)?;
+                    done += 1;
+                }
             }
-            if done == i64::from(limit) {
-                break;
+            if looked_at == i64::from(limit) {
+                return Ok((done, Some(cursor)));
             }
             cursor = ReencryptionCursor { column: cursor.column + 1, ..ReencryptionCursor::default() };
         }
-        Ok((done.unsigned_abs(), cursor))
+        Ok((done, None))
     }
 
     fn replace(

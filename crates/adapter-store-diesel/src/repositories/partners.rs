@@ -209,7 +209,7 @@ impl PartnerRepository for DieselTransaction {
         &mut self,
         cursor: ReencryptionCursor,
         limit: u32,
-    ) -> Result<(u64, ReencryptionCursor), StoreError> {
+    ) -> Result<(u64, Option<ReencryptionCursor>), StoreError> {
         self.reencrypt(cursor, limit)
     }
 

@@ -86,7 +86,7 @@ fn retire_in(application: &Application, keys: &MasterKeys) -> anyhow::Result<()>
     Ok(())
 }
 
-/// So many values of columns are encrypted anew in one transaction.
+/// So many rows are looked at in one transaction.
 const CHUNK: u32 = 1_000;
 
 /// Encrypts every partner's secrets anew that lie under another key than the one in use, then the values of encrypted
@@ -103,16 +103,12 @@ fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize, u64)> {
         secrets += done;
         concerned += usize::from(done > 0);
     }
-    let (mut values, mut cursor) = (0, ReencryptionCursor::default());
-    loop {
-        let from = cursor.clone();
+    let (mut values, mut cursor) = (0, Some(ReencryptionCursor::default()));
+    while let Some(from) = cursor {
         let (done, next) = transact(&*store, Access::Write, move |unit| -> Result<_, StoreError> {
             unit.partners().reencrypt_columns(from.clone(), CHUNK)
         })?;
-        cursor = next;
-        if done == 0 {
-            return Ok((secrets, concerned, values));
-        }
-        values += done;
+        (values, cursor) = (values + done, next);
     }
+    Ok((secrets, concerned, values))
 }

@@ -49,14 +49,14 @@ pub trait PartnerRepository {
         key_id: [u8; 8],
         until: OffsetDateTime,
     ) -> Result<(), StoreError>;
-    /// Encrypts values of encrypted columns anew that are under another key than the current one: `limit` at most, of any
-    /// partners, from `cursor` on. Returns how many those were, and the cursor of the next step; none means that no such
-    /// value is left.
+    /// Looks at the next `limit` rows with encrypted columns, of any partners, from `cursor` on, and encrypts the values anew
+    /// that are under another key than the current one. Returns how many those were, and where the next step begins; `None`
+    /// at the end.
     fn reencrypt_columns(
         &mut self,
         cursor: ReencryptionCursor,
         limit: u32,
-    ) -> Result<(u64, ReencryptionCursor), StoreError>;
+    ) -> Result<(u64, Option<ReencryptionCursor>), StoreError>;
     /// Stores the secret of a sealing key as it is encrypted anew.
     fn reencrypt_sealing_key(
         &mut self,

@@ -201,7 +201,7 @@ impl PartnerRepository for Unit {
         insert(&Credentials) -> ();
         by_api_key(&[u8; 32], OffsetDateTime) -> Option<Credentials>;
         replace_api_key(PartnerId, &[u8; 32], OffsetDateTime) -> ();
-        reencrypt_columns(ReencryptionCursor, u32) -> (u64, ReencryptionCursor);
+        reencrypt_columns(ReencryptionCursor, u32) -> (u64, Option<ReencryptionCursor>);
         reencrypt_sealing_key(PartnerId, [u8; 8], &[u8]) -> ();
         list() -> Vec<Partner>;
         set_password_hash(PartnerId, &str) -> ();

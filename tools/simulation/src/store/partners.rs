@@ -132,8 +132,8 @@ impl PartnerRepository for Unit {
         &mut self,
         _: ReencryptionCursor,
         _: u32,
-    ) -> Result<(u64, ReencryptionCursor), StoreError> {
-        Ok((0, ReencryptionCursor::default()))
+    ) -> Result<(u64, Option<ReencryptionCursor>), StoreError> {
+        Ok((0, None))
     }
 
     fn reencrypt_sealing_key(
