@@ -118,6 +118,7 @@ macro_rules! contract_tests {
             webhooks_that_failed_come_last
             a_delivery_is_due_until_it_ends
             pending_deliveries_are_counted
+            attempts_beyond_the_horizon_become_due
             old_deliveries_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, bank_feed:

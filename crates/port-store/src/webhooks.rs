@@ -15,6 +15,10 @@ use crate::page::{Listed, Page};
 /// The bytes of a secret that signs deliveries.
 pub type SecretBytes = [u8; 32];
 
+/// The next attempt of a delivery is due after a day and a fifth at most. One that is due later than so long from now was put
+/// off by a clock that was set back since.
+pub const ATTEMPT_HORIZON: Duration = Duration::hours(29).saturating_add(CLOCK_SKEW);
+
 /// A webhook as it is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRecord {
@@ -86,7 +90,7 @@ pub trait WebhookRepository {
     /// A page, in order of creation.
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<WebhookRecord>, StoreError>;
     /// Enabled webhooks of active partners, `limit` at most, that no process has a lease of at `now` and that have something
-    /// to do: a delivery that is due, or events behind their cursor. First those that never failed, then those that did so the
+    /// to do: a delivery that is due, or beyond [`ATTEMPT_HORIZON`], or events behind their cursor. First those that never failed, then those that did so the
     /// longest ago.
     fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError>;
     /// Adds deliveries to a webhook, made at `at`.
@@ -105,6 +109,13 @@ pub trait WebhookRepository {
         now: OffsetDateTime,
         limit: u32,
     ) -> Result<Vec<Delivery>, StoreError>;
+    /// Makes pending deliveries due at `now` that are beyond [`ATTEMPT_HORIZON`].
+    fn bring_within_horizon(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// When the next attempt of any pending delivery is due.
     fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError>;
     /// Stores a changed delivery. One that has ended does not become pending again.

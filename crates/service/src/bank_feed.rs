@@ -252,12 +252,14 @@ impl BankFeedFollower {
         let owners: HashMap<CardNumber, (PartnerId, CardId)> =
             owners.into_iter().map(|(number, partner, card)| (number, (partner, card))).collect();
         let now = self.env.now();
+        // An entry of the future would wait for as long as it takes to come.
+        let may_come = |entry: &FeedEntry| (-CLOCK_SKEW..LONGEST_WAIT).contains(&(now - entry.at));
         let mut waiting = None;
         let mut by_partner: BTreeMap<PartnerId, Vec<OwnEntry>> = BTreeMap::new();
         for entry in news {
             match owners.get(&entry.card) {
                 Some((partner, card)) => by_partner.entry(*partner).or_default().push((*card, entry)),
-                None if has_jobs && now - entry.at < LONGEST_WAIT => waiting = waiting.or(Some(entry.seq)),
+                None if has_jobs && may_come(&entry) => waiting = waiting.or(Some(entry.seq)),
                 None => log::debug!(seq = entry.seq; "the bank's feed has a card that is not known"),
             }
         }

@@ -12,7 +12,9 @@ use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{Delivery, DeliveryStatus};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{DeliveryBacklog, Lease, StoreError, WebhookRecord, WebhookRepository};
+use kopeck_port_store::{
+    ATTEMPT_HORIZON, DeliveryBacklog, Lease, StoreError, WebhookRecord, WebhookRepository,
+};
 use time::OffsetDateTime;
 
 use self::rows::{DeliveryRow, WebhookRow, stamp};
@@ -79,15 +81,17 @@ impl WebhookRepository for DieselTransaction {
     }
 
     fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError> {
-        let horizon = UtcTimestamp::of(now + Lease::HORIZON);
+        let (lease_horizon, horizon) = (now + Lease::HORIZON, now + ATTEMPT_HORIZON);
+        let (lease_horizon, horizon) = (UtcTimestamp::of(lease_horizon), UtcTimestamp::of(horizon));
         let now = UtcTimestamp::of(now);
         let behind = counters::table
             .filter(counters::partner_id.eq(webhooks::partner_id))
             .filter(counters::list.eq(List::Events.as_str()))
             .filter(counters::last.gt(webhooks::cursor));
-        let has_ended = webhooks::leased_until.le(now).or(webhooks::leased_until.gt(horizon));
+        let has_ended = webhooks::leased_until.le(now).or(webhooks::leased_until.gt(lease_horizon));
         let is_free = webhooks::leased_until.is_null().or(has_ended.assume_not_null());
-        let is_due = webhooks::due_at.is_not_null().and(webhooks::due_at.le(now).assume_not_null());
+        let is_due = webhooks::due_at.le(now).or(webhooks::due_at.gt(horizon));
+        let is_due = webhooks::due_at.is_not_null().and(is_due.assume_not_null());
         let mut rows: Vec<(Option<UtcTimestamp>, Id, Id)> = webhooks::table
             .inner_join(partners::table.on(partners::id.eq(webhooks::partner_id)))
             .filter(webhooks::enabled)
@@ -140,6 +144,18 @@ impl WebhookRepository for DieselTransaction {
             .select(DeliveryRow::as_select())
             .load(self.of(partner)?)
             .all(DeliveryRow::delivery)
+    }
+
+    fn bring_within_horizon(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let text = "UPDATE webhook_deliveries SET next_attempt_at = ?
+            WHERE partner_id = ? AND webhook_id = ? AND next_attempt_at > ?";
+        let (now, horizon) = (UtcTimestamp::of(now), UtcTimestamp::of(now + ATTEMPT_HORIZON));
+        self.change(partner, text, binds![now, partner.key(), id.key(), horizon])
     }
 
     fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError> {

@@ -172,7 +172,8 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
 fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
     let (id, threshold, env) = (args.partner.id, Kopecks::new(args.kopecks), Arc::clone(&application.env));
-    change(&application, "partner.set_threshold", Some(id), move |unit, _| {
+    change(&application, "partner.set_threshold", Some(id), move |unit, entry| {
+        entry.subject = format!("threshold:{}", threshold.get());
         partners::set_threshold(unit, &env, id, threshold)
     })?;
     if threshold == Kopecks::ZERO {
@@ -184,7 +185,8 @@ fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
 fn set_policy(args: &PolicyArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
     let (id, policy) = (args.partner.id, args.policy);
-    change(&application, "partner.set_policy", Some(id), move |unit, _| {
+    change(&application, "partner.set_policy", Some(id), move |unit, entry| {
+        entry.subject = format!("sealing:{policy}");
         partners::set_sealing(unit, id, policy)
     })?;
     say!("sealing is {policy} for partner {id}")

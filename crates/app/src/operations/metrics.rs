@@ -30,7 +30,8 @@ use gauges::Gauges;
 use reconciliation::Reconciliation;
 
 /// The status codes of the service; all others share one counter.
-const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503];
+const STATUSES: [u16; 18] =
+    [200, 201, 202, 400, 401, 402, 404, 405, 408, 409, 410, 413, 414, 415, 422, 429, 500, 503];
 
 /// Upper bounds of latency buckets, in seconds.
 const CALL_BUCKETS: [f64; 13] =

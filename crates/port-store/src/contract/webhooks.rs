@@ -7,7 +7,7 @@ use kopeck_domain::webhook::{AttemptOutcome, Delivery, DeliveryStatus, Spread, W
 use time::OffsetDateTime;
 
 use super::support::{at, id, page, partner, read, write};
-use crate::{DeliveryBacklog, Lease, Store, WebhookRecord};
+use crate::{ATTEMPT_HORIZON, DeliveryBacklog, Lease, Store, WebhookRecord};
 
 fn record(seconds: i64) -> WebhookRecord {
     WebhookRecord {
@@ -141,7 +141,13 @@ pub fn a_webhook_is_ready_when_it_has_something_to_do(store: &dyn Store) {
     webhook.lease = Some(Lease { owner: super::support::id(), until: at(20) });
     update(store, partner, &webhook);
     assert_eq!((ready(store, 19), ready(store, 20)), (vec![], vec![id]));
-    // Of a clock that was set back since.
+    // Both of a clock that was set back since.
+    webhook.due_at = Some(at(20) + ATTEMPT_HORIZON);
+    webhook.cursor = 9;
+    webhook.lease = None;
+    update(store, partner, &webhook);
+    assert_eq!((ready(store, 19), ready(store, 20)), (vec![id], vec![]));
+    webhook.cursor = 0;
     webhook.lease = Some(Lease { owner: super::support::id(), until: at(20) + Lease::HORIZON });
     update(store, partner, &webhook);
     assert_eq!((ready(store, 19), ready(store, 20)), (vec![id], vec![]));
@@ -207,6 +213,22 @@ pub fn a_delivery_is_due_until_it_ends(store: &dyn Store) {
     assert_eq!(known, [20].into());
     let known = read(store, move |unit| unit.webhooks().delivered_or_pending(partner, id, 20, 99));
     assert_eq!(known, [].into());
+}
+
+/// A clock that was set back since left them there.
+pub fn attempts_beyond_the_horizon_become_due(store: &dyn Store) {
+    let partner = partner(store);
+    let webhook = record(1);
+    let id = webhook.webhook.id;
+    insert(store, partner, &webhook);
+    let [near, mut far] = [10, 20].map(|seq| delivery(seq, EventType::OrderStatus));
+    enqueue(store, partner, id, &[near.clone(), far.clone()]);
+    let now = at(15) - ATTEMPT_HORIZON;
+    write(store, move |unit| unit.webhooks().bring_within_horizon(partner, id, now)).unwrap();
+    far.next_attempt_at = Some(now);
+    let due = |moment: OffsetDateTime| read(store, move |unit| unit.webhooks().due(partner, id, moment, 10));
+    assert_eq!(due(now), std::slice::from_ref(&far));
+    assert_eq!(due(at(10)), [far, near]);
 }
 
 /// Those that are queued, and events of its types that are not queued yet.

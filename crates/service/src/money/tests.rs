@@ -23,7 +23,7 @@ fn told(unit: &mut MockUnit) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn a_balance_that_falls_below_the_threshold_is_told_once() {
+fn a_balance_that_falls_below_the_threshold_is_one_event() {
     for (threshold, kind, amount, event) in [
         (0, MovementKind::Hold, 1_000, None),
         (999, MovementKind::Hold, 1, None),
@@ -55,7 +55,7 @@ fn nothing_is_booked_of_nothing_and_of_what_is_not_there() {
 }
 
 #[test]
-fn a_threshold_above_the_balance_is_told_at_once() {
+fn a_threshold_above_the_balance_is_an_event_at_once() {
     for (before, after, event) in [
         (0, 1_000, None),
         (0, 1_001, Some((1_000, 1_001))),

@@ -72,7 +72,7 @@ impl TokenService {
                 Ok(RefreshOutcome::Revoked(stored.session))
             }
             RefreshDecision::Rotate => self.rotate(unit, partner, stored, false).map(RefreshOutcome::Issued),
-            RefreshDecision::Reissue { revoke: _ } => {
+            RefreshDecision::Reissue => {
                 if let Some(lost) = successor {
                     unit.sessions().update_pair(partner, &TokenPair { state: PairState::Revoked, ..lost })?;
                 }

@@ -3,7 +3,6 @@
 //! A login starts a *session*. Every refresh spends a pair and issues a new one in the same session. A spent refresh
 //! token comes either from a client that lost the response, or from a thief: [`refresh`] tells them apart.
 
-use kopeck_domain::ids::TokenPairId;
 use kopeck_port_store::session::{PairState, TokenPair};
 use time::OffsetDateTime;
 
@@ -13,10 +12,7 @@ pub(crate) enum RefreshDecision {
     /// Spend the pair and issue a new one.
     Rotate,
     /// The response to the first exchange was lost: revoke the pair that it issued, and issue another.
-    Reissue {
-        /// The pair whose tokens never arrived.
-        revoke: TokenPairId,
-    },
+    Reissue,
     /// The token was stolen or copied: revoke the whole session.
     RevokeSession,
     /// Refuse, and change nothing.
@@ -36,7 +32,7 @@ pub(crate) fn refresh(
         PairState::Fresh => RefreshDecision::Rotate,
         PairState::Spent => match successor {
             Some(next) if !pair.reissued && !next.used && next.state == PairState::Fresh => {
-                RefreshDecision::Reissue { revoke: next.id }
+                RefreshDecision::Reissue
             }
             Some(_) | None => RefreshDecision::RevokeSession,
         },
@@ -46,6 +42,7 @@ pub(crate) fn refresh(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kopeck_domain::ids::TokenPairId;
     use time::Duration;
     use uuid::Uuid;
 
@@ -64,7 +61,7 @@ mod tests {
     #[test]
     fn the_whole_table() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        let lost = RefreshDecision::Reissue { revoke: TokenPairId::new(Uuid::from_u128(2)) };
+        let lost = RefreshDecision::Reissue;
         for state in PairState::ALL {
             for next_state in PairState::ALL {
                 for (used, reissued) in [(false, false), (false, true), (true, false), (true, true)] {

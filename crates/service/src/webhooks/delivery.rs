@@ -4,7 +4,7 @@
 use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{AttemptOutcome, Delivery, Spread};
-use kopeck_port_store::{FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord};
+use kopeck_port_store::{ATTEMPT_HORIZON, FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord};
 use uuid::Uuid;
 
 use super::{disable_record, event_at, queue};
@@ -62,6 +62,9 @@ pub fn next(
         return Ok(Next::Lost);
     }
     record.lease = Some(Lease { owner: process, until: now + Lease::LONGEST });
+    if record.due_at.is_some_and(|at| at > now + ATTEMPT_HORIZON) {
+        unit.webhooks().bring_within_horizon(partner, id, now)?;
+    }
     let mut due = due_beside(unit, env, partner, id, in_flight)?;
     let mut may_be_behind = true;
     // New events are queued only when little else is due, so that the queue of a dead receiver stays short: a page at a time,

@@ -6,7 +6,7 @@ use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{Delivery, DeliveryStatus};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{DeliveryBacklog, StoreError, WebhookRecord, WebhookRepository};
+use kopeck_port_store::{ATTEMPT_HORIZON, DeliveryBacklog, StoreError, WebhookRecord, WebhookRepository};
 use time::OffsetDateTime;
 
 use super::{Unit, amount, page_of};
@@ -89,7 +89,7 @@ impl WebhookRepository for Unit {
         let is_ready = |row: &&WebhookRow| {
             let record = &row.record;
             let is_free = !record.lease.is_some_and(|lease| lease.holds(now));
-            let is_due = record.due_at.is_some_and(|at| at <= now);
+            let is_due = record.due_at.is_some_and(|at| at <= now || at > now + ATTEMPT_HORIZON);
             record.webhook.enabled
                 && is_active(row.partner)
                 && is_free
@@ -127,6 +127,21 @@ impl WebhookRepository for Unit {
         due.sort_by_key(|one| one.next_attempt_at);
         due.truncate(amount(limit));
         Ok(due)
+    }
+
+    fn bring_within_horizon(
+        &mut self,
+        partner: PartnerId,
+        id: WebhookId,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let rows = self.writing()?.deliveries.iter_mut();
+        for row in rows.filter(|row| (row.partner, row.webhook) == (partner, id)) {
+            let next =
+                row.delivery.next_attempt_at.map(|at| if at > now + ATTEMPT_HORIZON { now } else { at });
+            row.delivery.next_attempt_at = next;
+        }
+        Ok(())
     }
 
     fn next_due(&mut self, partner: PartnerId, id: WebhookId) -> Result<Option<OffsetDateTime>, StoreError> {

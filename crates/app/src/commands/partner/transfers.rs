@@ -16,7 +16,9 @@ pub(super) fn deposit(args: DepositArgs) -> anyhow::Result<()> {
     let DepositArgs { store: _, id, kopecks, reference } = args;
     let (env, amount) = (Arc::clone(&application.env), Kopecks::new(kopecks));
     let origin = DepositOrigin::Operator(reference.clone());
+    let named = reference.clone();
     let outcome = change(&application, "partner.deposit", Some(id), move |unit, entry| {
+        entry.subject = format!("transfer:{}", named.as_str());
         let outcome = partners::deposit(unit, &env, id, amount, &origin)?;
         note(entry, outcome);
         Ok::<_, partners::PartnerError>(outcome)
