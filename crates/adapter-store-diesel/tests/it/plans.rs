@@ -355,6 +355,7 @@ fn webhooks(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let delivery = Delivery::new(DeliveryId::new(Uuid::from_u128(3)), 1, event, EventType::Ping, NOW);
     unit.webhooks().enqueue(PARTNER, id, std::slice::from_ref(&delivery), NOW)?;
     unit.webhooks().due(PARTNER, id, NOW, 10)?;
+    unit.webhooks().bring_within_horizon(PARTNER, id, NOW)?;
     unit.webhooks().next_due(PARTNER, id)?;
     unit.webhooks().update_delivery(PARTNER, id, &delivery)?;
     unit.webhooks().pending(PARTNER, &record)?;
