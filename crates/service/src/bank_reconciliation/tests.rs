@@ -85,8 +85,7 @@ fn entry(card: u64, transaction: Transaction, key: Option<BankKey>) -> RegistryE
 fn unit(books: &Books) -> MockUnit {
     let mut unit = MockUnit::default();
     unit.partners.expect_list().returning(|| Ok(vec![partner(PartnerStatus::Active)]));
-    let cards: Vec<_> =
-        (0..2 * u64::from(CARDS) + 1).map(|n| (number(n), PARTNER, card_id(n.into()))).collect();
+    let cards: Vec<_> = (0..=2 * u64::from(CARDS)).map(|n| (number(n), PARTNER, card_id(n.into()))).collect();
     let owned = cards.clone();
     unit.reconciliation.expect_cards().returning(move |after, limit| {
         let behind = owned.iter().filter(|(number, ..)| after.is_none_or(|after| *number > after));

@@ -157,10 +157,10 @@ impl WebhookRepository for Unit {
         let mut rows = self.writing()?.deliveries.iter_mut();
         let found =
             rows.find(|row| (row.partner, row.webhook, row.delivery.id) == (partner, id, delivery.id));
-        if let Some(row) = found {
-            if row.is_pending() || delivery.status != DeliveryStatus::Pending {
-                row.delivery = delivery.clone();
-            }
+        if let Some(row) = found
+            && (row.is_pending() || delivery.status != DeliveryStatus::Pending)
+        {
+            row.delivery = delivery.clone();
         }
         Ok(())
     }
