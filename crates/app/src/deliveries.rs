@@ -200,12 +200,15 @@ impl Deliverer {
     /// waited for.
     async fn deliver(&self, partner: PartnerId, id: WebhookId, signals: &Signals) {
         let mut in_flight = InFlight::default();
-        while !signals.give_way() {
+        loop {
             let (env, process, ids) = (Arc::clone(&self.env), self.process, in_flight.ids());
             let next =
                 move |unit: &mut dyn UnitOfWork| delivery::next(unit, &env, partner, id, process, &ids);
+            // Without an attempt a page of the feed was passed, and the next one follows.
+            let mut waits = true;
             match self.in_store(Access::Write, next).await {
                 Ok(Next::Attempts(record, attempts)) => {
+                    waits = !attempts.is_empty();
                     let record: Arc<WebhookRecord> = Arc::from(record);
                     for (delivery, event) in attempts {
                         let (deliverer, record, delivery_id) =
@@ -222,11 +225,14 @@ impl Deliverer {
                     return in_flight.end().await;
                 }
             }
-            while !in_flight.deliveries.is_empty() && !signals.give_way() {
+            while waits && !in_flight.deliveries.is_empty() && !signals.give_way() {
                 let has_ended = in_flight.ended_within(LOOK).await;
                 if !in_flight.is_full() && (has_ended || self.has_more(partner, id, in_flight.ids()).await) {
                     break;
                 }
+            }
+            if signals.give_way() {
+                break;
             }
         }
         in_flight.end().await;
