@@ -3,6 +3,7 @@
 use time::OffsetDateTime;
 
 use crate::Kopecks;
+use crate::money::AmountOverflow;
 use crate::string_enum::serde_enum;
 
 serde_enum! {
@@ -18,6 +19,21 @@ serde_enum! {
         Reversal = "REVERSAL",
         /// The bank put a mistake right.
         Correction = "CORRECTION",
+    }
+}
+
+impl TransactionType {
+    /// What a transaction of this type and `amount` adds to what its card has spent, kopecks: a refund takes away from it, and
+    /// top-ups, reversals and corrections are no spending.
+    ///
+    /// # Errors
+    /// [`AmountOverflow`] if the amount has no opposite.
+    pub fn spending(self, amount: Kopecks) -> Result<Kopecks, AmountOverflow> {
+        match self {
+            Self::Payment => Ok(amount),
+            Self::Refund => amount.negated(),
+            Self::Replenishment | Self::Reversal | Self::Correction => Ok(Kopecks::ZERO),
+        }
     }
 }
 
@@ -41,4 +57,17 @@ pub struct Transaction {
     pub mcc: Option<String>,
     /// The merchant's identifier, for spending.
     pub merchant_id: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payments_less_refunds_are_spending() {
+        let of = |kind: TransactionType| kind.spending(Kopecks::new(70)).map(Kopecks::get);
+        let spending = TransactionType::ALL.iter().map(|kind| of(*kind));
+        assert_eq!(spending.collect::<Vec<_>>(), [0, 70, -70, 0, 0].map(Ok));
+        assert_eq!(TransactionType::Refund.spending(Kopecks::new(i64::MIN)), Err(AmountOverflow));
+    }
 }

@@ -230,17 +230,12 @@ impl TransactionRepository for DieselTransaction {
             .select((transactions::kind, transactions::amount))
             .load(self.of(partner)?)
             .stored()?;
-        rows.into_iter().try_fold(Kopecks::ZERO, |spent, (kind, amount)| {
-            let (kind, amount) = (word(&kind, "transactions.kind")?, Kopecks::new(amount));
-            let spent = match kind {
-                TransactionType::Payment => spent.plus(amount),
-                TransactionType::Refund => spent.minus(amount),
-                TransactionType::Replenishment | TransactionType::Reversal | TransactionType::Correction => {
-                    Ok(spent)
-                }
-            };
-            spent.map_err(|_| corrupt("transactions.amount"))
-        })
+        let spending = rows.into_iter().map(|(kind, amount)| {
+            let kind: TransactionType = word(&kind, "transactions.kind")?;
+            kind.spending(Kopecks::new(amount)).map_err(|_| corrupt("transactions.amount"))
+        });
+        let spending: Vec<Kopecks> = spending.collect::<Result<_, _>>()?;
+        Kopecks::sum(spending).map_err(|_| corrupt("transactions.amount"))
     }
 
     fn list(

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::transaction::{Transaction, TransactionType};
+use kopeck_domain::transaction::Transaction;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     PartnerTransaction, Rule, StoreError, TransactionFilter, TransactionQuery, TransactionRepository,
@@ -35,14 +35,8 @@ impl State {
 
 /// What a transaction adds to what its card spent.
 fn spending(transaction: &Transaction) -> Result<Kopecks, StoreError> {
-    match transaction.kind {
-        TransactionType::Payment => Ok(transaction.amount),
-        TransactionType::Refund => transaction.amount.negated(),
-        TransactionType::Replenishment | TransactionType::Reversal | TransactionType::Correction => {
-            Ok(Kopecks::ZERO)
-        }
-    }
-    .map_err(|overflow| StoreError::Corrupt(format!("transactions.amount: {overflow}")))
+    let spending = transaction.kind.spending(transaction.amount);
+    spending.map_err(|overflow| StoreError::Corrupt(format!("transactions.amount: {overflow}")))
 }
 
 impl TransactionRepository for Unit {
