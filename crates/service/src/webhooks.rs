@@ -333,17 +333,15 @@ pub fn redeliver(
     which: Redelivery,
 ) -> Result<usize, WebhookError> {
     let mut record = found(unit, partner, id)?;
-    let event = match which {
-        Redelivery::Event(event) => Some(event_of(unit, partner, id, event)?),
-        Redelivery::After(_) => None,
+    let missed = match which {
+        Redelivery::Event(event) => vec![event_of(unit, partner, id, event)?],
+        Redelivery::After(_) if !record.webhook.enabled => Vec::new(),
+        Redelivery::After(after) => missed_since(unit, partner, &record, after)?,
     };
+    // Behind the 404 of an unknown event.
     if !record.webhook.enabled {
         return Err(WebhookError::Disabled);
     }
-    let missed = match which {
-        Redelivery::Event(_) => event.into_iter().collect(),
-        Redelivery::After(after) => missed_since(unit, partner, &record, after)?,
-    };
     queue(unit, env, partner, &mut record, &missed)?;
     unit.webhooks().update(partner, &record)?;
     Ok(missed.len())
