@@ -12,6 +12,10 @@ serve *options:
 demo *options:
     scripts/demo {{options}}
 
+# Run the tests of the domain and of the use cases against mocked ports: no database, no network, no C library
+unit *filter:
+    cargo test --locked --lib -p kopeck-domain -p kopeck-service -- {{filter}}
+
 # Run all tests on SQLite and PostgreSQL, or those whose name contains FILTER
 test *filter:
     scripts/test {{filter}}

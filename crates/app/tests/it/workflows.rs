@@ -56,8 +56,23 @@ fn ci_runs_what_partners_install() {
     for step in
         ["scripts/test", "scripts/test-clients", "scripts/test-docs-page", "scripts/test-dependencies"]
     {
-        assert!(script.lines().any(|line| line == format!("step {step}")), "{step}");
+        assert!(script.lines().any(|line| line.trim_start() == format!("step {step}")), "{step}");
     }
+}
+
+/// The workflow has a job for each group of `.ci/run`, which runs them all without a name; the unit tests come first.
+#[test]
+fn the_workflow_runs_every_group() {
+    let script = read(".ci/run");
+    let (_, groups) = script.split_once("groups=(unit ").unwrap();
+    let (groups, _) = groups.split_once(')').unwrap();
+    let workflow = read(".github/workflows/ci.yml");
+    let wanted = format!("group: [{}]", groups.replace(' ', ", "));
+    assert!(workflow.contains(&wanted), "{wanted}");
+    let (_, jobs) = workflow.split_once("\njobs:\n").unwrap();
+    let first = jobs.lines().find(|line| line.ends_with(':') && !line.starts_with("   "));
+    assert_eq!(first, Some("  unit:"));
+    assert!(jobs.contains("      - run: bash .ci/run unit\n"));
 }
 
 /// The release of the toolchain is `rust-version` with a patch level.
