@@ -80,9 +80,12 @@ chapters! {
     chapter_4_retries = "retries",
     chapter_5_errors = "errors",
     chapter_6_events = "events",
-    chapter_7_sandbox = "sandbox",
-    chapter_8_limits_of_use = "limits-of-use",
-    chapter_9_reference = "reference",
+    chapter_7_lost_card = "lost-card",
+    chapter_8_leaver = "leaver",
+    chapter_9_month_end = "month-end",
+    chapter_10_sandbox = "sandbox",
+    chapter_11_limits_of_use = "limits-of-use",
+    chapter_12_reference = "reference",
 }
 
 #[test]

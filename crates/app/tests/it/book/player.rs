@@ -147,7 +147,7 @@ impl Player {
     }
 
     /// Does what an HTML comment says: `<!-- work -->` what is due three seconds later, `<!-- accounts -->` the daily
-    /// refresh of accounts, `<!-- advance SECONDS -->`.
+    /// refresh of accounts, `<!-- bank -->` tells the bank of blocks and reads its feed, `<!-- advance SECONDS -->`.
     fn direct(&self, line: &str) {
         let Some(words) = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")) else {
             return;
@@ -158,6 +158,10 @@ impl Player {
         match words.split(' ').collect::<Vec<_>>()[..] {
             ["work"] => server.run_jobs(),
             ["accounts"] => server.refresh_accounts(),
+            ["bank"] => {
+                server.send_blocks();
+                server.follow_feed();
+            }
             ["advance", seconds] => server.clock.advance(Duration::seconds(seconds.parse().unwrap())),
             _ => panic!("no direction: {line}"),
         }
