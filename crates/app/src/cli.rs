@@ -39,8 +39,8 @@ pub use environment::{UnknownVariable, command, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
-    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, ReverseArgs,
-    RotateKeyArgs, ShowArgs, SuspendArgs, ThresholdArgs, WithdrawArgs,
+    CloseArgs, CreateArgs, DeleteArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs,
+    RenameArgs, ReverseArgs, RotateKeyArgs, ShowArgs, SuspendArgs, ThresholdArgs, WithdrawArgs,
 };
 pub use reconcile::ReconcileArgs;
 pub use statement::{StatementArgs, StatementForm};

@@ -66,6 +66,8 @@ macro_rules! contract_tests {
             a_sealing_key_is_its_partners_own
             a_sealing_key_is_encrypted_anew
             a_former_api_key_is_accepted_for_a_while
+            a_partner_is_renamed
+            a_deleted_partner_leaves_nothing
         }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session

@@ -1,5 +1,6 @@
 //! Partners: create, list, show, suspend, resume, rotate keys, end sessions, transfer money. For operator commands.
 
+pub mod contract_end;
 mod overview;
 mod transfers;
 
@@ -358,6 +359,15 @@ pub fn set_sealing(
 ) -> Result<(), PartnerError> {
     find(unit, id)?;
     Ok(unit.partners().set_sealing(id, policy)?)
+}
+
+/// Gives a partner another name.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn rename(unit: &mut dyn UnitOfWork, id: PartnerId, name: &str) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(unit.partners().set_name(id, name)?)
 }
 
 /// The partner with this identifier.

@@ -96,6 +96,33 @@ impl SealingKeyRow {
     }
 }
 
+/// What removes a partner: its rows of every table, those that refer to others first.
+const DELETIONS: &[&str] = &[
+    "DELETE FROM entries WHERE partner_id = ?",
+    "DELETE FROM movements WHERE partner_id = ?",
+    "DELETE FROM webhook_deliveries WHERE partner_id = ?",
+    "DELETE FROM webhooks WHERE partner_id = ?",
+    "DELETE FROM events WHERE partner_id = ?",
+    "DELETE FROM bank_declines WHERE partner_id = ?",
+    "DELETE FROM jobs WHERE partner_id = ?",
+    "DELETE FROM transactions WHERE partner_id = ?",
+    "DELETE FROM card_batch_items WHERE partner_id = ?",
+    "DELETE FROM card_batches WHERE partner_id = ?",
+    "DELETE FROM cards WHERE partner_id = ?",
+    "DELETE FROM order_lines WHERE partner_id = ?",
+    "DELETE FROM orders WHERE partner_id = ?",
+    "DELETE FROM employees WHERE partner_id = ?",
+    "DELETE FROM categories WHERE partner_id = ?",
+    "DELETE FROM recorded_responses WHERE partner_id = ?",
+    "DELETE FROM sealed_nonces WHERE partner_id = ?",
+    "DELETE FROM token_pairs WHERE partner_id = ?",
+    "DELETE FROM sessions WHERE partner_id = ?",
+    "DELETE FROM balances WHERE partner_id = ?",
+    "DELETE FROM counters WHERE partner_id = ?",
+    "DELETE FROM sealing_keys WHERE partner_id = ?",
+    "DELETE FROM partners WHERE id = ?",
+];
+
 impl PartnerRepository for DieselTransaction {
     fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError> {
         let connection = self.of(credentials.partner.id)?;
@@ -178,6 +205,17 @@ impl PartnerRepository for DieselTransaction {
 
     fn set_sealing(&mut self, id: PartnerId, policy: SealingPolicy) -> Result<(), StoreError> {
         self.change(id, "UPDATE partners SET sealing = ? WHERE id = ?", binds![policy.as_str(), id.key()])
+    }
+
+    fn set_name(&mut self, id: PartnerId, name: &str) -> Result<(), StoreError> {
+        self.change(id, "UPDATE partners SET name = ? WHERE id = ?", binds![name, id.key()])
+    }
+
+    fn delete(&mut self, id: PartnerId) -> Result<(), StoreError> {
+        for text in DELETIONS {
+            self.change(id, text, binds![id.key()])?;
+        }
+        Ok(())
     }
 
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {

@@ -49,6 +49,16 @@ pub(super) const PARTNER_SUSPEND: &str = "\
 Examples:
   kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001
   kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001 --yes";
+pub(super) const PARTNER_RENAME: &str = "\
+Examples:
+  kopeck partner rename 0198c2a4-7d3e-7f00-8000-000000000001 'Bakery & Sons'";
+pub(super) const PARTNER_CLOSE: &str = "\
+Examples:
+  kopeck partner close 0198c2a4-7d3e-7f00-8000-000000000001 --reference wire-4713";
+pub(super) const PARTNER_DELETE: &str = "\
+Examples:
+  kopeck partner delete 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner delete 0198c2a4-7d3e-7f00-8000-000000000001 --retention 3653d --yes";
 pub(super) const PARTNER_DEPOSIT: &str = "\
 Examples:
   kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4711";

@@ -6,7 +6,9 @@ use kopeck_domain::ledger::{self, TransferReference};
 use kopeck_domain::partner::{self, SealingPolicy};
 use secrecy::SecretString;
 
-use super::{StoreArgs, examples, partner_id, secret};
+use time::Duration;
+
+use super::{StoreArgs, duration, examples, partner_id, secret};
 
 /// Commands for partners.
 #[derive(Debug, Subcommand)]
@@ -25,6 +27,16 @@ pub enum PartnerCommand {
     Suspend(SuspendArgs),
     /// Accept a suspended partner again.
     Resume(PartnerArgs),
+    /// Give a partner another name.
+    #[command(after_help = examples::PARTNER_RENAME)]
+    Rename(RenameArgs),
+    /// End a partner's contract: suspend it, close its cards, and book the payment of what is left. Run it again until it
+    /// exits with 0.
+    #[command(after_help = examples::PARTNER_CLOSE)]
+    Close(CloseArgs),
+    /// Delete a closed partner with all of its records, for good, once the retention is over.
+    #[command(after_help = examples::PARTNER_DELETE)]
+    Delete(DeleteArgs),
     /// Book money that arrived on a partner's balance; a reference deposits once.
     #[command(after_help = examples::PARTNER_DEPOSIT)]
     Deposit(DepositArgs),
@@ -99,6 +111,45 @@ pub struct SuspendArgs {
     /// The partner.
     #[command(flatten)]
     pub partner: PartnerArgs,
+    /// Do not prompt. Without a terminal there is no prompt anyway.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// A partner to rename.
+#[derive(Debug, Args)]
+pub struct RenameArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// Its name from now on.
+    #[arg(value_parser = partner::parse_name)]
+    pub name: String,
+}
+
+/// A partner whose contract ends.
+#[derive(Debug, Args)]
+pub struct CloseArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// Names the payment of what is left to the partner, such as the number of a bank transfer.
+    #[arg(long, value_parser = TransferReference::parse)]
+    pub reference: TransferReference,
+    /// Do not prompt. Without a terminal there is no prompt anyway.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// A partner to delete.
+#[derive(Debug, Args)]
+pub struct DeleteArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// How long its records are kept after its last movement of money. The default is five years.
+    #[arg(long, default_value = "1826d", value_parser = duration)]
+    pub retention: Duration,
     /// Do not prompt. Without a terminal there is no prompt anyway.
     #[arg(long)]
     pub yes: bool,

@@ -1,5 +1,6 @@
 //! `kopeck partner …`.
 
+mod contract_end;
 mod show;
 mod transfers;
 
@@ -23,8 +24,8 @@ use time::OffsetDateTime;
 use super::audited::change;
 use super::{application, existing_application, password};
 use crate::cli::{
-    CreateArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RotateKeyArgs, SuspendArgs,
-    ThresholdArgs,
+    CreateArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RenameArgs, RotateKeyArgs,
+    SuspendArgs, ThresholdArgs,
 };
 use crate::command_output::{aligned, note, print, say};
 use crate::compose::Application;
@@ -37,6 +38,9 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::Show(args) => show::run(&args),
         PartnerCommand::Suspend(args) => suspend(&args),
         PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
+        PartnerCommand::Rename(args) => rename(args),
+        PartnerCommand::Close(args) => contract_end::close(&args),
+        PartnerCommand::Delete(args) => contract_end::delete(&args),
         PartnerCommand::Deposit(args) => transfers::deposit(args),
         PartnerCommand::ReverseDeposit(args) => transfers::reverse_deposit(args),
         PartnerCommand::Withdraw(args) => transfers::withdraw(args),
@@ -145,17 +149,31 @@ fn as_json(partner: &Partner, sheet: &BalanceSheet, zone: Zone) -> anyhow::Resul
 }
 
 fn suspend(args: &SuspendArgs) -> anyhow::Result<()> {
-    let PartnerArgs { store, id } = &args.partner;
-    if !args.yes && std::io::stdin().is_terminal() {
-        let (application, id) = (existing_application(store)?, *id);
-        let Partner { name, .. } =
-            transact(&*application.store(), Access::Read, move |unit| partners::find(unit, id))?;
-        note(format_args!("Suspend {name:?}? Its sessions end, and its logins are refused. [y/N]"));
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer).context("terminal")?;
-        anyhow::ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was changed");
-    }
+    confirm(&args.partner, args.yes, "Suspend", "Its sessions end, and its logins are refused.")?;
     set_status(&args.partner, PartnerStatus::Suspended)
+}
+
+/// At a terminal, has a person confirm by `y` what is to be done with the partner, unless `yes` says so.
+fn confirm(partner: &PartnerArgs, yes: bool, verb: &str, effect: &str) -> anyhow::Result<()> {
+    if yes || !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let (application, id) = (existing_application(&partner.store)?, partner.id);
+    let Partner { name, .. } =
+        transact(&*application.store(), Access::Read, move |unit| partners::find(unit, id))?;
+    note(format_args!("{verb} {name:?}? {effect} [y/N]"));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("terminal")?;
+    anyhow::ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was changed");
+    Ok(())
+}
+
+fn rename(args: RenameArgs) -> anyhow::Result<()> {
+    let RenameArgs { partner: PartnerArgs { store, id }, name } = args;
+    let application = existing_application(&store)?;
+    let shown = name.clone();
+    change(&application, "partner.rename", Some(id), move |unit, _| partners::rename(unit, id, &name))?;
+    say!("partner {id} is {shown:?} now")
 }
 
 fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {

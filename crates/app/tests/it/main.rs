@@ -36,6 +36,7 @@ mod command_line;
 mod command_line_examples;
 mod commands;
 mod connections;
+mod contract_end;
 mod copies;
 mod coverage;
 mod database;

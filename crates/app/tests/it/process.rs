@@ -212,6 +212,10 @@ impl Installation {
         Application::open(self.database.url(), &KeyRing::of(&key), &SystemAdapters::real(), SETTINGS).unwrap()
     }
 
+    pub fn database_url(&self) -> &str {
+        self.database.url()
+    }
+
     pub fn tamper(&self, statements: &str) {
         tamper(self.database.url(), statements);
     }

@@ -166,3 +166,26 @@ pub fn a_former_api_key_is_accepted_for_a_while(store: &dyn Store) {
     assert_eq!((found([201; 32], 199), found([202; 32], 199)), (Some(one.clone()), Some(one)));
     assert_eq!(found(other.api_key_hash, 1_000), Some(other));
 }
+
+/// Only the one that was meant.
+pub fn a_partner_is_renamed(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let name = |id| read(store, move |unit| unit.partners().get(id)).unwrap().name;
+    let before = name(other);
+    write(store, move |unit| unit.partners().set_name(partner, "Bakery & Sons")).unwrap();
+    assert_eq!((name(partner), name(other)), ("Bakery & Sons".to_owned(), before));
+}
+
+/// Its login is free for another.
+pub fn a_deleted_partner_leaves_nothing(store: &dyn Store) {
+    let (one, other) = (credentials(), credentials());
+    insert(store, &one).unwrap();
+    insert(store, &other).unwrap();
+    let id = one.partner.id;
+    add_key(store, id, &key(1, 0)).unwrap();
+    write(store, move |unit| unit.partners().delete(id)).unwrap();
+    assert_eq!(read(store, |unit| unit.partners().list()), [other.partner]);
+    let mut next = credentials();
+    next.partner.login.clone_from(&one.partner.login);
+    insert(store, &next).unwrap();
+}

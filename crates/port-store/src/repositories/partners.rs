@@ -38,6 +38,11 @@ pub trait PartnerRepository {
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError>;
     /// Stores whether the partner has to seal.
     fn set_sealing(&mut self, id: PartnerId, policy: SealingPolicy) -> Result<(), StoreError>;
+    /// Gives the partner another name.
+    fn set_name(&mut self, id: PartnerId, name: &str) -> Result<(), StoreError>;
+    /// Removes the partner with everything that belongs to it, for good; its audit entries stay. The work grows with
+    /// what it has.
+    fn delete(&mut self, id: PartnerId) -> Result<(), StoreError>;
     /// The partner's sealing keys, newest first, also those no longer accepted.
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError>;
     /// Adds a sealing key.

@@ -207,6 +207,8 @@ impl PartnerRepository for Unit {
         set_password_hash(PartnerId, &str) -> ();
         set_status(PartnerId, PartnerStatus) -> ();
         set_sealing(PartnerId, SealingPolicy) -> ();
+        set_name(PartnerId, &str) -> ();
+        delete(PartnerId) -> ();
         former_api_key_until(PartnerId) -> Option<OffsetDateTime>;
         add_sealing_key(PartnerId, &SealingKeyRecord) -> ();
         end_sealing_key(PartnerId, [u8; 8], OffsetDateTime) -> ();

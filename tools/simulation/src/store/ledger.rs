@@ -20,7 +20,7 @@ use super::{State, Unit, page_of};
 
 #[derive(Clone)]
 pub(super) struct AccountsRow {
-    partner: PartnerId,
+    pub(super) partner: PartnerId,
     sheet: BalanceSheet,
 }
 

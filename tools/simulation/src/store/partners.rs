@@ -93,6 +93,22 @@ impl PartnerRepository for Unit {
         Ok(())
     }
 
+    fn set_name(&mut self, id: PartnerId, name: &str) -> Result<(), StoreError> {
+        for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
+            name.clone_into(&mut row.credentials.partner.name);
+        }
+        Ok(())
+    }
+
+    /// Its rows alone: no run deletes a partner.
+    fn delete(&mut self, id: PartnerId) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        state.partners.retain(|row| row.credentials.partner.id != id);
+        state.accounts.retain(|row| row.partner != id);
+        state.sealing_keys.retain(|row| row.partner != id);
+        Ok(())
+    }
+
     fn set_sealing(&mut self, id: PartnerId, policy: SealingPolicy) -> Result<(), StoreError> {
         for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
             row.credentials.partner.sealing = policy;
