@@ -110,7 +110,7 @@ async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> 
     let (operation, error) = match routes.find(method, path) {
         RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
         RouteLookup::OtherMethods(others) => {
-            let methods: Vec<Method> = others.iter().flat_map(|operation| operation.methods()).collect();
+            let methods: Vec<Method> = others.iter().flat_map(|operation| operation.allowed()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
             (others.first().copied(), other_methods(methods))
         }

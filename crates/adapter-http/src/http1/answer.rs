@@ -7,11 +7,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use actix_http::{Request, Response};
+use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::ServiceResponse;
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::web::Bytes;
-use actix_web::Error;
 use tokio::time::sleep_until;
 
 use super::exchange::Exchange;
