@@ -34,7 +34,7 @@ fn floods() -> Vec<(&'static str, Vec<u8>)> {
     let floods = [
         ("short requests", repeated(&head("GET /x", ""))),
         ("heads of 96 headers", repeated(&head("GET /x", &many))),
-        ("documents that nobody reads", repeated(&head("GET /openapi.json", ""))),
+        ("documents that are not read", repeated(&head("GET /openapi.json", ""))),
         ("redirects", repeated(&head("GET /", ""))),
         ("responses without a body", repeated(&head("HEAD /docs", ""))),
         ("empty chunked bodies", repeated(&format!("{coded}0\r\n\r\n"))),
