@@ -54,7 +54,7 @@ fn canonical(block: IpNet) -> Option<IpNet> {
 }
 
 impl TrustedProxies {
-    fn contains(&self, address: IpAddr) -> bool {
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|block| block.contains(&address))
     }
 }
@@ -102,10 +102,15 @@ impl ClientAddress {
 
     /// The network that failures and budgets are counted by: an IPv4 address, or the /64 of an IPv6 address.
     pub(crate) fn network(self) -> Option<IpNet> {
-        match self.0? {
-            IpAddr::V4(address) => Some(IpAddr::V4(address).into()),
-            IpAddr::V6(address) => Ipv6Net::new(address, IPV6_PREFIX).ok().map(|net| net.trunc().into()),
-        }
+        self.0.and_then(network)
+    }
+}
+
+/// The network of an address: itself, or its /64.
+pub(crate) fn network(address: IpAddr) -> Option<IpNet> {
+    match address {
+        IpAddr::V4(address) => Some(IpAddr::V4(address).into()),
+        IpAddr::V6(address) => Ipv6Net::new(address, IPV6_PREFIX).ok().map(|net| net.trunc().into()),
     }
 }
 

@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::ApiError;
+use crate::http1::OverTls;
 use crate::openapi::openapi;
 use crate::pipeline::head::{self, JSON};
 use crate::pipeline::response_builder::STRICT_TRANSPORT_SECURITY;
@@ -176,7 +177,7 @@ impl File {
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::REFERRER_POLICY, "no-referrer"))
             .insert_header((header::CONTENT_SECURITY_POLICY, POLICY));
-        if request.app_config().secure() {
+        if request.app_data::<OverTls>().is_some() {
             response.insert_header(STRICT_TRANSPORT_SECURITY);
         }
         if known {

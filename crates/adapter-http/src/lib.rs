@@ -13,6 +13,7 @@ mod error;
 mod feed_waiters;
 mod fingerprint;
 mod handler_context;
+mod http1;
 mod idempotency;
 mod in_flight;
 mod input;
@@ -40,6 +41,7 @@ pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeade
 pub use drain::Drain;
 pub use dto::event::event_json;
 pub use feed_waiters::FeedWaiters;
+pub use http1::{Application, ConnectionSettings, serve_app};
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
 pub use operations::{OperationInfo, codes, operations};

@@ -24,6 +24,8 @@ pub enum RefusalKind {
     Rate,
     /// A body beyond the memory budget.
     Memory,
+    /// A connection beyond the share of its network.
+    Connection,
 }
 
 /// Records nothing.

@@ -179,14 +179,25 @@ impl Operation {
         self
     }
 
-    /// Its methods.
+    /// Its methods, as the OpenAPI document lists them.
     pub(crate) fn methods(&self) -> Vec<Method> {
         if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
     }
 
-    /// Whether it has this method.
+    /// All methods that it takes: `HEAD` wherever there is `GET`.
+    pub(crate) fn allowed(&self) -> Vec<Method> {
+        let mut methods = self.methods();
+        if self.method == Method::GET {
+            methods.push(Method::HEAD);
+        }
+        methods
+    }
+
+    /// Whether it takes this method.
     pub(crate) fn takes(&self, method: &Method) -> bool {
-        self.method == *method || (self.method == Method::PUT && *method == Method::PATCH)
+        self.method == *method
+            || (self.method == Method::PUT && *method == Method::PATCH)
+            || (self.method == Method::GET && *method == Method::HEAD)
     }
 
     /// The names in the path, in their order.

@@ -57,8 +57,10 @@ pub(crate) async fn serve(
         Pipeline { operation, shared, request, address: builder.address, state: PipelineState::default() };
     let outcome = AssertUnwindSafe(pipeline.run(ids, payload, &builder.request_id)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
-    let outcome =
-        audit_log::record(shared, operation, outcome, || pipeline.audit_entry(&builder.request_id)).await;
+    let outcome = audit_log::record(shared, (request.method(), operation), outcome, || {
+        pipeline.audit_entry(&builder.request_id)
+    })
+    .await;
     builder.partner = pipeline.state.partner();
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;

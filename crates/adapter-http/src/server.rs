@@ -1,21 +1,20 @@
 //! The HTTP server: actix with one handler for all requests.
 
-use std::future::poll_fn;
 use std::io;
 use std::net::TcpListener;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{self, Server};
 use actix_web::http::{ConnectionType, Method, header};
 use actix_web::web::{self, Bytes, Payload, ServiceConfig};
-use actix_web::{App, FromRequest as _, HttpRequest, HttpResponse, HttpServer};
+use actix_web::{App, FromRequest as _, HttpRequest, HttpResponse};
 use futures_util::stream::{self, StreamExt as _};
 use kopeck_api::Code;
 
 use crate::docs_page;
 use crate::error::ApiError;
+use crate::http1::{self, ConnectionSettings, OverTls};
 use crate::input::query;
 use crate::operations;
 use crate::pipeline;
@@ -71,23 +70,7 @@ async fn answer(
     if request.headers().contains_key(header::UPGRADE) {
         payload = announced_body(&request, payload).await?;
     }
-    let mut response = {
-        let mut responding = pin!(respond(&state, &request, payload));
-        let mut has_waited = false;
-        let response = poll_fn(|context| {
-            let polled = responding.as_mut().poll(context);
-            has_waited |= polled.is_pending();
-            polled
-        })
-        .await;
-        // actix-http 3.20 parses the rest of its buffer only while a response is pending. Without this yield,
-        // pipelined requests beyond the 128 KiB of the buffer would never be parsed if every earlier response was
-        // ready at once.
-        if !has_waited {
-            tokio::task::yield_now().await;
-        }
-        response
-    };
+    let mut response = respond(&state, &request, payload).await;
     state.shared.connections.close_if_draining(&mut response);
     if request.head().upgrade() {
         // actix would respond `Connection: upgrade`, and close.
@@ -127,12 +110,12 @@ async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> 
     let (operation, error) = match routes.find(method, path) {
         RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
         RouteLookup::OtherMethods(others) => {
-            let methods: Vec<Method> = others.iter().flat_map(|operation| operation.methods()).collect();
+            let methods: Vec<Method> = others.iter().flat_map(|operation| operation.allowed()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
             (others.first().copied(), other_methods(methods))
         }
         RouteLookup::NotFound if path == "/" && docs_page::is_served(shared, method) => {
-            return docs_page::redirect_to_docs(request.app_config().secure());
+            return docs_page::redirect_to_docs(request.app_data::<OverTls>().is_some());
         }
         RouteLookup::NotFound => match docs_page::file(path).filter(|_| shared.parts.settings.docs) {
             Some(file) if [Method::GET, Method::HEAD].contains(method) => {
@@ -158,28 +141,16 @@ fn other_methods(allowed: String) -> ApiError {
     ApiError::from(Code::MethodNotAllowed).allow(allowed)
 }
 
-/// The server of `$state`, not yet listening. A macro, because its type cannot be written.
-macro_rules! http_server {
-    ($state:expr) => {{
-        let state: HttpState = $state;
-        let HttpSettings { workers, max_connections, .. } = state.shared.parts.settings;
-        let workers = workers.max(1);
-        let connections = Arc::clone(&state.shared.connections);
-        HttpServer::new(move || {
-            let state = state.clone();
-            App::new().configure(move |config| configure(config, &state))
-        })
-        .workers(workers)
-        .on_connect(move |_, data| drop(data.insert(connections.open())))
-        // actix counts per worker, and hands a connection to another worker if one is full.
-        .max_connections(max_connections.div_ceil(workers))
-        .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(HEAD_DEADLINE)
-        .client_disconnect_timeout(DISCONNECT_DEADLINE)
-        .shutdown_timeout(STOP_SECONDS)
-        .tcp_nodelay(true)
-        .disable_signals()
-    }};
+fn connection_settings(state: &HttpState) -> ConnectionSettings {
+    let HttpSettings { workers, max_connections, .. } = state.shared.parts.settings;
+    ConnectionSettings {
+        workers,
+        max_connections,
+        keep_alive: KEEP_ALIVE,
+        head_deadline: HEAD_DEADLINE,
+        disconnect_deadline: DISCONNECT_DEADLINE,
+        stop_seconds: STOP_SECONDS,
+    }
 }
 
 /// Serves the API on `listener`.
@@ -192,7 +163,9 @@ macro_rules! http_server {
 /// If the listener cannot be used.
 pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
     close_if_unread(&listener, state.shared.parts.settings.answer_deadline)?;
-    Ok(http_server!(state).listen(listener)?.run())
+    let (settings, connections) = (connection_settings(&state), Arc::clone(&state.shared.connections));
+    let app = move || App::new().configure(|config| configure(config, &state));
+    http1::listen(listener, settings, &connections, app)
 }
 
 /// Serves the API behind TLS, HTTP/1.1 only. `tls` chooses the certificate.
@@ -201,7 +174,9 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
 /// If the listener cannot be used.
 pub fn serve_tls(listener: TcpListener, state: HttpState, tls: rustls::ServerConfig) -> io::Result<Server> {
     close_if_unread(&listener, state.shared.parts.settings.answer_deadline)?;
-    Ok(http_server!(state).tls_handshake_timeout(HEAD_DEADLINE).listen_rustls_0_23(listener, tls)?.run())
+    let (settings, connections) = (connection_settings(&state), Arc::clone(&state.shared.connections));
+    let app = move || App::new().app_data(OverTls).configure(|config| configure(config, &state));
+    http1::listen_tls(listener, settings, &connections, tls, app)
 }
 
 /// Lets the kernel close connections whose client does not read a response within `deadline`; accepted sockets inherit

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use crate::body::BodyMemory;
 use crate::bridge::ConcurrencyLimit;
 use crate::caller_cache::CallerCache;
-use crate::connections::Connections;
+use crate::connections::{Connections, NetworkShares};
 use crate::feed_waiters::FeedWaiters;
 use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
@@ -96,14 +96,19 @@ impl Shared {
             workers,
             body_memory,
             body_limit,
+            max_connections,
             ..
         } = parts.settings;
+        // The programs of a developer's machine are all of one network.
+        let counts_loopback = parts.sandbox.is_none();
+        let proxies = parts.settings.trusted_proxies.clone();
+        let shares = NetworkShares::new(max_connections, proxies, counts_loopback);
         let rate_limiter = rate_limit.map(|limit| PartnerRateLimiter::new(limit, Arc::clone(&parts.wall)));
         Self {
+            connections: Arc::new(Connections::shared(shares, Arc::clone(&parts.metrics))),
             parts,
             callers: CallerCache::default(),
             rate_limiter,
-            connections: Arc::default(),
             in_flight: InFlight::default(),
             logins: LoginQueue::new(logins_at_once),
             known_addresses: KnownAddresses::default(),

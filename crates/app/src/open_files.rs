@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use anyhow::ensure;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that a process has open beside its connections: the database, the log, timers.
+/// Files that stay free for other things than connections from partners, if there are so many: connections to webhooks, to
+/// the bank and to the operations port, temporary files.
 const BESIDE_CONNECTIONS: u64 = 128;
 
 /// What a process cannot do without: so many files, and so many for each processor. With two processors an idle process
@@ -13,25 +14,44 @@ const BESIDE_CONNECTIONS: u64 = 128;
 const AT_LEAST: u64 = 40;
 const AT_LEAST_FOR_A_PROCESSOR: u64 = 8;
 
-/// Raises the soft limit of open files to the hard one, and warns if `connections` do not fit into it. Many systems start
-/// a process with a soft limit of 1,024 for the sake of programs that use `select`; this one does not.
+/// Raises the soft limit of open files to the hard one, and returns how many of `connections` fit into it. Many systems
+/// start a process with a soft limit of 1,024 for the sake of programs that use `select`; this one does not.
 ///
 /// # Errors
 /// If the process could not even start to serve.
-pub(crate) fn raise_limit(connections: Option<u32>) -> anyhow::Result<()> {
+pub(crate) fn raise_limit(connections: u32) -> anyhow::Result<u32> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    let Some(limit) = (if raised.is_ok() { maximum } else { current }) else { return Ok(()) };
+    let Some(limit) = (if raised.is_ok() { maximum } else { current }) else { return Ok(connections) };
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;
     let needed = AT_LEAST + AT_LEAST_FOR_A_PROCESSOR * processors;
     ensure!(
         limit >= needed,
         "the limit of open files is {limit}, and at least {needed} are needed: raise it by `ulimit -n` or LimitNOFILE"
     );
-    if let Some(connections) = connections
-        && limit < u64::from(connections) + BESIDE_CONNECTIONS
-    {
-        log::warn!(limit, connections; "the limit of open files is too low for KOPECK_MAX_CONNECTIONS");
+    let served = connections.min(bearable(limit - needed));
+    if served < connections {
+        log::warn!(
+            limit, connections = served;
+            "the limit of open files is too low for KOPECK_MAX_CONNECTIONS: fewer connections are served"
+        );
     }
-    Ok(())
+    Ok(served)
+}
+
+/// The connections that may be open if `spare` files are left by what a process needs: half of them at least, and one in
+/// any case.
+fn bearable(spare: u64) -> u32 {
+    u32::try_from(spare - BESIDE_CONNECTIONS.min(spare / 2)).unwrap_or(u32::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_files_is_not_for_connections() {
+        let bearable: Vec<u32> = [0, 1, 8, 256, 1_000, u64::MAX].map(bearable).into();
+        assert_eq!(bearable, [1, 1, 4, 128, 872, u32::MAX]);
+    }
 }

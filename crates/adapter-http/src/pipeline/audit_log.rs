@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
+use actix_web::http::{Method, StatusCode};
 use kopeck_api::Code;
 use kopeck_audit::Outcome;
 use kopeck_port_store::StoreError;
@@ -25,8 +25,8 @@ struct EntryOutcome {
     code: Option<&'static str>,
 }
 
-/// The outcome to record, if any.
-fn entry_outcome(operation: &Operation, outcome: &HandlerResult) -> Option<EntryOutcome> {
+/// The outcome to record, if any. The response to `HEAD` has no body, so that it discloses nothing.
+fn entry_outcome(method: &Method, operation: &Operation, outcome: &HandlerResult) -> Option<EntryOutcome> {
     match outcome {
         Ok(answer) => {
             let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
@@ -35,7 +35,7 @@ fn entry_outcome(operation: &Operation, outcome: &HandlerResult) -> Option<Entry
                 // Written with its effect.
                 Effect::Mutate(_) => return None,
                 Effect::Login | Effect::Refresh => Outcome::Done,
-                Effect::Read(_) if operation.discloses => Outcome::Done,
+                Effect::Read(_) if operation.discloses && *method != Method::HEAD => Outcome::Done,
                 Effect::Read(_) => return None,
             };
             Some(EntryOutcome { outcome, status, code: None })
@@ -61,11 +61,11 @@ fn entry_outcome(operation: &Operation, outcome: &HandlerResult) -> Option<Entry
 /// 503 instead of tokens whose entry cannot be written.
 pub(crate) async fn record(
     shared: &Arc<Shared>,
-    operation: &Operation,
+    (method, operation): (&Method, &Operation),
     outcome: HandlerResult,
     draft: impl FnOnce() -> EntryDraft,
 ) -> HandlerResult {
-    let Some(entry_outcome) = entry_outcome(operation, &outcome) else { return outcome };
+    let Some(entry_outcome) = entry_outcome(method, operation, &outcome) else { return outcome };
     let EntryOutcome { outcome: audited, status, code } = entry_outcome;
     let entry = draft().with_outcome(audited, status, code);
     if outcome.is_err() || !matches!(operation.effect, Effect::Login | Effect::Refresh) {

@@ -16,6 +16,7 @@ use super::value_opener::RefusedSeals;
 use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
+use crate::http1::OverTls;
 use crate::operation::Operation;
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_POLICY, RemainingQuota};
 use crate::request_id::RequestId;
@@ -136,7 +137,7 @@ impl ResponseBuilder {
             operation: operation.map_or("-", |operation| operation.name),
             wants_sealed: head::wants_sealed(headers),
             discloses: operation.is_some_and(|operation| operation.discloses),
-            over_tls: request.app_config().secure(),
+            over_tls: request.app_data::<OverTls>().is_some(),
             began: Instant::now(),
         }
     }

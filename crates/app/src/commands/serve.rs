@@ -40,7 +40,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         args.front.body_memory / 2 >= args.body_limit,
         "KOPECK_BODY_MEMORY must be at least twice KOPECK_BODY_LIMIT"
     );
-    open_files::raise_limit(Some(args.front.max_connections))?;
+    let max_connections = open_files::raise_limit(args.front.max_connections)?;
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { IgnoredSignals::listen() })?;
     let certificate = certificate(&args.front)?;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         warn_about_plain_http(address);
     }
     warn_about_proxy_header(&args.front.trusted_proxies, args.front.proxy_header);
-    let state = process.http_state(args);
+    let state = process.http_state(args, max_connections);
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None
@@ -94,7 +94,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 
 /// Runs workers without the HTTP API until a stop signal.
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
-    open_files::raise_limit(None)?;
+    open_files::raise_limit(0)?;
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { IgnoredSignals::listen() })?;
     // Workers call the store one after the other, so a batch would hold one unit of work.
@@ -225,8 +225,8 @@ impl Process {
         })
     }
 
-    /// The HTTP API.
-    fn http_state(&self, args: &ServeArgs) -> HttpState {
+    /// The HTTP API with at most so many connections.
+    fn http_state(&self, args: &ServeArgs, max_connections: u32) -> HttpState {
         HttpState::new(HttpParts {
             env: Arc::clone(&self.application.env),
             wall: Arc::clone(&self.adapters.wall),
@@ -241,7 +241,7 @@ impl Process {
             settings: HttpSettings {
                 body_limit: args.body_limit,
                 body_memory: args.front.body_memory,
-                max_connections: usize::try_from(args.front.max_connections).unwrap_or(usize::MAX),
+                max_connections: usize::try_from(max_connections).unwrap_or(usize::MAX),
                 rate_limit: args.front.rate_limit(),
                 trusted_proxies: args.front.trusted_proxies.clone(),
                 proxy_header: args.front.proxy_header,

@@ -52,6 +52,7 @@ pub struct Metrics {
     throttled_refreshes: IntCounter,
     rate_limited: IntCounter,
     refused_bodies: IntCounter,
+    refused_connections: IntCounter,
     audit_notes: [IntCounter; 3],
     audit_heads: [IntCounter; 2],
     deliveries: [IntCounter; 2],
@@ -199,6 +200,10 @@ impl Metrics {
             refused_bodies: registrar.counter(
                 "kopeck_refused_bodies_total",
                 "Requests refused because the memory for request bodies was used up.",
+            )?,
+            refused_connections: registrar.counter(
+                "kopeck_refused_connections_total",
+                "Connections refused because their network had its share.",
             )?,
             audit_notes: audit_notes(&registrar)?,
             audit_heads: both(&heads, ["sent", "failed"])?,
@@ -391,6 +396,7 @@ impl HttpMetrics for Metrics {
             RefusalKind::Refresh => self.throttled_refreshes.inc(),
             RefusalKind::Rate => self.rate_limited.inc(),
             RefusalKind::Memory => self.refused_bodies.inc(),
+            RefusalKind::Connection => self.refused_connections.inc(),
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::time::Duration;
 
 use actix_web::dev::Server;
+use actix_web::guard::{self, Guard as _};
 use actix_web::http::header;
 use actix_web::web::{self, Data};
-use actix_web::{App, HttpResponse, HttpServer};
+use actix_web::{App, FromRequest, Handler, HttpResponse, Resource, Responder};
+use kopeck_adapter_http::{ConnectionSettings, serve_app};
 use serde_json::json;
 
 use super::Operations;
@@ -14,19 +17,40 @@ use super::Operations;
 /// Prometheus's content type.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// One thread for few clients.
+const SETTINGS: ConnectionSettings = ConnectionSettings {
+    workers: 1,
+    max_connections: 64,
+    keep_alive: Duration::from_secs(5),
+    head_deadline: Duration::from_secs(5),
+    disconnect_deadline: Duration::from_secs(1),
+    stop_seconds: 1,
+};
+
 /// Serves on `listener`.
 ///
 /// # Errors
 /// If the listener cannot be used.
 pub(super) fn serve(listener: TcpListener, operations: Operations) -> io::Result<Server> {
-    let server = HttpServer::new(move || {
+    serve_app(listener, SETTINGS, move || {
         App::new()
             .app_data(Data::new(operations.clone()))
-            .service(web::resource("/health/live").get(live))
-            .service(web::resource("/health/ready").get(ready))
-            .service(web::resource("/metrics").get(metrics))
-    });
-    Ok(server.workers(1).disable_signals().listen(listener)?.run())
+            .service(page("/health/live", live))
+            .service(page("/health/ready", ready))
+            .service(page("/metrics", metrics))
+    })
+}
+
+/// A page for `GET` and `HEAD`.
+fn page<F, Arguments>(path: &str, handler: F) -> Resource
+where
+    F: Handler<Arguments, Output: Responder + 'static>,
+    Arguments: FromRequest + 'static,
+{
+    let reads = guard::fn_guard(|context| guard::Get().check(context) || guard::Head().check(context));
+    let others =
+        || async { HttpResponse::MethodNotAllowed().insert_header((header::ALLOW, "GET, HEAD")).finish() };
+    web::resource(path).route(web::route().guard(reads).to(handler)).default_service(web::to(others))
 }
 
 /// Any response means that the process is alive.

@@ -69,8 +69,8 @@ fn calls_are_served_by_https_and_a_new_certificate_without_a_restart() {
     assert!(!curl(&first, &[], &running.base_url).status.success(), "the old one is shown no more");
 }
 
-/// The protocol that a client which offers these is given; `None` if the server refuses the handshake.
-fn negotiated(base_url: &str, trusted: &Path, offered: &[&str]) -> Option<String> {
+/// A client that trusts this certificate alone and offers these protocols.
+pub fn client_config(trusted: &Path, offered: &[&str]) -> rustls::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(trusted).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -80,6 +80,12 @@ fn negotiated(base_url: &str, trusted: &Path, offered: &[&str]) -> Option<String
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = offered.iter().map(|name| name.as_bytes().to_vec()).collect();
+    config
+}
+
+/// The protocol that a client which offers these is given; `None` if the server refuses the handshake.
+fn negotiated(base_url: &str, trusted: &Path, offered: &[&str]) -> Option<String> {
+    let config = client_config(trusted, offered);
     let mut client =
         rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
     let mut stream = TcpStream::connect(base_url.strip_prefix("https://").unwrap()).unwrap();

@@ -46,6 +46,7 @@ async fn refusals_and_the_database_are_counted() {
     metrics.record_refusal(RefusalKind::Rate);
     metrics.record_refusal(RefusalKind::Rate);
     metrics.record_refusal(RefusalKind::Memory);
+    metrics.record_refusal(RefusalKind::Connection);
     metrics.began(Access::Write, Duration::from_micros(200));
     metrics.ended(Access::Write, Duration::from_millis(2));
     metrics.failed(Access::Read, Outage::Locked);
@@ -74,6 +75,7 @@ async fn refusals_and_the_database_are_counted() {
         "kopeck_throttled_refreshes_total 1",
         "kopeck_rate_limited_total 2",
         "kopeck_refused_bodies_total 1",
+        "kopeck_refused_connections_total 1",
         r#"kopeck_database_wait_seconds_count{access="read"} 0"#,
         r#"kopeck_database_wait_seconds_bucket{access="write",le="0.00025"} 1"#,
         r#"kopeck_database_use_seconds_bucket{access="write",le="0.0025"} 1"#,
