@@ -169,7 +169,7 @@ impl Pipeline<'_> {
             Ok(()) => self.shared.callers.forget_partner(partner),
             // The next request with the key tries again; this one does not depend on it.
             Err(error) => {
-                log::warn!(partner:% = partner, error:% = error; "the first use of a sealing key is not stored")
+                log::warn!(partner:% = partner, error:% = error; "the first use of a sealing key is not stored");
             }
         }
     }
