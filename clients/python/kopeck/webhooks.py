@@ -50,7 +50,7 @@ class WebhookVerifier:
         require_sealed: bool = True,
     ) -> None:
         """`sealing_key` opens sealed events, `also_open_with` are further keys for them, while keys are rotated. With a key,
-        an event in clear is refused, so that nobody forges one who got hold of the secret alone, unless `require_sealed` is
+        an event in plaintext is refused, so that the secret alone is not enough to forge one, unless `require_sealed` is
         false."""
         if not secrets:
             raise ValueError("a secret is needed")

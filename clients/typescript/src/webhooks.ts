@@ -33,8 +33,8 @@ export interface WebhookVerifierOptions {
   /** Further keys that open events, while keys are rotated. */
   readonly alsoOpenWith?: readonly (SealingKey | string)[] | undefined;
   /**
-   * Whether an event in clear is refused, so that nobody forges one who got hold of the secret alone. By default so with a
-   * sealing key.
+   * Whether an event in plaintext is refused, so that the secret alone is not enough to forge one. By default so with a sealing
+   * key.
    */
   readonly requireSealed?: boolean | undefined;
   /** The time in milliseconds. Default: `Date.now`. */

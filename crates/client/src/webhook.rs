@@ -28,7 +28,7 @@ pub enum WebhookError {
     /// The event is sealed under a key that the verifier does not have.
     #[error("sealed under key {0}, which this verifier does not have: was the sealing key rotated?")]
     UnknownKey(KeyId),
-    /// The event is not sealed, though the verifier has a sealing key: whoever knows the secret may have made it.
+    /// The event is not sealed, though the verifier has a sealing key: an attacker with the secret may have made it.
     #[error("the event is not sealed, and this verifier has a sealing key: it takes sealed events only")]
     NotSealed,
     /// The event does not open.
@@ -95,7 +95,7 @@ impl WebhookVerifier {
     }
 
     /// Opens the data of sealed events. From now on an event in plaintext is refused: under the policy `required` events are
-    /// sealed, and someone who got hold of the secret alone shall not forge one.
+    /// sealed, and the secret alone is not enough to forge one.
     #[must_use]
     pub fn sealing_key(mut self, key: SealingKey) -> Self {
         self.sealing_keys.push(key);

@@ -105,7 +105,7 @@ async fn a_client_that_learns_the_new_key_an_hour_later_misses_nothing() {
     let old_verifier = partner.verifier(&old, &[]);
     verify(&old_verifier, &partner.work(&stays).await).unwrap();
 
-    // Nobody but the operator has the new key.
+    // Only the operator has the new key.
     let new = partner.rotate(&[]);
     for round in 0..2 {
         let fresh = partner.client(&old, &[]);
