@@ -47,6 +47,14 @@ impl Partner {
         SealingKey::parse(self.installation.succeed(&[&rotate[..], options].concat()).trim()).unwrap()
     }
 
+    /// Whether each key is used, the newest first, as the operator sees it.
+    fn first_uses(&self) -> Vec<bool> {
+        let shown = self.installation.succeed(&["partner", "show", &self.secrets.id, "--json"]);
+        let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let keys = shown["sealingKeys"].as_array().unwrap();
+        keys.iter().map(|key| key["firstUsedAt"].is_string()).collect()
+    }
+
     /// A client that logs in anew, so that nothing remembers its token.
     fn client(&self, key: &SealingKey, others: &[&SealingKey]) -> Client {
         let builder = Client::builder(&self.running.as_ref().unwrap().base_url)
@@ -123,12 +131,14 @@ async fn a_client_that_learns_the_new_key_an_hour_later_misses_nothing() {
     // The partner adds the new key everywhere, before anything seals with it.
     let prepared = partner.client(&old, &[&new]);
     assert_eq!(key_of(&partner.work(&prepared).await), old.id());
+    assert_eq!(partner.first_uses(), [false, true]);
 
     // From its first sealed request on, here the login, the new key is the default; a receiver that has both misses nothing.
     let changed = partner.client(&new, &[&old]);
     let verifier = partner.verifier(&old, &[&new]);
     let received = partner.work(&changed).await;
     assert_eq!(key_of(&received), new.id());
+    assert_eq!(partner.first_uses(), [true, true]);
     verify(&verifier, &received).unwrap();
     verify(&partner.verifier(&new, &[]), &received).unwrap();
     assert_eq!(verify(&old_verifier, &received), Err(WebhookError::UnknownKey(new.id())));
