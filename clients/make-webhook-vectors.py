@@ -15,6 +15,7 @@ SECRETS = ["whsec_" + base64.b64encode(bytes([first] * 32)).decode() for first i
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 BODY = json.dumps({"id": ID, "seq": 4, "type": "employee.created", "createdAt": "2026-02-07T09:05:00Z",
                    "data": {"idEmployee": ID, "customId": "Ёж-1"}}, ensure_ascii=False, separators=(",", ":"))
+UNSEALED = BODY[:-1] + ',"sealed":null}'
 NOW = 1_770_455_100
 
 
@@ -55,6 +56,11 @@ print(json.dumps({"deliveries": [
     vector("no header of signatures", "header", [one], good, leave_out="webhook-signature"),
     vector("a timestamp that is no number", "header", [one], good, at="soon"),
     vector("a negative timestamp", "header", [one], good, at=-NOW),
+    vector("an identifier that is not ASCII", "header", [one], good, message="ё" + ID[1:]),
+    vector("an identifier in Latin-1", "header", [one], good, message="\u00ff" + ID[1:]),
+    vector("signatures that are not ASCII", "header", [one], f"v1,ё {good}"),
+    vector("a timestamp in other digits", "header", [one], good, at="١٧٧٠٤٥٥١٠٠"),
+    vector("nothing sealed under the name of what is", "sealed", [one], signed(one, body=UNSEALED), body=UNSEALED),
     vector("no JSON", "body", [one], signed(one, body="hello"), body="hello"),
     vector("nested deeply", "body", [one], signed(one, body="[" * 5_000), body="[" * 5_000),
     vector("no event", "body", [one], signed(one, body='{"id":7}'), body='{"id":7}'),

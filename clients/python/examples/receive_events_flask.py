@@ -1,7 +1,7 @@
 """Receives the events of a webhook with Flask, and handles each once.
 
     pip install flask
-    KOPECK_WEBHOOK_SECRET=whsec_… PORT=8000 python examples/receive_events_flask.py
+    KOPECK_WEBHOOK_SECRET=whsec_… KOPECK_SEALING_KEY=sk_… PORT=8000 python examples/receive_events_flask.py
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import kopeck
 from flask import Flask, request
 from werkzeug.serving import make_server
 
-verifier = kopeck.WebhookVerifier(os.environ["KOPECK_WEBHOOK_SECRET"])
+# With the key it opens sealed events, and refuses all others. Without one it takes those of a webhook with `sealed: false`.
+verifier = kopeck.WebhookVerifier(
+    os.environ["KOPECK_WEBHOOK_SECRET"], sealing_key=os.environ.get("KOPECK_SEALING_KEY")
+)
 app = Flask(__name__)
 # In a real receiver a table with a unique index, written in the transaction of what an event brings about.
 seen: set[str] = set()

@@ -121,7 +121,7 @@ class Sealing:
     answers: bool
 
     def render(self, call: Call, nonce: str, now_unix: int) -> Rendered:
-        """The call with its body sealed and, if that is wanted, its identifiers and its query too."""
+        """The call with its body sealed and, if that is wanted, its query too. See `_seals_identifiers`."""
         bound = self._bound_path(call)
 
         def seal(slot: str, plaintext: str) -> str:
@@ -129,10 +129,10 @@ class Sealing:
             return sealing.seal(self.key, context, now_unix, plaintext)
 
         path, query = call.path_with(_plain), call.query
-        if self.parameters:
+        if self._seals_identifiers(call):
             path = call.path_with(lambda name, value: seal(f"path:{name}", str(value)))
-            if query:
-                query = {"sealed": seal("query", to_json(query))}
+        if self.parameters and query:
+            query = {"sealed": seal("query", to_json(query))}
         target = path + _query_text(query)
         if call.body is None:
             return Rendered(target)
@@ -141,13 +141,18 @@ class Sealing:
     def open(self, call: Call, nonce: str, status: int, now_unix: int, body: str) -> str:
         """Opens the body of an answer to `call`."""
         text = _envelope(body)
-        key_id = sealing.key_id_of(text)
-        key = next((key for key in self.other_keys if key.key_id == key_id), self.key)
+        key = sealing.key_named((self.key, *self.other_keys), text, "client")
         context = ResponseContext(call.operation.method, self._bound_path(call), nonce, status)
         return sealing.open_sealed(key, context, now_unix, text)
 
+    def _seals_identifiers(self, call: Call) -> bool:
+        """As an option, and always where nothing else would show that a change comes from the partner: the policy
+        `required` refuses one without a body and with a clear path."""
+        return self.parameters or (call.operation.changes and call.body is None)
+
     def _bound_path(self, call: Call) -> str:
-        return sealing.bound_path(call.path_with((lambda name, value: "*") if self.parameters else _plain))
+        sealed = self._seals_identifiers(call)
+        return sealing.bound_path(call.path_with((lambda name, value: "*") if sealed else _plain))
 
 
 def render_clear(call: Call) -> Rendered:

@@ -185,6 +185,18 @@ def key_id_of(text: str) -> bytes | None:
     return raw[1:9] if raw is not None and len(raw) == _HEADER_LEN and raw[:1] == _SUITE else None
 
 
+def key_named(keys: Sequence[SealingKey], text: str, holder: str) -> SealingKey:
+    """The one of the keys that a text says it is sealed under. Raises `SealingError`, which says what `holder` lacks."""
+    key_id = key_id_of(text)
+    if key_id is None:
+        raise SealingError("it is not of the sealed form")
+    for key in keys:
+        if key.key_id == key_id:
+            return key
+    reason = f"sealed under key {key_id.hex()}, which this {holder} does not have: was the sealing key rotated?"
+    raise SealingError(reason)
+
+
 def bound_path(called: str) -> str:
     """The path that sealed values are bound to: without query and final slash, `*` for each sealed segment."""
     path = called.partition("?")[0].removesuffix("/")

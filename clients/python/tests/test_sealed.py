@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import unittest
 from uuid import UUID
 
-from kopeck import RetryPolicy, SealingError, SealingKey
+from kopeck import RetryPolicy, SealingError, SealingKey, operations
+from kopeck.call import Sealing, call_of
 from kopeck.sealing import RequestContext, ResponseContext, bound_path, open_sealed, seal
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
@@ -54,6 +56,30 @@ class Sealed(unittest.TestCase):
         self.assertEqual(rename.target, f"/v1/category/{ID}")
         opened(rename, "body", json.loads(rename.body)["sealed"])
 
+    def test_a_change_without_a_body_has_its_identifiers_sealed(self) -> None:
+        def erased(seen: Seen) -> Reply:
+            return sealed(seen, PAIR if seen.path in TOKEN_PATHS else {"idEmployee": str(ID), "idCard": str(ID)})
+
+        with Stub(erased, tokens=erased) as stub, stub.client(sealing_key=KEY) as client:
+            client.employees.erase(ID)
+            client.cards.unlink(ID, ID)
+            erase, unlink = stub.calls()
+        self.assertEqual(opened(erase, "path:idEmployee", erase.path.split("/")[3]), str(ID))
+        self.assertEqual(opened(unlink, "path:idEmployee", unlink.path.split("/")[3]), str(ID))
+        self.assertEqual(opened(unlink, "path:idCard", unlink.path.split("/")[5]), str(ID))
+
+    def test_every_change_seals_its_body_or_its_path(self) -> None:
+        sealing = Sealing(KEY, (), parameters=False, answers=True)
+        for name, operation in vars(operations).items():
+            if not isinstance(operation, operations.Operation) or operation.method == "GET":
+                continue
+            ids = (ID,) * operation.path.count("{")
+            with self.subTest(name):
+                bare = sealing.render(call_of(operation, ids, None, None, None), "n" * 16, 1)
+                self.assertEqual(bare.target.count("/s1."), len(ids) if operation.changes else 0)
+                whole = sealing.render(call_of(operation, ids, None, {}, None), "n" * 16, 1)
+                self.assertNotIn("s1.", whole.target)
+
     def test_an_answer_opens_under_any_of_the_keys_and_for_its_call_only(self) -> None:
         def under_next(seen: Seen) -> Reply:
             return sealed(seen, PAIR if seen.path in TOKEN_PATHS else EMPTY, key=NEXT)
@@ -61,7 +87,8 @@ class Sealed(unittest.TestCase):
         with Stub(under_next, tokens=under_next) as stub:
             with stub.client(sealing_key=KEY, also_open_with=[NEXT]) as client:
                 self.assertEqual(client.categories.list().data, ())
-            with stub.client(sealing_key=KEY) as client, self.assertRaises(SealingError):
+            unknown = "sealed under key 0303030303030303, which this client does not have: was the sealing key rotated?"
+            with stub.client(sealing_key=KEY) as client, self.assertRaisesRegex(SealingError, re.escape(unknown)):
                 client.categories.list()
 
         def as_another_status(seen: Seen) -> Reply:

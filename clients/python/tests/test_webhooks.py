@@ -51,6 +51,46 @@ class Deliveries(unittest.TestCase):
         self.assertEqual(verifier.verify(headers, body.encode(), now=NOW).data, {"idCard": "x"})
         with self.assertRaisesRegex(kopeck.WebhookError, "no sealing key"):
             kopeck.WebhookVerifier(SECRET).verify(headers, body.encode(), now=NOW)
+        newer = "sk_" + base64.urlsafe_b64encode(bytes(range(1, 41))).decode().rstrip("=")
+        with self.assertRaises(kopeck.WebhookError) as refused:
+            kopeck.WebhookVerifier(SECRET, sealing_key=newer).verify(headers, body.encode(), now=NOW)
+        unknown = "sealed under key 0001020304050607, which this verifier does not have: was the sealing key rotated?"
+        self.assertIn(unknown, str(refused.exception))
+        self.assertEqual(refused.exception.reason, "sealed")
+        both = kopeck.WebhookVerifier(SECRET, sealing_key=newer, also_open_with=[key])
+        self.assertEqual(both.verify(headers, body.encode(), now=NOW).data, {"idCard": "x"})
+
+    def test_with_a_sealing_key_an_event_in_clear_is_refused(self) -> None:
+        key = SealingKey(bytes(8), bytes(32))
+        texts: list[dict[str, object]] = [{}, {"sealed": None}, {"sealed": False}, {"sealed": "s1.x"}, {"sealed": {}}]
+        for sealed in texts:
+            with self.subTest(sealed):
+                body = json.dumps({**EVENT, **sealed})
+                headers = self.headers(body, datetime.fromtimestamp(NOW, timezone.utc))
+                with self.assertRaises(kopeck.WebhookError) as refused:
+                    kopeck.WebhookVerifier(SECRET, sealing_key=key).verify(headers, body.encode(), now=NOW)
+                self.assertEqual(refused.exception.reason, "sealed")
+        body = json.dumps(EVENT)
+        headers = self.headers(body, datetime.fromtimestamp(NOW, timezone.utc))
+        told_otherwise = kopeck.WebhookVerifier(SECRET, sealing_key=key, require_sealed=False)
+        self.assertEqual(told_otherwise.verify(headers, body.encode(), now=NOW).data, {"idCard": "x"})
+
+    def test_a_stranger_causes_no_other_error(self) -> None:
+        body = json.dumps(EVENT)
+        good = self.headers(body, datetime.fromtimestamp(NOW, timezone.utc))
+        verifiers = (kopeck.WebhookVerifier(SECRET), kopeck.WebhookVerifier(SECRET, sealing_key=SealingKey(bytes(8), bytes(32))))
+        # As ASGI servers, aiohttp and WSGI servers decode what is not ASCII, and what else a header may hold.
+        odd = ("\udcff", "\u00ff", "\ud800", "ё", "\0", "", " ", "-1", "1e3", "٣", "9" * 400, "v1,", "v1,\udcff", "v1,ё", "v1,=")
+        for verifier in verifiers:
+            for name in good:
+                for value in odd:
+                    with self.subTest((name, value)), self.assertRaises(kopeck.WebhookError) as refused:
+                        verifier.verify({**good, name: value}, body.encode(), now=NOW)
+                    self.assertIn(refused.exception.reason, ("header", "timestamp", "signature"))
+            for bytes_ in (b"", b"\xff\xfe", b"\0", b"[" * 100_000, body.encode("utf-16")):
+                with self.subTest(bytes_[:8]), self.assertRaises(kopeck.WebhookError) as refused:
+                    verifier.verify(good, bytes_, now=NOW)
+                self.assertEqual(refused.exception.reason, "signature")
 
     def test_secrets_have_a_form(self) -> None:
         for secrets in ((), ("whsec_?",), ("",), ("whsec_",), ("whsec_AQE=",), (SECRET.removeprefix("whsec_"),)):

@@ -2,7 +2,7 @@
  * Receives the events of a webhook with Express, and handles each once.
  *
  *     npm install express
- *     KOPECK_WEBHOOK_SECRET=whsec_… PORT=8000 node examples/receive-events-express.ts
+ *     KOPECK_WEBHOOK_SECRET=whsec_… KOPECK_SEALING_KEY=sk_… PORT=8000 node examples/receive-events-express.ts
  */
 
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,8 @@ import { WebhookError, WebhookVerifier } from "kopeck";
 
 const secret = process.env["KOPECK_WEBHOOK_SECRET"];
 if (!secret) throw new Error("KOPECK_WEBHOOK_SECRET is not set");
-const verifier = new WebhookVerifier(secret);
+// With the key it opens sealed events, and refuses all others. Without one it takes those of a webhook with `sealed: false`.
+const verifier = new WebhookVerifier(secret, { sealingKey: process.env["KOPECK_SEALING_KEY"] });
 // In a real receiver a table with a unique index, written in the transaction of what an event brings about.
 const seen = new Set<string>();
 

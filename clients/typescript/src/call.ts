@@ -1,10 +1,8 @@
 /** A call before it is sent, and how it is written, in clear or sealed. */
 
-import { equalBytes } from "@noble/ciphers/utils.js";
-
 import { ConfigError, SealingError } from "./errors.js";
 import type { Operation } from "./operations.js";
-import { boundPath, keyIdOf, open, seal, type SealingKey } from "./sealing.js";
+import { boundPath, keyNamed, open, seal, type SealingKey } from "./sealing.js";
 
 export const JSON_TYPE = "application/json";
 export const SEALED_TYPE = "application/sealed+json";
@@ -62,14 +60,14 @@ export function renderClear(call: Call): Rendered {
   return call.body === undefined ? { target } : { target, body: call.body, contentType: JSON_TYPE };
 }
 
-/** The call with its body sealed and, if that is wanted, its identifiers and its query too. */
+/** The call with its body sealed and, if that is wanted, its query too. See `sealsIdentifiers`. */
 export async function renderSealed(call: Call, sealing: Sealing, nonce: string, nowUnix: number): Promise<Rendered> {
   const { method } = call.operation;
   const path = boundTo(call, sealing);
   const sealed = (slot: string, plaintext: string) =>
     seal(sealing.key, { method, path, nonce, slot }, nowUnix, plaintext);
   const names = placeholders(call);
-  const values = sealing.parameters
+  const values = sealsIdentifiers(call, sealing)
     ? await Promise.all(call.values.map((id, place) => sealed(`path:${names[place]}`, id)))
     : call.values;
   const sealsQuery = sealing.parameters && Object.keys(call.query).length > 0;
@@ -89,14 +87,21 @@ export async function openAnswer(
   body: string,
 ): Promise<string> {
   const text = envelope(body);
-  const id = keyIdOf(text);
-  const key = sealing.otherKeys.find((other) => id && equalBytes(other.id, id)) ?? sealing.key;
+  const key = keyNamed([sealing.key, ...sealing.otherKeys], text, "client");
   const context = { method: call.operation.method, path: boundTo(call, sealing), nonce, status };
   return open(key, context, nowUnix, text);
 }
 
+/**
+ * As an option, and always where nothing else would show that a change comes from the partner: the policy `required` refuses
+ * one without a body and with a clear path.
+ */
+function sealsIdentifiers(call: Call, sealing: Sealing): boolean {
+  return sealing.parameters || (call.operation.changes && call.body === undefined);
+}
+
 function boundTo(call: Call, sealing: Sealing): string {
-  return boundPath(pathWith(call, sealing.parameters ? call.values.map(() => "*") : call.values));
+  return boundPath(pathWith(call, sealsIdentifiers(call, sealing) ? call.values.map(() => "*") : call.values));
 }
 
 function pathWith(call: Call, values: readonly string[]): string {

@@ -137,6 +137,16 @@ export function keyIdOf(text: string): Bytes | undefined {
   return raw?.length === HEADER && raw[0] === SUITE ? raw.slice(1, 9) : undefined;
 }
 
+/** The one of the keys that a text says it is sealed under. Throws {@link SealingError}, which says what `holder` lacks. */
+export function keyNamed(keys: readonly SealingKey[], text: string, holder: string): SealingKey {
+  const id = keyIdOf(text);
+  if (!id) throw new SealingError("it is not of the sealed form");
+  const key = keys.find((one) => equalBytes(one.id, id));
+  if (key) return key;
+  const named = bytesToHex(id);
+  throw new SealingError(`sealed under key ${named}, which this ${holder} does not have: was the sealing key rotated?`);
+}
+
 /** The path that sealed values are bound to: without query and final slash, `*` for each sealed segment. */
 export function boundPath(called: string): string {
   const path = called.split("?", 1)[0]!.replace(/\/$/, "");

@@ -2,13 +2,14 @@
 
 import { objectOf } from "./answer.js";
 import { type Bytes, textOf, utf8 } from "./bytes.js";
-import { ConfigError, KopeckError } from "./errors.js";
+import { ConfigError, KopeckError, SealingError } from "./errors.js";
 import type { Event } from "./models/events.js";
-import { open, type SealingKey, WINDOW_SECONDS } from "./sealing.js";
+import { keyNamed, open, SealingKey, WINDOW_SECONDS } from "./sealing.js";
 
 /**
  * What is wrong with a delivery: a header is missing or malformed; the timestamp is more than five minutes away (old, or your
- * clock is wrong); no signature is right; the event cannot be opened; the body is no event.
+ * clock is wrong); no signature is right; the event cannot be opened, or is in clear and should not be; the body
+ * is no event.
  */
 export type WebhookFault = "header" | "timestamp" | "signature" | "sealed" | "body";
 
@@ -28,7 +29,14 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** What a verifier may need beside the secrets. */
 export interface WebhookVerifierOptions {
   /** Opens the data of sealed events. */
-  readonly sealingKey?: SealingKey | undefined;
+  readonly sealingKey?: SealingKey | string | undefined;
+  /** Further keys that open events, while keys are rotated. */
+  readonly alsoOpenWith?: readonly (SealingKey | string)[] | undefined;
+  /**
+   * Whether an event in plaintext is refused, so that the secret alone is not enough to forge one. By default so with a sealing
+   * key.
+   */
+  readonly requireSealed?: boolean | undefined;
   /** The time in milliseconds. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
@@ -36,7 +44,9 @@ export interface WebhookVerifierOptions {
 /** Checks deliveries under the webhook's secrets; during a rotation there are two. */
 export class WebhookVerifier {
   readonly #keys: Promise<CryptoKey[]>;
-  readonly #options: WebhookVerifierOptions;
+  readonly #sealingKeys: readonly SealingKey[];
+  readonly #requiresSealed: boolean;
+  readonly #clock: () => number;
 
   /** Throws `ConfigError` if a secret is not `whsec_` and base64 of 32 bytes. */
   constructor(secrets: string | readonly string[], options: WebhookVerifierOptions = {}) {
@@ -50,7 +60,11 @@ export class WebhookVerifier {
       return decoded;
     });
     this.#keys = Promise.all(bytes.map((one) => crypto.subtle.importKey("raw", one, algorithm, false, ["verify"])));
-    this.#options = options;
+    const { sealingKey, alsoOpenWith = [], requireSealed = true, clock = Date.now } = options;
+    const given = sealingKey === undefined ? alsoOpenWith : [sealingKey, ...alsoOpenWith];
+    this.#sealingKeys = given.map((key) => (typeof key === "string" ? SealingKey.parse(key) : key));
+    this.#requiresSealed = requireSealed && given.length > 0;
+    this.#clock = clock;
   }
 
   /**
@@ -61,10 +75,15 @@ export class WebhookVerifier {
   async verify(headers: WebhookHeaders, body: string | Uint8Array): Promise<Event> {
     const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(headers, `webhook-${name}`));
     if (!id || !sent || signatures === undefined) throw new WebhookError("header", "a header of webhooks is missing");
+    if (!/^[ -~]*$/.test(id + signatures)) throw new WebhookError("header", "a header of webhooks is not ASCII");
     if (!/^\d{1,15}$/.test(sent)) throw new WebhookError("header", "the timestamp is no number");
-    const now = (this.#options.clock ?? Date.now)() / 1_000;
+    const now = this.#clock() / 1_000;
     if (Math.abs(now - Number(sent)) > WINDOW_SECONDS) {
       throw new WebhookError("timestamp", "the timestamp is more than five minutes away");
+    }
+    // A framework that has parsed the body, or did not read it since its type is another one, has left an object or nothing.
+    if (typeof body !== "string" && !((body as unknown) instanceof Uint8Array)) {
+      throw new WebhookError("body", "the body is not given as it came, as text or bytes");
     }
     const text = typeof body === "string" ? body : textOf(body);
     if (text === undefined) throw new WebhookError("body", "the body is not UTF-8");
@@ -82,10 +101,11 @@ export class WebhookVerifier {
     try {
       const { sealed, ...others } = objectOf(JSON.parse(text));
       const fields: Record<string, unknown> = others;
-      if (typeof sealed === "string") {
-        const { sealingKey } = this.#options;
-        if (!sealingKey) throw new WebhookError("sealed", "the event is sealed, and there is no sealing key");
-        fields.data = JSON.parse(await opened(sealingKey, id, now, sealed));
+      if (sealed !== undefined) {
+        fields.data = JSON.parse(await opened(this.#sealingKeys, id, now, String(sealed)));
+      } else if (this.#requiresSealed) {
+        const reason = "the event is not sealed, and this verifier has a sealing key: it takes sealed events only";
+        throw new WebhookError("sealed", reason);
       }
       const { id: named, seq, type, createdAt, data } = fields;
       const isEvent = typeof named === "string" && typeof type === "string" && typeof createdAt === "string";
@@ -98,11 +118,13 @@ export class WebhookVerifier {
   }
 }
 
-async function opened(key: SealingKey, id: string, now: number, sealed: string): Promise<string> {
+async function opened(keys: readonly SealingKey[], id: string, now: number, sealed: string): Promise<string> {
+  if (keys.length === 0) throw new WebhookError("sealed", "the event is sealed, and this verifier has no sealing key");
   try {
-    return await open(key, { direction: "evt", nonce: id }, now, sealed);
+    return await open(keyNamed(keys, sealed, "verifier"), { direction: "evt", nonce: id }, now, sealed);
   } catch (cause) {
-    throw new WebhookError("sealed", "the event cannot be opened", { cause });
+    const reason = cause instanceof SealingError ? `: ${cause.message}` : "";
+    throw new WebhookError("sealed", `the event cannot be opened${reason}`, { cause });
   }
 }
 

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { SealingError } from "../dist/index.js";
+import { renderSealed } from "../dist/call.js";
+import * as operations from "../dist/operations.js";
 import { boundPath, open, seal, SealingKey } from "../dist/sealing.js";
 import { stub, TOKEN_PATHS } from "./stub.js";
 
@@ -51,11 +53,37 @@ test("parameters travel clear by default, and bodies are bound to them", async (
   await body(rename);
 });
 
+test("a change without a body has its identifiers sealed", async (t) => {
+  const { client, calls } = await stub(t, (seen) => sealed(seen, TOKEN_PATHS.includes(seen.path) ? PAIR : {}), answer);
+  await client({ sealingKey: KEY }).cards.unlink(ID, ID);
+  const [unlink] = calls();
+  assert.equal(await opened(unlink, "path:idEmployee", unlink.path.split("/")[3]), ID);
+  assert.equal(await opened(unlink, "path:idCard", unlink.path.split("/")[5]), ID);
+});
+
+test("every change seals its body or its path", async () => {
+  const sealing = { key: KEY, otherKeys: [], parameters: false, answers: true };
+  for (const operation of Object.values(operations).filter(({ method }) => method !== undefined && method !== "GET")) {
+    const values = Array.from(operation.path.matchAll(/\{/g), () => ID);
+    const call = { operation, values, query: {}, body: undefined, key: "k" };
+    const bare = await renderSealed(call, sealing, "n".repeat(16), 1);
+    const count = bare.target.split("/s1.").length - 1;
+    assert.equal(count, operation.changes ? values.length : 0, operation.path);
+    const whole = await renderSealed({ ...call, body: "{}" }, sealing, "n".repeat(16), 1);
+    assert.ok(!whole.target.includes("s1."), operation.path);
+  }
+});
+
 test("an answer opens under any of the keys and for its call only", async (t) => {
   const underNext = (seen) => sealed(seen, said(seen), { key: NEXT });
   const next = await stub(t, underNext, underNext);
   assert.deepEqual((await next.client({ sealingKey: KEY, alsoOpenWith: [NEXT] }).categories.list()).data, []);
-  await assert.rejects(next.client({ sealingKey: KEY }).categories.list(), SealingError);
+  const unknown = "sealed under key 0303030303030303, which this client does not have: was the sealing key rotated?";
+  await assert.rejects(next.client({ sealingKey: KEY }).categories.list(), (error) => {
+    assert.ok(error instanceof SealingError);
+    assert.ok(error.message.includes(unknown), error.message);
+    return true;
+  });
 
   const asAnother = async (seen) => ({ ...(await sealed(seen, EMPTY, { status: 404 })), status: 200 });
   const { client, calls } = await stub(t, asAnother, answer);

@@ -17,7 +17,7 @@ export function parseKey(text) {
 
 /** A nonce of 128 random bits. */
 export function freshNonce() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, "0")).join("");
+  return hex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
 /**
@@ -37,6 +37,10 @@ export async function openResponse(key, context, status, sealed) {
   if (!sealed.startsWith("s1.")) throw new Error("a sealed value begins with s1.");
   const bytes = fromBase64url(sealed.slice(3));
   const header = bytes.subarray(0, HEADER);
+  const id = hex(header.subarray(1, 9));
+  if (id !== hex(key.id)) {
+    throw new Error(`sealed under key ${id}, which this page does not have: was the sealing key rotated?`);
+  }
   const aad = pae(FORMAT, header, context.method, context.path, String(status).padStart(3, "0"));
   const { secret, iv } = await derive(key, header, "res", { ...context, slot: "body" });
   const padded = chacha20poly1305(secret, iv, aad).decrypt(bytes.subarray(HEADER));
@@ -66,6 +70,10 @@ export function toBase64url(bytes) {
 export function fromBase64url(text) {
   const plain = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(plain, character => character.charCodeAt(0));
+}
+
+function hex(bytes) {
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function makeHeader(key, salt, seconds) {

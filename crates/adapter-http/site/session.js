@@ -51,6 +51,8 @@ export async function send({ method, path, query, body, key, byApiKey, seal, sea
   if (sealAnswer) headers.accept = SEALED;
   const sealed = async (slot, value) => sealRequest(session.key, { ...bound, slot }, withSecrets(JSON.stringify(value)));
   let text;
+  // A change without a body has to be sealed all the same: an empty object says that the call is the partner's.
+  if (seal && body === undefined && method !== "GET") body = {};
   if (body !== undefined) {
     headers["content-type"] = seal ? SEALED : "application/json";
     text = seal ? JSON.stringify({ sealed: await sealed("body", body) }) : JSON.stringify(body);

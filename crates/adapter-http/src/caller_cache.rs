@@ -24,19 +24,27 @@ pub(crate) struct Identity {
     pub(crate) partner: PartnerId,
     /// Whether it has to seal.
     pub(crate) policy: SealingPolicy,
-    /// Its sealing keys, the active one first.
+    /// Its sealing keys, the default one first.
     pub(crate) keys: Vec<SealingKey>,
+    /// Those that it has never sealed a request with.
+    unused: Vec<KeyId>,
 }
 
 impl Identity {
     pub(crate) fn new(partner: PartnerId, policy: SealingPolicy, keys: &[AcceptedKey]) -> Self {
-        let (active, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
-            keys.iter().partition(|key| key.active);
-        let keys = active.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
-        Self { partner, policy, keys }
+        let unused = keys.iter().filter(|key| !key.is_used).map(|key| KeyId::from_bytes(key.id)).collect();
+        let (default, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
+            keys.iter().partition(|key| key.is_default);
+        let keys = default.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
+        Self { partner, policy, keys, unused }
     }
 
-    /// The key to seal a response: the key of the request, else the active one.
+    /// The key of a request, if the partner has never used it before.
+    pub(crate) fn first_use(&self, used: Option<KeyId>) -> Option<KeyId> {
+        used.filter(|key| self.unused.contains(key))
+    }
+
+    /// The key to seal a response: the key of the request, else the default one.
     pub(crate) fn response_key(&self, used: Option<KeyId>) -> Option<&SealingKey> {
         self.keys.iter().find(|key| Some(key.id()) == used).or_else(|| self.keys.first())
     }
@@ -97,10 +105,19 @@ impl CallerCache {
 
     /// Removes every token of a session that was revoked here, so that a thief does not keep it for two seconds.
     pub(crate) fn forget(&self, session: SessionId) {
+        self.forget_where(|entry| entry.session == session);
+    }
+
+    /// Removes every token of a partner whose keys have changed here.
+    pub(crate) fn forget_partner(&self, partner: PartnerId) {
+        self.forget_where(|CacheEntry { caller: (_, identity), .. }| identity.partner == partner);
+    }
+
+    fn forget_where(&self, is_stale: impl Fn(&CacheEntry) -> bool) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let revoked: Vec<Box<str>> =
-            seen.iter().filter(|(_, one)| one.session == session).map(|(token, _)| token.clone()).collect();
-        for token in revoked {
+        let stale: Vec<Box<str>> =
+            seen.iter().filter(|(_, entry)| is_stale(entry)).map(|(token, _)| token.clone()).collect();
+        for token in stale {
             seen.pop(&token);
         }
     }
@@ -113,8 +130,9 @@ mod tests {
 
     use super::*;
 
-    fn key(id: u8, active: bool, length: usize) -> AcceptedKey {
-        AcceptedKey { id: [id; 8], secret: SecretSlice::from(vec![id; length]), active }
+    fn key(id: u8, is_default: bool, length: usize) -> AcceptedKey {
+        let secret = SecretSlice::from(vec![id; length]);
+        AcceptedKey { id: [id; 8], secret, is_default, is_used: id == 2 }
     }
 
     fn identity(keys: &[AcceptedKey]) -> Identity {
@@ -122,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_are_sealed_with_the_key_of_the_request_or_the_active_one() {
+    fn responses_are_sealed_with_the_key_of_the_request_or_the_default_one() {
         let identity = identity(&[key(1, false, 32), key(2, true, 32), key(3, false, 31)]);
         let answering = |used: Option<u8>| {
             let used = used.map(|id| KeyId::from_bytes([id; 8]));
@@ -131,6 +149,9 @@ mod tests {
         assert_eq!(answering(None), Some(2));
         assert_eq!(answering(Some(1)), Some(1));
         assert_eq!(answering(Some(3)), Some(2));
+        let [first, second] = [1, 2].map(|id| KeyId::from_bytes([id; 8]));
+        assert_eq!(identity.first_use(Some(first)), Some(first));
+        assert_eq!((identity.first_use(Some(second)), identity.first_use(None)), (None, None));
     }
 
     #[test]
@@ -154,8 +175,12 @@ mod tests {
         let callers = knowing(9);
         assert!(callers.recall("other", at, start).is_none());
         callers.forget(SessionId::new(Uuid::from_u128(2)));
+        callers.forget_partner(PartnerId::new(Uuid::from_u128(7)));
         assert!(callers.recall("token", at, start).is_some());
         callers.forget(session);
+        assert!(callers.recall("token", at, start).is_none());
+        let callers = knowing(9);
+        callers.forget_partner(PartnerId::new(Uuid::nil()));
         assert!(callers.recall("token", at, start).is_none());
 
         let callers = knowing(9);

@@ -167,7 +167,7 @@ impl Operation {
         self
     }
 
-    /// Its response shows activation codes.
+    /// Its response shows secrets: activation codes, or what signs events.
     pub(crate) const fn discloses(mut self) -> Self {
         self.discloses = true;
         self

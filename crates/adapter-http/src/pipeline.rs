@@ -20,11 +20,13 @@ use futures_util::FutureExt as _;
 use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Access, UnitOfWork};
+use kopeck_sealing::KeyId;
 use kopeck_service::idempotency::SealedNonce;
 
 use crate::audit::{AuditContext, EntryDraft, Subject};
 use crate::body::{self, BodyLimits};
-use crate::bridge::Deadline;
+use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
@@ -144,6 +146,7 @@ impl Pipeline<'_> {
         let DecodedRequest { head, nonce, input, used, fingerprint, large, refused: _ } = opened;
         self.state.seal = Some(ResponseSeal::new(&head, &nonce, Arc::clone(&identity), used));
         self.state.audit.sealed = used.is_some();
+        self.note_first_use(&identity, used, deadline).await;
         let input = input?;
         if key.is_some() || self.operation.discloses {
             self.state.audit.subject = Subject::of(&input);
@@ -156,6 +159,21 @@ impl Pipeline<'_> {
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         Ok(HandlerContext::new(shared, identity.partner, input, large, deadline, change, status))
+    }
+
+    /// Stores that the partner has sealed with a key for the first time: it has the key, so what the service seals unasked may
+    /// be under it.
+    async fn note_first_use(&self, identity: &Identity, used: Option<KeyId>, deadline: Deadline) {
+        let Some(key) = identity.first_use(used) else { return };
+        let (tokens, partner) = (Arc::clone(&self.shared.parts.tokens), identity.partner);
+        let mark = move |unit: &mut dyn UnitOfWork| tokens.mark_key_used(unit, partner, *key.as_bytes());
+        match in_store(&*self.shared.parts.store, Access::Write, deadline, mark).await {
+            Ok(()) => self.shared.callers.forget_partner(partner),
+            // The next request with the key tries again; this one does not depend on it.
+            Err(error) => {
+                log::warn!(partner:% = partner, error:% = error; "the first use of a sealing key is not stored");
+            }
+        }
     }
 
     /// Counts a 429 after too many failures.

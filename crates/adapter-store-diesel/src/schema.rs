@@ -32,6 +32,7 @@ tables! {
         encrypted_secret -> Binary,
         created_at -> UtcTimestamp,
         accepted_until -> Nullable<UtcTimestamp>,
+        first_used_at -> Nullable<UtcTimestamp>,
     }
 
     counters (partner_id, list) {

@@ -139,7 +139,7 @@ impl InFlight {
 /// Why an attempt is not made.
 #[derive(Debug, thiserror::Error)]
 enum NoAttempt {
-    #[error("there is no active sealing key to encrypt it under")]
+    #[error("there is no sealing key to encrypt it under")]
     NoSealingKey,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -291,7 +291,7 @@ impl Deliverer {
         WebhookRequest { url: record.webhook.url.as_str().to_owned(), id, at, signature, body }
     }
 
-    /// The event as it is sent. An encrypted one is encrypted anew at each attempt, under the key that is active now.
+    /// The event as it is sent. An encrypted one is encrypted anew at each attempt, under a key that the partner has used.
     async fn body(
         &self,
         partner: PartnerId,
@@ -303,7 +303,7 @@ impl Deliverer {
         }
         let tokens = Arc::clone(&self.tokens);
         let key = move |unit: &mut dyn UnitOfWork| {
-            let key = tokens.active_key(unit, partner);
+            let key = tokens.default_key(unit, partner);
             key.map_err(|error| StoreError::Failed(error.to_string()))
         };
         let key = self.in_store(Access::Read, key).await?.ok_or(NoAttempt::NoSealingKey)?;

@@ -1,7 +1,7 @@
 //! Receives the events of a webhook with actix-web, and handles each once.
 //!
 //! ```sh
-//! KOPECK_WEBHOOK_SECRET=whsec_… PORT=8000 cargo run --example receive_events
+//! KOPECK_WEBHOOK_SECRET=whsec_… KOPECK_SEALING_KEY=sk_… PORT=8000 cargo run --example receive_events
 //! ```
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use actix_web::web::{Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
-use kopeck_client::{SigningSecret, Uuid, WebhookHeaders, WebhookVerifier};
+use kopeck_client::{SealingKey, SigningSecret, Uuid, WebhookHeaders, WebhookVerifier};
 
 struct Receiver {
     verifier: WebhookVerifier,
@@ -35,14 +35,22 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
     }
 }
 
+fn verifier() -> Option<WebhookVerifier> {
+    let secret = SigningSecret::parse(&std::env::var("KOPECK_WEBHOOK_SECRET").ok()?)?;
+    let verifier = WebhookVerifier::new(vec![secret]);
+    // With the key it opens sealed events, and refuses all others. Without one it takes those of a webhook with `sealed: false`.
+    match std::env::var("KOPECK_SEALING_KEY") {
+        Ok(key) => Some(verifier.sealing_key(SealingKey::parse(&key).ok()?)),
+        Err(_) => Some(verifier),
+    }
+}
+
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
-    let secret = std::env::var("KOPECK_WEBHOOK_SECRET").ok().and_then(|text| SigningSecret::parse(&text));
-    let secret =
-        secret.ok_or_else(|| Error::new(ErrorKind::InvalidInput, "KOPECK_WEBHOOK_SECRET has no secret"))?;
+    let malformed = "KOPECK_WEBHOOK_SECRET or KOPECK_SEALING_KEY is missing or malformed";
+    let verifier = verifier().ok_or_else(|| Error::new(ErrorKind::InvalidInput, malformed))?;
     let port = std::env::var("PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(8000);
-    let receiver =
-        Data::new(Receiver { verifier: WebhookVerifier::new(vec![secret]), seen: Mutex::default() });
+    let receiver = Data::new(Receiver { verifier, seen: Mutex::default() });
     let app = move || App::new().app_data(receiver.clone()).route("/kopeck", web::post().to(receive));
     let server = HttpServer::new(app).workers(1).bind(("127.0.0.1", port))?;
     for address in server.addrs() {

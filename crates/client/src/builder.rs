@@ -73,14 +73,15 @@ impl ClientBuilder {
         self
     }
 
-    /// The sealing key. With one, every body is sealed, and the client requests sealed responses. Without one
-    /// everything is plaintext, which the service allows only to some partners.
+    /// The sealing key. With one, every body is sealed, and so is the path of a change without a body, and the client
+    /// requests sealed responses. Without one everything is plaintext, which the service allows only to some partners.
     pub fn sealing_key(mut self, key: SealingKey) -> Self {
         self.sealing_key = Some(key);
         self
     }
 
-    /// Another key for responses. During a key rotation two keys are valid, and the service may seal with either.
+    /// Another key for responses, while keys are rotated: first the new key, then the former one. Until one of your programs
+    /// seals with the new key, the service seals responses under the former one.
     pub fn also_open_with(mut self, key: SealingKey) -> Self {
         self.other_sealing_keys.push(key);
         self

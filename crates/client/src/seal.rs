@@ -1,7 +1,7 @@
 //! Seals requests and opens responses.
 
 use kopeck_sealing::{
-    Clear, RequestContext, ResponseContext, SealingKey, Slot, bound_path, key_id_of, open_response,
+    Clear, KeyId, RequestContext, ResponseContext, SealingKey, Slot, bound_path, key_id_of, open_response,
     seal_request,
 };
 use serde::Deserialize;
@@ -53,9 +53,10 @@ impl Request {
         }
     }
 
-    /// The request with its body sealed, and as an option its identifiers and query.
+    /// The request with its body sealed, and as an option its query. Identifiers are sealed as an option, too, and always
+    /// where nothing else would show that the request comes from the partner.
     pub(crate) fn render_sealed(&self, sealing: &Sealing, nonce: &str, now_unix: u64) -> RenderedRequest {
-        let bound = self.bound_path(sealing.parameters);
+        let bound = self.bound_path(sealing);
         let seal = |slot, plaintext: &str| {
             let ctx = RequestContext {
                 method: self.method.as_str(),
@@ -67,7 +68,7 @@ impl Request {
             seal_request(&sealing.key, &ctx, now_unix, system::random(), plaintext.as_bytes())
         };
         let clear = self.render_clear();
-        let path = if sealing.parameters {
+        let path = if self.seals_identifiers(sealing) {
             self.path_with(|name, value| seal(Slot::Path(name), value))
         } else {
             clear.path
@@ -84,9 +85,15 @@ impl Request {
         RenderedRequest { path, query, body }
     }
 
+    /// A mutation without a body is refused under the policy `required`, unless an identifier in its path is sealed.
+    const fn seals_identifiers(&self, sealing: &Sealing) -> bool {
+        sealing.parameters || (self.key.is_some() && self.body.is_none())
+    }
+
     /// The path that sealed values are bound to.
-    fn bound_path(&self, parameters_sealed: bool) -> String {
-        let path = self.path_with(|_, value| if parameters_sealed { "*" } else { value }.to_owned());
+    fn bound_path(&self, sealing: &Sealing) -> String {
+        let is_sealed = self.seals_identifiers(sealing);
+        let path = self.path_with(|_, value| if is_sealed { "*" } else { value }.to_owned());
         bound_path(&path).into_owned()
     }
 }
@@ -104,11 +111,17 @@ impl Sealing {
         let refused = |why: &dyn std::fmt::Display| Error::Sealing(why.to_string());
         let envelope: Envelope = serde_json::from_str(body).map_err(|error| refused(&error))?;
         let key_id = key_id_of(&envelope.sealed).map_err(|refusal| refused(&refusal))?;
-        let key = self.other_keys.iter().find(|key| key.id() == key_id).unwrap_or(&self.key);
-        let path = call.bound_path(self.parameters);
+        let key = std::iter::once(&self.key).chain(&self.other_keys).find(|key| key.id() == key_id);
+        let key = key.ok_or_else(|| Error::Sealing(unknown_key(key_id)))?;
+        let path = call.bound_path(self);
         let ctx = ResponseContext { method: call.method.as_str(), path: &path, nonce, status };
         open_response(key, &ctx, now_unix, &envelope.sealed).map_err(|refusal| refused(&refusal))
     }
+}
+
+/// What is said of a value under a key that the client does not have.
+fn unknown_key(id: KeyId) -> String {
+    format!("sealed under key {id}, which this client does not have: was the sealing key rotated?")
 }
 
 /// A query parameter's value as it stands in a URL.
@@ -126,8 +139,8 @@ fn json(query: &Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kopeck_api::operations;
-    use kopeck_sealing::{KeyId, open_request, seal_response};
+    use kopeck_api::{operations, placeholders};
+    use kopeck_sealing::{looks_sealed, open_request, seal_response};
     use uuid::Uuid;
 
     use super::*;
@@ -186,6 +199,33 @@ mod tests {
             let bound = bound_path(&rendered.path);
             assert_eq!(open(&bound, Slot::Body, "PUT", &envelope.sealed), r#"["x"]"#);
         }
+    }
+
+    /// Whatever operations there will be: under the policy `required` the service refuses them otherwise.
+    #[test]
+    fn a_change_without_a_body_has_its_identifiers_sealed() {
+        for operation in
+            operations::ALL.iter().filter(|operation| operation.method != kopeck_api::Method::Get)
+        {
+            let ids = placeholders(operation.route()).count();
+            let call = (0..ids).fold(Request::of(operation), |call, _| call.id(CARD));
+            let path = call.render_sealed(&sealing(false), NONCE, NOW).path;
+            let sealed = path.split('/').filter(|segment| looks_sealed(segment)).count();
+            assert_eq!(sealed, if operation.changes { ids } else { 0 }, "{operation}");
+            let with_body = call.body(&["x"]).render_sealed(&sealing(false), NONCE, NOW);
+            assert!(!with_body.path.contains("s1."), "{operation}");
+        }
+        let call = Request::of(&operations::CARD_UNLINK).id(CARD).id(CARD);
+        let sent = call.render_sealed(&sealing(false), NONCE, NOW).path;
+        let bound = bound_path(&sent);
+        assert_eq!(bound, "/v1/employee/*/card/*");
+        assert_eq!(
+            call.bound_path(&sealing(false)),
+            bound,
+            "its response is bound to the path as it was sent"
+        );
+        let last = sent.rsplit('/').next().unwrap();
+        assert_eq!(open(&bound, Slot::Path("idCard"), "DELETE", last), CARD.to_string());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Checks what a webhook delivers, by the Standard Webhooks specification.
 
 use kopeck_api::Event;
-use kopeck_sealing::{EventContext, SealingKey, SigningSecret, open_event};
+use kopeck_sealing::{EventContext, KeyId, SealingKey, SigningSecret, key_id_of, open_event};
 use serde_json::Value;
 
 use crate::system::unix_now;
@@ -22,7 +22,16 @@ pub enum WebhookError {
     /// No signature is that of a secret.
     #[error("no signature is right")]
     Signature,
-    /// The event is sealed, and the verifier has no key, or another.
+    /// The event is sealed, and the verifier has no key.
+    #[error("the event is sealed, and this verifier has no sealing key")]
+    NoSealingKey,
+    /// The event is sealed under a key that the verifier does not have.
+    #[error("sealed under key {0}, which this verifier does not have: was the sealing key rotated?")]
+    UnknownKey(KeyId),
+    /// The event is not sealed, though the verifier has a sealing key: an attacker with the secret may have made it.
+    #[error("the event is not sealed, and this verifier has a sealing key: it takes sealed events only")]
+    NotSealed,
+    /// The event does not open.
     #[error("the event cannot be opened")]
     Sealed,
     /// The body is no event.
@@ -74,20 +83,35 @@ impl<'a> WebhookHeaders<'a> {
 #[derive(Debug, Clone)]
 pub struct WebhookVerifier {
     secrets: Vec<SigningSecret>,
-    sealing_key: Option<SealingKey>,
+    sealing_keys: Vec<SealingKey>,
+    requires_sealed: bool,
 }
 
 impl WebhookVerifier {
     /// A verifier for these secrets.
     #[must_use]
     pub const fn new(secrets: Vec<SigningSecret>) -> Self {
-        Self { secrets, sealing_key: None }
+        Self { secrets, sealing_keys: Vec::new(), requires_sealed: true }
     }
 
-    /// Opens the data of sealed events too.
+    /// Opens the data of sealed events. From now on an event in plaintext is refused: under the policy `required` events are
+    /// sealed, and the secret alone is not enough to forge one.
     #[must_use]
-    pub fn sealing_key(self, key: SealingKey) -> Self {
-        Self { sealing_key: Some(key), ..self }
+    pub fn sealing_key(mut self, key: SealingKey) -> Self {
+        self.sealing_keys.push(key);
+        self
+    }
+
+    /// Another key that opens events, while keys are rotated.
+    #[must_use]
+    pub fn also_open_with(self, key: SealingKey) -> Self {
+        self.sealing_key(key)
+    }
+
+    /// Whether an event in plaintext is refused. Default: yes with a sealing key.
+    #[must_use]
+    pub fn require_sealed(self, requires_sealed: bool) -> Self {
+        Self { requires_sealed, ..self }
     }
 
     /// The event of a delivery, whose body is given as it came. The same event may come more than once: its identifier
@@ -112,6 +136,11 @@ impl WebhookVerifier {
         now: u64,
     ) -> Result<Event, WebhookError> {
         let WebhookHeaders { id, timestamp, signature } = headers;
+        for (name, value) in [("webhook-id", id), ("webhook-signature", signature)] {
+            if !value.is_ascii() {
+                return Err(WebhookError::Header(name));
+            }
+        }
         let is_number = timestamp.bytes().all(|byte| byte.is_ascii_digit());
         let sent: u64 =
             timestamp.parse().ok().filter(|_| is_number).ok_or(WebhookError::Header("webhook-timestamp"))?;
@@ -122,19 +151,26 @@ impl WebhookVerifier {
             return Err(WebhookError::Signature);
         }
         let mut fields: Value = serde_json::from_slice(body).map_err(|_| WebhookError::Body)?;
-        if let Some(sealed) = fields.as_object_mut().and_then(|fields| fields.remove("sealed")) {
-            let data = self.open(id, &sealed, now).ok_or(WebhookError::Sealed)?;
-            if let Some(fields) = fields.as_object_mut() {
-                fields.insert("data".to_owned(), data);
+        if let Some(fields) = fields.as_object_mut() {
+            if let Some(sealed) = fields.remove("sealed") {
+                fields.insert("data".to_owned(), self.open(id, &sealed, now)?);
+            } else if self.requires_sealed && !self.sealing_keys.is_empty() {
+                return Err(WebhookError::NotSealed);
             }
         }
         serde_json::from_value(fields).map_err(|_| WebhookError::Body)
     }
 
-    fn open(&self, id: &str, sealed: &Value, now: u64) -> Option<Value> {
-        let data =
-            open_event(self.sealing_key.as_ref()?, &EventContext { id }, now, sealed.as_str()?).ok()?;
-        serde_json::from_str(&data).ok()
+    fn open(&self, id: &str, sealed: &Value, now: u64) -> Result<Value, WebhookError> {
+        if self.sealing_keys.is_empty() {
+            return Err(WebhookError::NoSealingKey);
+        }
+        let text = sealed.as_str().ok_or(WebhookError::Sealed)?;
+        let key_id = key_id_of(text).map_err(|_| WebhookError::Sealed)?;
+        let key = self.sealing_keys.iter().find(|key| key.id() == key_id);
+        let key = key.ok_or(WebhookError::UnknownKey(key_id))?;
+        let data = open_event(key, &EventContext { id }, now, text).map_err(|_| WebhookError::Sealed)?;
+        serde_json::from_str(&data).map_err(|_| WebhookError::Sealed)
     }
 }
 
@@ -175,7 +211,10 @@ mod tests {
                 WebhookError::Header(_) => "header",
                 WebhookError::Timestamp => "timestamp",
                 WebhookError::Signature => "signature",
-                WebhookError::Sealed => "sealed",
+                WebhookError::Sealed
+                | WebhookError::NotSealed
+                | WebhookError::NoSealingKey
+                | WebhookError::UnknownKey(_) => "sealed",
                 WebhookError::Body => "body",
             });
             assert_eq!(fault, vector.fault.as_deref(), "{}: {event:?}", vector.about);
@@ -218,10 +257,51 @@ mod tests {
         let signature = secret.sign(id, at.try_into().unwrap(), body.as_bytes());
         let headers = WebhookHeaders { id, timestamp: &at.to_string(), signature: &signature };
         let verifier = WebhookVerifier::new(vec![secret]);
-        assert_eq!(verifier.verify_at(headers, body.as_bytes(), at), Err(WebhookError::Sealed));
-        let event = verifier.sealing_key(key).verify_at(headers, body.as_bytes(), at).unwrap();
-        assert!(
-            matches!(event.data, kopeck_api::EventData::BalanceDeposited(deposit) if deposit.amount == 5)
+        let verify = |verifier: &WebhookVerifier| verifier.verify_at(headers, body.as_bytes(), at);
+        assert_eq!(verify(&verifier), Err(WebhookError::NoSealingKey));
+        let newer = SealingKey::new(KeyId::from_bytes([5; 8]), [6; 32]);
+        let changed = verifier.clone().sealing_key(newer);
+        let unknown = verify(&changed).unwrap_err();
+        assert_eq!(
+            unknown.to_string(),
+            "sealed under key 0101010101010101, which this verifier does not have: was the sealing key rotated?"
         );
+        for verifier in [changed.also_open_with(key.clone()), verifier.clone().sealing_key(key)] {
+            let event = verify(&verifier).unwrap();
+            assert!(
+                matches!(event.data, kopeck_api::EventData::BalanceDeposited(deposit) if deposit.amount == 5)
+            );
+        }
+        let other = SealingKey::new(KeyId::from_bytes([1; 8]), [7; 32]);
+        assert_eq!(verify(&verifier.sealing_key(other)), Err(WebhookError::Sealed));
+    }
+
+    /// The secret travels once, the sealing key never: who has the former alone forges no event.
+    #[test]
+    fn with_a_sealing_key_an_event_in_plaintext_is_refused() {
+        let secret = SigningSecret::new([3; 32]);
+        let (id, at) = ("0f8fad5b-d9cb-469f-a165-70867728950e", 1_770_455_100);
+        let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
+        let verifier = WebhookVerifier::new(vec![secret.clone()]).sealing_key(key);
+        for (sealed, fault) in [
+            (None, WebhookError::NotSealed),
+            (Some(Value::Null), WebhookError::Sealed),
+            (Some(Value::Bool(false)), WebhookError::Sealed),
+            (Some("s1.x".into()), WebhookError::Sealed),
+        ] {
+            let mut body = serde_json::json!({
+                "id": id, "seq": 4, "type": "ping", "createdAt": "2026-02-07T09:05:00Z", "data": {},
+            });
+            if let Some(sealed) = &sealed {
+                body["sealed"] = sealed.clone();
+            }
+            let body = body.to_string();
+            let signature = secret.sign(id, at.try_into().unwrap(), body.as_bytes());
+            let headers = WebhookHeaders { id, timestamp: &at.to_string(), signature: &signature };
+            let verify = |verifier: &WebhookVerifier| verifier.verify_at(headers, body.as_bytes(), at);
+            assert_eq!(verify(&verifier), Err(fault), "{sealed:?}");
+            let told_otherwise = verify(&verifier.clone().require_sealed(false));
+            assert_eq!(told_otherwise.is_ok(), sealed.is_none(), "{told_otherwise:?}");
+        }
     }
 }

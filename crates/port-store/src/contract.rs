@@ -64,6 +64,7 @@ macro_rules! contract_tests {
             a_password_is_replaced
             sealing_keys_come_newest_first
             a_sealing_key_is_its_partners_own
+            a_sealing_key_keeps_when_it_was_first_used
             a_sealing_key_is_encrypted_anew
             a_former_api_key_is_accepted_for_a_while
             a_partner_is_renamed

@@ -45,6 +45,8 @@ pub struct SealingKeyRecord {
     pub created_at: OffsetDateTime,
     /// When it stops being accepted; `None` for the active key.
     pub accepted_until: Option<OffsetDateTime>,
+    /// When the partner first sealed a request with it; `None` if it never did.
+    pub first_used_at: Option<OffsetDateTime>,
 }
 
 /// A token pair with the session it belongs to.

@@ -301,6 +301,7 @@ impl PartnerService {
             encrypted_secret: self.secrets.encrypt(&place, &secret)?,
             created_at: self.env.now(),
             accepted_until: None,
+            first_used_at: None,
         };
         Ok((record, NewSealingKey { id, secret }))
     }

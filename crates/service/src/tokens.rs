@@ -51,8 +51,10 @@ pub struct AcceptedKey {
     pub id: [u8; 8],
     /// Its 32 secret bytes.
     pub secret: SecretSlice<u8>,
-    /// Whether responses are sealed under it by default.
-    pub active: bool,
+    /// Whether it seals what the service seals unasked: events, and responses to requests without a sealed value.
+    pub is_default: bool,
+    /// Whether the partner has ever sealed a request with it.
+    pub is_used: bool,
 }
 
 /// A partner found by its API key.

@@ -141,8 +141,8 @@ impl Seeding {
             self.sql,
             "INSERT INTO partners (id, name, login, api_key_hash, password_hash, status, sealing, created_at)
                 VALUES ({p}, 'Bench {number}', 'bench-{number}', {hash}, '-', 'ACTIVE', 'optional', {now});
-            INSERT INTO sealing_keys (partner_id, key_id, encrypted_secret, created_at)
-                VALUES ({p}, {key_id_text}, {encrypted}, {now});
+            INSERT INTO sealing_keys (partner_id, key_id, encrypted_secret, created_at, first_used_at)
+                VALUES ({p}, {key_id_text}, {encrypted}, {now}, {now});
             INSERT INTO sessions (partner_id, id, created_at, expires_at, revoked)
                 VALUES ({p}, {p}, {now}, {end}, FALSE);
             INSERT INTO token_pairs

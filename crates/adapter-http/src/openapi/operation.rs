@@ -136,11 +136,14 @@ impl OperationBuilder<'_> {
         let description = match self.operation.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
-            _ if self.operation.discloses => {
-                "Done. Under the policy `required` always sealed, whatever `accept` says."
-            }
             _ => "Done.",
         };
+        let sealed = if self.operation.discloses {
+            " Under the policy `required` always sealed, whatever `accept` says."
+        } else {
+            ""
+        };
+        let description = &format!("{description}{sealed}");
         let response = shared::response(description, schema, &headers, self.examples(self.operation.status));
         shared::or_files(response, self.operation.files)
     }

@@ -61,6 +61,9 @@ pub(crate) fn open(
     let ids = opener.ids();
     let query = opener.query();
     let body = opener.body(policy);
+    if policy == SealingPolicy::Required {
+        opener.require_proof_without_body();
+    }
     let neighbours = neighbours(&query, &body);
     let query = opener.query_values(query, &neighbours);
     let body = opener.body_values(body, &neighbours);
@@ -164,6 +167,16 @@ impl<'a> RequestOpener<'a> {
                 Sealable::nothing()
             }
             SealingPolicy::Required | SealingPolicy::Optional => Sealable::ByValue(fields),
+        }
+    }
+
+    /// A mutation without a body needs a sealed identifier: the access token alone changes nothing.
+    fn require_proof_without_body(&mut self) {
+        let RawRequest { operation, head, body } = self.received;
+        let is_sealed = || head.ids.iter().any(|(_, text)| looks_sealed(text));
+        if operation.is_mutation() && !operation.needs_body && body.is_empty() && !is_sealed() {
+            let field = head.ids.last().map_or(BODY, |(name, _)| name);
+            self.opener.faults.push(field, MUST_BE_SEALED);
         }
     }
 

@@ -70,7 +70,7 @@ impl Pipeline<'_> {
         if let Some(network) = self.address.network() {
             self.shared.known_addresses.remember(network, self.shared.parts.wall.steady());
         }
-        self.accept(&head, &nonce, identity, used, &issued);
+        self.accept(&head, &nonce, identity, used, &issued).await;
         response(&issued)
     }
 
@@ -109,7 +109,7 @@ impl Pipeline<'_> {
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
-                self.accept(&head, &nonce, Some(identity), used, &issued);
+                self.accept(&head, &nonce, Some(identity), used, &issued).await;
                 response(&issued)
             }
             RefreshOutcome::Refused => Err(Code::Unauthorized.into()),
@@ -169,7 +169,7 @@ impl Pipeline<'_> {
     }
 
     /// Notes that the client is authenticated, so that the response may be sealed.
-    fn accept(
+    async fn accept(
         &mut self,
         head: &Head,
         nonce: &str,
@@ -179,6 +179,7 @@ impl Pipeline<'_> {
     ) {
         let Some(identity) = identity else { return };
         self.is_proved(identity.partner);
+        self.note_first_use(&identity, used, self.deadline()).await;
         self.state.audit.pair = Some(issued.pair);
         self.state.seal = Some(ResponseSeal::new(head, nonce, identity, used));
     }

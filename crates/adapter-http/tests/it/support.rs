@@ -62,6 +62,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
         encrypted_secret: vec![KEY; 32],
         created_at: NOW,
         accepted_until: None,
+        first_used_at: Some(NOW),
     };
     unit.partners.expect_get().returning(move |id| Ok((id == PARTNER).then(|| partner(sealing))));
     unit.partners.expect_sealing_keys().returning(move |_| Ok(vec![key.clone()]));

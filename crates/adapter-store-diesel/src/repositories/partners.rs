@@ -71,9 +71,10 @@ struct SealingKeyRow {
     encrypted_secret: Vec<u8>,
     created_at: UtcTimestamp,
     accepted_until: Option<UtcTimestamp>,
+    first_used_at: Option<UtcTimestamp>,
 }
 
-row!(SealingKeyRow, sealing_keys: partner_id, key_id, encrypted_secret, created_at, accepted_until);
+row!(SealingKeyRow, sealing_keys: partner_id, key_id, encrypted_secret, created_at, accepted_until, first_used_at);
 
 impl SealingKeyRow {
     fn new(partner: PartnerId, key: &SealingKeyRecord) -> Self {
@@ -83,6 +84,7 @@ impl SealingKeyRow {
             encrypted_secret: key.encrypted_secret.clone(),
             created_at: UtcTimestamp::of(key.created_at),
             accepted_until: key.accepted_until.map(UtcTimestamp::of),
+            first_used_at: key.first_used_at.map(UtcTimestamp::of),
         }
     }
 
@@ -92,6 +94,7 @@ impl SealingKeyRow {
             encrypted_secret: self.encrypted_secret,
             created_at: self.created_at.time("sealing_keys.created_at")?,
             accepted_until: UtcTimestamp::optional(self.accepted_until, "sealing_keys.accepted_until")?,
+            first_used_at: UtcTimestamp::optional(self.first_used_at, "sealing_keys.first_used_at")?,
         })
     }
 }
@@ -241,6 +244,17 @@ impl PartnerRepository for DieselTransaction {
     ) -> Result<(), StoreError> {
         let text = "UPDATE sealing_keys SET accepted_until = ? WHERE partner_id = ? AND key_id = ?";
         self.change(id, text, binds![UtcTimestamp::of(until), id.key(), &key_id[..]])
+    }
+
+    fn mark_sealing_key_used(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let text = "UPDATE sealing_keys SET first_used_at = ?
+            WHERE partner_id = ? AND key_id = ? AND first_used_at IS NULL";
+        self.change(id, text, binds![UtcTimestamp::of(at), id.key(), &key_id[..]])
     }
 
     fn reencrypt_columns(

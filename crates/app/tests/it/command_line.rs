@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use kopeck_client::{SigningSecret, WebhookHeaders, WebhookVerifier};
+use kopeck_client::{SealingKey, SigningSecret, WebhookHeaders, WebhookVerifier};
 use serde_json::{Value, json};
 
 use crate::process::{Installation, PartnerSecrets, Running};
@@ -434,6 +434,18 @@ fn events_are_forwarded_to_a_local_receiver() {
     assert_eq!(outcomes, ["204", "200"]);
     let refused = desk.call(&["webhooks", "listen", "--forward-to", "https://example.com/"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+
+    // As a webhook of this partner gets them, which has to seal.
+    let key = desk.partner.sealing_key.as_str();
+    let sealed = ["--after", "0", "--count", "1", "--secret", SECRET, "--sealing-key", key];
+    let output = desk.call(&[&["webhooks", "listen", "--forward-to", &url][..], &sealed].concat());
+    assert!(output.status.success(), "{output:?}");
+    let received = receiver.next();
+    assert!(received.json().get("data").is_none());
+    let headers = WebhookHeaders::find(|name| Some(received.header(name))).unwrap();
+    let verifier = verifier.sealing_key(SealingKey::parse(key).unwrap());
+    let event = verifier.verify(headers, &received.body).unwrap();
+    assert_eq!(event.data.event_type().to_string(), "balance.deposited");
 }
 
 #[test]

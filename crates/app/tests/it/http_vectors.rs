@@ -62,8 +62,13 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
             row: id.as_bytes().to_vec(),
         };
         let encrypted_secret = secrets.encrypt(&place, &plain)?;
-        let record =
-            SealingKeyRecord { key_id: *id.as_bytes(), encrypted_secret, created_at, accepted_until: None };
+        let record = SealingKeyRecord {
+            key_id: *id.as_bytes(),
+            encrypted_secret,
+            created_at,
+            accepted_until: None,
+            first_used_at: None,
+        };
         unit.partners().end_sealing_key(made.id, shown.sealing_key.id, created_at)?;
         unit.partners().add_sealing_key(made.id, &record)?;
         Ok::<_, PartnerError>((made, shown))

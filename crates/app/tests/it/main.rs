@@ -97,6 +97,8 @@ mod returns;
 mod roles;
 mod sandbox;
 mod sealed_once;
+mod sealing_required;
+mod sealing_rotation;
 mod server;
 mod several;
 mod statement_command;

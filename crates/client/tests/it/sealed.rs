@@ -163,6 +163,11 @@ async fn responses_open_with_the_other_key_of_a_rotation() {
     let stub = service(|seen| sealed(seen, &key(2), 200, NO_TRANSACTIONS)).await;
     let client = stub.builder().clock(|| NOW).sealing_key(key(1)).also_open_with(key(2)).build().unwrap();
     client.cards().transactions(CARD, &TransactionFilter::default(), Paging::default()).await.unwrap();
+    let behind = stub.builder().clock(|| NOW).sealing_key(key(1)).build().unwrap();
+    let error = behind.cards().transactions(CARD, &TransactionFilter::default(), Paging::default()).await;
+    let expected =
+        "sealed under key 0202020202020202, which this client does not have: was the sealing key rotated?";
+    assert_eq!(error.unwrap_err().to_string(), format!("the answer cannot be opened: {expected}"));
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use kopeck_sealing::{
-    Clear, RequestContext, ResponseContext, SealingKey, Slot, bound_path, open_request, open_response,
-    seal_request, valid_nonce,
+    Clear, RequestContext, ResponseContext, SealingKey, Slot, bound_path, key_id_of, open_request,
+    open_response, seal_request, valid_nonce,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -83,6 +83,12 @@ pub(super) fn open(args: &OpenArgs, profile: Option<&str>) -> Result<Output, Fai
     let nonce = checked(&args.nonce)?;
     let input = prompt::standard_input()?;
     let sealed = sealed_value(&input);
+    if let Ok(id) = key_id_of(&sealed)
+        && id != key.id()
+    {
+        let lacks = "which this profile does not have: was the sealing key rotated?";
+        return Err(Failure::local(format!("sealed under key {id}, {lacks}")));
+    }
     let path = bound_path(&args.place.path);
     let now = args.at.unwrap_or_else(system::unix_now);
     let opened = match args.answer {

@@ -17,6 +17,7 @@ fn key(number: u8, seconds: i64) -> SealingKeyRecord {
         encrypted_secret: vec![number; 72],
         created_at: at(seconds),
         accepted_until: None,
+        first_used_at: None,
     }
 }
 
@@ -127,6 +128,25 @@ pub fn a_sealing_key_is_its_partners_own(store: &dyn Store) {
     write(store, move |unit| unit.partners().end_sealing_key(second, [1; 8], at(50))).unwrap();
     assert_eq!(keys(store, first), [key(1, 10)]);
     assert_eq!(add_key(store, id(), &key(1, 10)), Err(StoreError::Conflict(Rule::Reference)));
+}
+
+/// The first use counts, and only of this key.
+pub fn a_sealing_key_keeps_when_it_was_first_used(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    for partner in [first, second] {
+        add_key(store, partner, &key(1, 10)).unwrap();
+        add_key(store, partner, &SealingKeyRecord { first_used_at: Some(at(25)), ..key(2, 20) }).unwrap();
+    }
+    for (number, seconds) in [(1, 30), (1, 40), (2, 50), (3, 60)] {
+        write(store, move |unit| unit.partners().mark_sealing_key_used(first, [number; 8], at(seconds)))
+            .unwrap();
+    }
+    let used = |number, seconds, at_second| SealingKeyRecord {
+        first_used_at: Some(at(at_second)),
+        ..key(number, seconds)
+    };
+    assert_eq!(keys(store, first), [used(2, 20, 25), used(1, 10, 30)]);
+    assert_eq!(keys(store, second), [used(2, 20, 25), key(1, 10)]);
 }
 
 /// And is otherwise as it was.

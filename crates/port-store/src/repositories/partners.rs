@@ -54,6 +54,13 @@ pub trait PartnerRepository {
         key_id: [u8; 8],
         until: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// Stores when the partner first sealed with a key, unless that is known.
+    fn mark_sealing_key_used(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// Looks at the next `limit` rows with encrypted columns, of any partners, from `cursor` on, and encrypts the values anew
     /// that are under another key than the current one. Returns how many those were, and where the next step begins; `None`
     /// at the end.

@@ -34,6 +34,8 @@ pub struct SealingKeyOverview {
     pub created_at: OffsetDateTime,
     /// Until when it is accepted; `None` for the active key.
     pub accepted_until: Option<OffsetDateTime>,
+    /// When the partner first sealed with it; `None` if it never did.
+    pub first_used_at: Option<OffsetDateTime>,
 }
 
 /// Gathers what there is to know of a partner now.
@@ -58,6 +60,7 @@ pub fn overview(
                 id: key.key_id,
                 created_at: key.created_at,
                 accepted_until: key.accepted_until,
+                first_used_at: key.first_used_at,
             })
             .collect(),
         sessions: unit.sessions().active(id, now)?,

@@ -139,7 +139,13 @@ pub(super) fn known(unit: &mut MockUnit, status: PartnerStatus) {
 }
 
 fn key(n: u8, accepted_until: Option<OffsetDateTime>) -> SealingKeyRecord {
-    SealingKeyRecord { key_id: [n; 8], encrypted_secret: vec![n], created_at: BEFORE, accepted_until }
+    SealingKeyRecord {
+        key_id: [n; 8],
+        encrypted_secret: vec![n],
+        created_at: BEFORE,
+        accepted_until,
+        first_used_at: None,
+    }
 }
 
 fn expect_end(unit: &mut MockUnit, n: u8, until: OffsetDateTime) {
@@ -322,6 +328,7 @@ fn only_what_lies_under_another_key_is_encrypted_anew() {
         encrypted_secret: stored.to_vec(),
         created_at: START,
         accepted_until: None,
+        first_used_at: None,
     };
     unit.partners.expect_sealing_keys().returning(move |_| Ok(vec![key(2, b"new"), key(1, b"old")]));
     unit.partners

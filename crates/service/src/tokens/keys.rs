@@ -36,7 +36,10 @@ impl TokenService {
         Ok(Some(ApiKeyOwner { credentials, keys }))
     }
 
-    /// The partner's sealing keys that are accepted at present.
+    /// The partner's sealing keys that are accepted at present, newest first.
+    ///
+    /// The default key is the newest that the partner has used, so that it can open what the service seals unasked. If it
+    /// has used none, it has the oldest for the longest time.
     pub(super) fn accepted_keys(
         &self,
         unit: &mut dyn UnitOfWork,
@@ -45,19 +48,38 @@ impl TokenService {
         let now = self.env.now();
         let records = unit.partners().sealing_keys(partner)?;
         let accepted = records.iter().filter(|record| record.accepted_until.is_none_or(|until| until > now));
-        accepted.map(|record| self.open_key(partner, record)).collect()
+        let mut keys: Vec<AcceptedKey> =
+            accepted.map(|record| self.open_key(partner, record)).collect::<Result<_, _>>()?;
+        let default = keys.iter().position(|key| key.is_used).or_else(|| keys.len().checked_sub(1));
+        if let Some(key) = default.and_then(|default| keys.get_mut(default)) {
+            key.is_default = true;
+        }
+        Ok(keys)
     }
 
-    /// The key under which the partner's events are encrypted, if it has an active one.
+    /// Notes that the partner has sealed with a key.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn mark_key_used(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        partner: PartnerId,
+        key_id: [u8; 8],
+    ) -> Result<(), StoreError> {
+        unit.partners().mark_sealing_key_used(partner, key_id, self.env.now())
+    }
+
+    /// The key under which the partner's events are encrypted, if it has one.
     ///
     /// # Errors
     /// [`TokenError::Store`] or [`TokenError::Security`].
-    pub fn active_key(
+    pub fn default_key(
         &self,
         unit: &mut dyn UnitOfWork,
         partner: PartnerId,
     ) -> Result<Option<AcceptedKey>, TokenError> {
-        Ok(self.accepted_keys(unit, partner)?.into_iter().find(|key| key.active))
+        Ok(self.accepted_keys(unit, partner)?.into_iter().find(|key| key.is_default))
     }
 
     fn open_key(&self, partner: PartnerId, record: &SealingKeyRecord) -> Result<AcceptedKey, TokenError> {
@@ -73,7 +95,8 @@ impl TokenService {
             }
             SecurityError::Failed(_) => TokenError::Security(error),
         })?;
-        Ok(AcceptedKey { id: record.key_id, secret, active: record.accepted_until.is_none() })
+        let is_used = record.first_used_at.is_some();
+        Ok(AcceptedKey { id: record.key_id, secret, is_default: false, is_used })
     }
 }
 

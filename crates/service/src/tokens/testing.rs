@@ -48,7 +48,13 @@ pub(super) fn desk(bench: &Bench, passwords: MockPasswordHasher, tokens: MockTok
 }
 
 pub(super) fn sealing_key(n: u8, accepted_until: Option<OffsetDateTime>) -> SealingKeyRecord {
-    SealingKeyRecord { key_id: [n; 8], encrypted_secret: vec![n; 8], created_at: BEFORE, accepted_until }
+    SealingKeyRecord {
+        key_id: [n; 8],
+        encrypted_secret: vec![n; 8],
+        created_at: BEFORE,
+        accepted_until,
+        first_used_at: None,
+    }
 }
 
 pub(super) fn known(status: PartnerStatus) -> ApiKeyOwner {

@@ -38,6 +38,7 @@ impl SeededPartners {
                 encrypted_secret: secrets.encrypt(&place, &secret)?,
                 created_at: OffsetDateTime::UNIX_EPOCH,
                 accepted_until: None,
+                first_used_at: Some(OffsetDateTime::UNIX_EPOCH),
             };
             keys.insert(partner, record);
         }

@@ -212,6 +212,7 @@ impl PartnerRepository for Unit {
         former_api_key_until(PartnerId) -> Option<OffsetDateTime>;
         add_sealing_key(PartnerId, &SealingKeyRecord) -> ();
         end_sealing_key(PartnerId, [u8; 8], OffsetDateTime) -> ();
+        mark_sealing_key_used(PartnerId, [u8; 8], OffsetDateTime) -> ();
     }
 }
 

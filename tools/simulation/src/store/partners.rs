@@ -144,6 +144,19 @@ impl PartnerRepository for Unit {
         Ok(())
     }
 
+    fn mark_sealing_key_used(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let keys = self.writing()?.sealing_keys.iter_mut();
+        for row in keys.filter(|row| row.partner == id && row.key.key_id == key_id) {
+            row.key.first_used_at.get_or_insert(at);
+        }
+        Ok(())
+    }
+
     fn reencrypt_columns(
         &mut self,
         _: ReencryptionCursor,

@@ -9,7 +9,8 @@ use crate::operations::prelude::*;
 pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::WebhookCreated>(201)
-    .refuses(&[Code::TooManyWebhooks]);
+    .refuses(&[Code::TooManyWebhooks])
+    .discloses();
 
 fn read(r: &mut Reader<'_>) -> Option<NewWebhook> {
     let mut body = r.body();

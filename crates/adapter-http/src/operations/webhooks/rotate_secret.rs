@@ -9,7 +9,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_ROTA
     .body_optional()
     .reads(reads!(read_id))
     .responds::<api::WebhookSecretRotated>(200)
-    .refuses(NO_WEBHOOK);
+    .refuses(NO_WEBHOOK)
+    .discloses();
 
 async fn rotate(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

@@ -3,6 +3,7 @@ use kopeck_sealing::{RequestContext, SealingKey, seal_request};
 use serde_json::{Map, json};
 
 use super::*;
+use crate::error::SEAL_REFUSED;
 use crate::operations;
 
 const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
@@ -311,4 +312,26 @@ fn all_that_is_wrong_is_reported_at_once() {
     sent.query = "a=%ff".to_owned();
     sent.body = json!({"phone": "s1.x", "email": "s1.y", "name": "N"}).to_string();
     assert_eq!(sent.faulty_fields(), "idEmployee query email phone");
+}
+
+/// The access token alone changes nothing under `required`.
+#[test]
+fn a_mutation_without_a_body_needs_a_sealed_identifier_or_a_sealed_empty_body() {
+    let mut sent = TestRequestParts::to("card.unlink", "/v1/employee/*/card/x");
+    sent.policy = SealingPolicy::Required;
+    sent.ids = vec![("idEmployee", OTHER.to_owned()), ("idCard", CARD.to_owned())];
+    assert_eq!(sent.faults(), [("idCard".to_owned(), MUST_BE_SEALED.to_owned())]);
+    sent.query = format!("x={}", sent.seal(Slot::QueryParameter("x"), "1"));
+    assert_eq!(sent.faulty_fields(), "idCard", "a sealed parameter proves nothing about the operation");
+    sent.query.clear();
+    sent.body = json!({"sealed": sent.seal(Slot::Body, "{}")}).to_string();
+    assert!(sent.open().input.is_ok());
+    sent.body.clear();
+    sent.ids[0].1 = sent.seal(Slot::Path("idEmployee"), OTHER);
+    assert!(sent.open().input.is_ok());
+    sent.ids[0].1 = "s1.x".to_owned();
+    assert_eq!(sent.faults(), [("idEmployee".to_owned(), SEAL_REFUSED.to_owned())]);
+    sent.ids[0].1 = OTHER.to_owned();
+    sent.policy = SealingPolicy::Optional;
+    assert!(sent.open().input.is_ok());
 }

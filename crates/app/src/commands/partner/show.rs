@@ -35,6 +35,7 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
             "keyId": KeyId::from_bytes(key.id).to_string(),
             "createdAt": zone.moment_text(key.created_at),
             "acceptedUntil": until(&key.accepted_until),
+            "firstUsedAt": until(&key.first_used_at),
         })
     };
     let more = json!({
@@ -71,7 +72,10 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
     rows.extend(sealing_keys.iter().map(|key| {
         let end = key.accepted_until.map_or_else(|| "active".to_owned(), |until| accepted_until(until, zone));
         let (id, issued) = (KeyId::from_bytes(key.id), zone.moment_text(key.created_at));
-        ("sealing key", format!("{id}, issued {issued}, {end}"))
+        let used = key
+            .first_used_at
+            .map_or_else(|| "not used yet".to_owned(), |at| format!("used since {}", zone.moment_text(at)));
+        ("sealing key", format!("{id}, issued {issued}, {end}, {used}"))
     }));
     rows.push(("sessions", sessions.to_string()));
     rows.push(("open requests", open_requests.to_string()));

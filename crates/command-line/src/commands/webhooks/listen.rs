@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use kopeck_client::{Client, Event, EventQuery, EventType, SigningSecret};
+use kopeck_client::{Client, Event, EventQuery, EventType, SealingKey, SigningSecret};
+use kopeck_sealing::{EventContext, seal_event};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -26,6 +27,10 @@ pub(crate) struct ListenArgs {
     /// The secret that signs; a new one if it is absent.
     #[arg(long, env = "KOPECK_WEBHOOK_SECRET", hide_env_values = true, value_parser = secret)]
     secret: Option<String>,
+    /// The sealing key under which the data of events are encrypted, as those of a webhook with `sealed` are; plaintext if it
+    /// is absent. Better given as the environment variable: others on this machine may read arguments.
+    #[arg(long, env = "KOPECK_SEALING_KEY", hide_env_values = true, value_parser = sealing_key)]
+    sealing_key: Option<SealingKey>,
     /// End after this many events.
     #[arg(long)]
     count: Option<u64>,
@@ -54,6 +59,10 @@ fn secret(text: &str) -> Result<String, String> {
         .ok_or_else(|| "it is no secret of a webhook".to_owned())
 }
 
+fn sealing_key(text: &str) -> Result<SealingKey, String> {
+    SealingKey::parse(text).map_err(|error| error.to_string())
+}
+
 /// Follows the feed, and posts each event until interrupted.
 pub(super) async fn run(client: &Client, args: ListenArgs, json: bool) -> Result<Output, Failure> {
     let secret = match args.secret.as_deref().and_then(SigningSecret::parse) {
@@ -73,7 +82,7 @@ pub(super) async fn run(client: &Client, args: ListenArgs, json: bool) -> Result
     let mut left = args.count.unwrap_or(u64::MAX);
     while left > 0 {
         let event = events.next().await?;
-        let outcome = forward(&http, &args.forward_to, &secret, &event).await?;
+        let outcome = forward(&http, &args, &secret, &event).await?;
         let event_type = event.data.event_type();
         print_line(&if json {
             json!({"seq": event.seq, "type": event_type, "eventId": event.id, "outcome": outcome}).to_string()
@@ -100,16 +109,16 @@ async fn end_of_feed(client: &Client) -> Result<i64, Failure> {
 /// Posts an event, again if need be; returns what came of the last attempt.
 async fn forward(
     http: &reqwest::Client,
-    url: &str,
+    args: &ListenArgs,
     secret: &SigningSecret,
     event: &Event,
 ) -> Result<String, Failure> {
-    let (id, body) = (event.id.to_string(), json_of(event)?.to_string());
+    let (id, body) = (event.id.to_string(), body(event, args.sealing_key.as_ref())?);
     let (mut attempt, mut pause) = (1, FIRST_PAUSE);
     loop {
         let at = i64::try_from(system::unix_now()).unwrap_or(i64::MAX);
         let sent = http
-            .post(url)
+            .post(&args.forward_to)
             .header("content-type", "application/json")
             .header("webhook-id", &id)
             .header("webhook-timestamp", at)
@@ -128,6 +137,19 @@ async fn forward(
         tokio::time::sleep(pause).await;
         (attempt, pause) = (attempt + 1, pause * 2);
     }
+}
+
+/// The event as the service delivers it, encrypted if there is a key.
+fn body(event: &Event, key: Option<&SealingKey>) -> Result<String, Failure> {
+    let mut body = json_of(event)?;
+    if let (Some(key), Some(fields)) = (key, body.as_object_mut())
+        && let Some(data) = fields.remove("data")
+    {
+        let (id, now, salt) = (event.id.to_string(), system::unix_now(), system::random()?);
+        let sealed = seal_event(key, &EventContext { id: &id }, now, salt, data.to_string().as_bytes());
+        fields.insert("sealed".to_owned(), sealed.into());
+    }
+    Ok(body.to_string())
 }
 
 /// A client without TLS.

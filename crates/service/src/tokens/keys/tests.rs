@@ -38,8 +38,38 @@ fn a_partner_is_found_by_its_key_whatever_its_status() {
         });
         let known = identify(&mut unit).unwrap().unwrap();
         assert_eq!(known.credentials.partner, partner(*status));
-        let keys: Vec<_> = known.keys.iter().map(|key| (key.secret.expose_secret(), key.active)).collect();
-        assert_eq!(keys, [(&[1_u8; 8][..], true), (&[2; 8], false)]);
+        let keys: Vec<_> = known.keys.iter().map(|key| key.secret.expose_secret()).collect();
+        assert_eq!(keys, [&[1_u8; 8][..], &[2; 8]]);
+    }
+}
+
+/// Keys as they are stored, newest first: whether each is accepted, and whether it was used. The default is the newest of
+/// those that were used, or the oldest.
+#[test]
+fn what_is_sealed_unasked_is_sealed_under_a_key_that_the_partner_has() {
+    let (accepted, ended) = (START + Duration::SECOND, START);
+    for (stored, expected) in [
+        (vec![], None),
+        (vec![(None, false)], Some(1)),
+        (vec![(None, false), (Some(accepted), true)], Some(2)),
+        (vec![(None, false), (Some(accepted), false)], Some(2)),
+        (vec![(None, true), (Some(accepted), true)], Some(1)),
+        (vec![(None, true), (Some(accepted), false)], Some(1)),
+        (vec![(None, false), (Some(ended), true)], Some(1)),
+        (vec![(None, false), (Some(accepted), false), (Some(ended), true)], Some(2)),
+    ] {
+        let mut unit = MockUnit::default();
+        let records: Vec<SealingKeyRecord> = (1..)
+            .zip(&stored)
+            .map(|(n, (until, used))| SealingKeyRecord {
+                first_used_at: used.then_some(BEFORE),
+                ..sealing_key(n, *until)
+            })
+            .collect();
+        unit.partners.expect_sealing_keys().returning(move |_| Ok(records.clone()));
+        let desk = desk(&Bench::new(), MockPasswordHasher::new(), MockTokenCodec::new());
+        let key = desk.default_key(&mut unit, PARTNER).unwrap();
+        assert_eq!(key.map(|key| key.id), expected.map(|n| [n; 8]), "{stored:?}");
     }
 }
 
