@@ -266,8 +266,8 @@ fn an_address_that_leads_elsewhere_is_refused() {
     assert_eq!(webhook["url"], "https://127.0.0.1:9/", "it is shown as it is understood");
     let change = |url: &str| Call::new("PUT", &path_of(&webhook)).json(&json!({"url": url}));
     assert_eq!(service.send(change("https://192.168.0.1/")).fields(), "url");
-    assert_eq!(service.send(change("https://127.0.0.1:9/a/../ö")).ok(200)["url"], "https://127.0.0.1:9/%C3%B6");
-    assert_eq!(service.send(get(&path_of(&webhook))).ok(200)["url"], "https://127.0.0.1:9/%C3%B6");
+    assert_eq!(service.send(change("https://127.0.0.1:9/a/../b")).ok(200)["url"], "https://127.0.0.1:9/b");
+    assert_eq!(service.send(get(&path_of(&webhook))).ok(200)["url"], "https://127.0.0.1:9/b");
     for _ in 1..10 {
         service.webhook(&json!({"url": "https://127.0.0.1:9/"}));
     }
