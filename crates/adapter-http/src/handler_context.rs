@@ -235,6 +235,11 @@ impl Mutation {
         &self.context
     }
 
+    /// See [`HandlerContext::renew_deadline`].
+    pub(crate) fn renew_deadline(&mut self) {
+        self.context.renew_deadline();
+    }
+
     /// The key of an effect outside of the unit of work. It contains the fingerprint, because another request may
     /// reuse the idempotency key.
     fn command_key(&self) -> CommandKey {

@@ -302,6 +302,11 @@ tables! {
         due_at -> Nullable<UtcTimestamp>,
         lease_owner -> Nullable<Id>,
         leased_until -> Nullable<UtcTimestamp>,
+        failures -> BigInt,
+        paused_until -> Nullable<UtcTimestamp>,
+        redelivery_after -> Nullable<BigInt>,
+        redelivery_until -> Nullable<BigInt>,
+        redelivery_left -> Nullable<BigInt>,
     }
 
     webhook_deliveries (partner_id, webhook_id, position) {
@@ -361,5 +366,6 @@ tables! {
 allow_tables_to_appear_in_same_query!(sessions, token_pairs);
 allow_tables_to_appear_in_same_query!(movements, entries);
 allow_tables_to_appear_in_same_query!(counters, events);
+allow_tables_to_appear_in_same_query!(events, webhook_deliveries);
 allow_tables_to_appear_in_same_query!(counters, partners, webhooks);
 allow_tables_to_appear_in_same_query!(categories, employees);

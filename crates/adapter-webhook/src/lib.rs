@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod lookups;
 mod networks;
 mod sender;
 mod target;

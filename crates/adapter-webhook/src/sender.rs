@@ -5,23 +5,30 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use ipnet::IpNet;
-use kopeck_port_webhook::{AddressRefused, Attempt, AttemptError, BoxFuture, WebhookRequest, WebhookSender};
-use reqwest::Client;
+use kopeck_port_webhook::{
+    Attempt, AttemptError, BoxFuture, CheckError, WebhookRequest, WebhookSender,
+};
 use reqwest::header::{CONNECTION, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::{Client, Response};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::sync::Semaphore;
+use uuid::Uuid;
 
+use crate::lookups::{Beyond, Lookups, Resolver, system_resolver};
 use crate::networks::Networks;
-use crate::target::{Resolver, Rules, Target, system_resolver};
+use crate::target::{Rules, Target};
 
 /// The time limit of an attempt, the look-up of its name included.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Addresses that are checked at a time. A look-up holds a thread of the server until it ends, whatever the time limit.
-const MOST_CHECKS: usize = 16;
+/// The time limit of a look-up while a client waits for its response.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// How much is read of the body of an answer other than 2xx, and for how long.
+const BODY: usize = 4_096;
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How deliveries are sent.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +54,10 @@ pub enum WebhookConfigError {
 
 /// Sends deliveries over the network.
 pub struct HttpWebhooks {
-    rules: Arc<Rules>,
-    checks: Arc<Semaphore>,
+    rules: Rules,
+    /// Of addresses that partners set. Beside those of deliveries, so that a partner can always change an address.
+    checks: Lookups,
+    lookups: Lookups,
     /// Trusted beside the system's: an endpoint may have a certificate of its company's own authority.
     authorities: Vec<CertificateDer<'static>>,
     /// From the first attempt on that needs it: a machine without authorities serves all the same, and no start waits for
@@ -63,23 +72,28 @@ impl HttpWebhooks {
     /// # Errors
     /// [`WebhookConfigError`].
     pub fn new(settings: WebhookSettings) -> Result<Self, WebhookConfigError> {
-        Self::resolving(settings, system_resolver(), TIMEOUT)
+        Self::resolving(settings, &system_resolver(), CHECK_TIMEOUT, TIMEOUT)
     }
 
     pub(crate) fn resolving(
         settings: WebhookSettings,
-        resolver: Resolver,
+        resolver: &Resolver,
+        check_timeout: Duration,
         timeout: Duration,
     ) -> Result<Self, WebhookConfigError> {
         let authorities = settings.authorities.as_deref().map(authorities).transpose()?.unwrap_or_default();
-        let networks = Networks::new(settings.allow);
-        let rules = Arc::new(Rules { networks, is_sandbox: settings.is_sandbox, resolver });
-        let checks = Arc::new(Semaphore::new(MOST_CHECKS));
-        Ok(Self { rules, checks, authorities, tls: OnceLock::new(), timeout })
+        let rules = Rules { networks: Networks::new(settings.allow), is_sandbox: settings.is_sandbox };
+        let checks = Lookups::new(Arc::clone(resolver), Beyond::Refused, check_timeout);
+        let lookups = Lookups::new(Arc::clone(resolver), Beyond::Waits, timeout);
+        Ok(Self { rules, checks, lookups, authorities, tls: OnceLock::new(), timeout })
     }
 
     async fn attempt(&self, request: WebhookRequest) -> Result<Attempt, AttemptError> {
-        let target = self.rules.target(&request.url).await?;
+        let target = self.rules.target(&request.url, request.partner, &self.lookups).await;
+        let target = target.map_err(|error| match error {
+            CheckError::Refused(refused) => AttemptError::Address(refused),
+            CheckError::Busy => AttemptError::Timeout,
+        })?;
         let client = self.client(&target)?;
         let sent_at = request.at.into();
         let response = client
@@ -93,9 +107,11 @@ impl HttpWebhooks {
             .send()
             .await
             .map_err(|error| failure(&error))?;
-        // The body is left unread: it may be without end.
         let retry_after = retry_after(response.headers(), sent_at);
-        Ok(Attempt::Answered { status: response.status().as_u16(), retry_after })
+        let status = response.status().as_u16();
+        // That of a success says nothing that anybody needs.
+        let body = if response.status().is_success() { Vec::new() } else { beginning(response).await };
+        Ok(Attempt::Answered { status, retry_after, body })
     }
 
     /// The configuration for a target. reqwest wants one without TLS too.
@@ -130,20 +146,10 @@ impl HttpWebhooks {
 }
 
 impl WebhookSender for HttpWebhooks {
-    fn check<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<(), AddressRefused>> {
+    fn check<'a>(&'a self, partner: Uuid, url: &'a str) -> BoxFuture<'a, Result<String, CheckError>> {
         Box::pin(async move {
-            let check = async {
-                let permit = Arc::clone(&self.checks).acquire_owned().await;
-                let (rules, url) = (Arc::clone(&self.rules), url.to_owned());
-                // A task of its own keeps the permit as long as the look-up takes.
-                tokio::spawn(async move {
-                    let _permit = permit;
-                    rules.target(&url).await.map(drop)
-                })
-                .await
-            };
-            let checked = tokio::time::timeout(self.timeout, check).await;
-            checked.ok().and_then(Result::ok).unwrap_or(Err(AddressRefused::UnknownHost))
+            let target = self.rules.target(url, partner, &self.checks).await?;
+            Ok(target.url.into())
         })
     }
 
@@ -153,6 +159,22 @@ impl WebhookSender for HttpWebhooks {
             made.unwrap_or(Err(AttemptError::Timeout)).unwrap_or_else(Attempt::Failed)
         })
     }
+}
+
+/// What has come of a body within the limits: it may be without end.
+async fn beginning(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let read = async {
+        while body.len() < BODY
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            body.extend_from_slice(&chunk);
+        }
+    };
+    // A part is as good as the whole.
+    let _ = tokio::time::timeout(BODY_TIMEOUT, read).await;
+    body.truncate(BODY);
+    body
 }
 
 fn failure(error: &reqwest::Error) -> AttemptError {

@@ -1,32 +1,19 @@
 //! The target of a delivery: an address that was checked, with what its name led to.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
-use kopeck_port_webhook::{AddressRefused, BoxFuture};
+use kopeck_port_webhook::{AddressRefused, CheckError};
 use reqwest::Url;
+use uuid::Uuid;
 
+use crate::lookups::Lookups;
 use crate::networks::Networks;
-
-/// Looks up the addresses of a name.
-pub(crate) type Resolver = Arc<dyn Fn(String) -> BoxFuture<'static, Vec<IpAddr>> + Send + Sync>;
-
-/// The resolver of the machine.
-pub(crate) fn system_resolver() -> Resolver {
-    Arc::new(|host| {
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((host.as_str(), 0)).await;
-            found.map(|addresses| addresses.map(|address| address.ip()).collect()).unwrap_or_default()
-        })
-    })
-}
 
 /// What may be a target.
 pub(crate) struct Rules {
     pub(crate) networks: Networks,
     /// In the sandbox the machine itself may be one, also without TLS.
     pub(crate) is_sandbox: bool,
-    pub(crate) resolver: Resolver,
 }
 
 /// An address to connect to.
@@ -39,36 +26,48 @@ pub(crate) struct Target {
 
 impl Rules {
     /// The target that `url` leads to now.
-    pub(crate) async fn target(&self, url: &str) -> Result<Target, AddressRefused> {
-        let url = Url::parse(url).map_err(|_| AddressRefused::NotUrl)?;
-        let is_plaintext = match url.scheme() {
-            "https" => false,
-            "http" if self.is_sandbox => true,
-            _ => return Err(AddressRefused::Scheme),
+    pub(crate) async fn target(
+        &self,
+        url: &str,
+        partner: Uuid,
+        lookups: &Lookups,
+    ) -> Result<Target, CheckError> {
+        let url = self.parse(url)?;
+        let host = url.host_str().ok_or(AddressRefused::NotUrl)?.to_owned();
+        // An address of IPv6 stands in brackets.
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+        let addresses = match literal {
+            Some(address) => vec![address],
+            None => lookups.addresses(partner, host.clone()).await?,
         };
+        let is_plaintext = url.scheme() == "http";
+        if addresses.is_empty() || !addresses.iter().all(|address| self.allows(*address, is_plaintext)) {
+            return Err(match (is_plaintext, addresses.is_empty()) {
+                (true, _) => AddressRefused::Scheme,
+                (false, true) => AddressRefused::UnknownHost,
+                (false, false) => AddressRefused::Network,
+            }
+            .into());
+        }
+        let port = url.port_or_known_default().ok_or(AddressRefused::NotUrl)?;
+        let socket = |address| SocketAddr::new(address, port);
+        let pinned = literal.is_none().then(|| (host, addresses.into_iter().map(socket).collect()));
+        Ok(Target { url, pinned })
+    }
+
+    /// A URL of a form that may lead somewhere.
+    fn parse(&self, url: &str) -> Result<Url, AddressRefused> {
+        let url = Url::parse(url).map_err(|_| AddressRefused::NotUrl)?;
+        if url.scheme() != "https" && !(self.is_sandbox && url.scheme() == "http") {
+            return Err(AddressRefused::Scheme);
+        }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressRefused::UserInfo);
         }
         if url.fragment().is_some() {
             return Err(AddressRefused::Fragment);
         }
-        let host = url.host_str().ok_or(AddressRefused::NotUrl)?.to_owned();
-        // An address of IPv6 stands in brackets.
-        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
-        let addresses = match literal {
-            Some(address) => vec![address],
-            None => (self.resolver)(host.clone()).await,
-        };
-        if addresses.is_empty() {
-            return Err(AddressRefused::UnknownHost);
-        }
-        if !addresses.iter().all(|address| self.allows(*address, is_plaintext)) {
-            return Err(if is_plaintext { AddressRefused::Scheme } else { AddressRefused::Network });
-        }
-        let port = url.port_or_known_default().ok_or(AddressRefused::NotUrl)?;
-        let socket = |address| SocketAddr::new(address, port);
-        let pinned = literal.is_none().then(|| (host, addresses.into_iter().map(socket).collect()));
-        Ok(Target { url, pinned })
+        Ok(url)
     }
 
     fn allows(&self, address: IpAddr, is_plaintext: bool) -> bool {
@@ -79,19 +78,32 @@ impl Rules {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use crate::lookups::{Beyond, Resolver};
+
     use super::*;
 
-    fn rules(is_sandbox: bool, addresses: &[&str]) -> Rules {
+    fn rules(is_sandbox: bool, addresses: &[&str]) -> (Rules, Lookups) {
         let addresses: Vec<IpAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
         let resolver: Resolver = Arc::new(move |_| {
             let addresses = addresses.clone();
             Box::pin(async move { addresses })
         });
-        Rules { networks: Networks::new(Vec::new()), is_sandbox, resolver }
+        let lookups = Lookups::new(resolver, Beyond::Waits, Duration::from_mins(1));
+        (Rules { networks: Networks::new(Vec::new()), is_sandbox }, lookups)
     }
 
-    async fn refusal(rules: &Rules, url: &str) -> Option<AddressRefused> {
-        rules.target(url).await.err()
+    async fn target((rules, lookups): &(Rules, Lookups), url: &str) -> Result<Target, CheckError> {
+        rules.target(url, Uuid::nil(), lookups).await
+    }
+
+    async fn refusal(rules: &(Rules, Lookups), url: &str) -> Option<AddressRefused> {
+        target(rules, url).await.err().map(|error| match error {
+            CheckError::Refused(refused) => refused,
+            CheckError::Busy => panic!("{url}: nothing else is looked up"),
+        })
     }
 
     #[tokio::test]
@@ -129,6 +141,8 @@ mod tests {
             "https://[::ffff:7f00:1]",
             "https://①②⑦.0.0.1",
             "https://169.254.169.254",
+            "https://[::ffff:0:127.0.0.1]",
+            "https://[1000::1]",
         ] {
             assert_eq!(refusal(&rules, url).await, Some(AddressRefused::Network), "{url}");
         }
@@ -154,6 +168,8 @@ mod tests {
         assert_eq!(refusal(&public, "http://example.com").await, Some(AddressRefused::Scheme));
         let mixed = rules(true, &["127.0.0.1", "8.8.8.8"]);
         assert_eq!(refusal(&mixed, "http://example.com").await, Some(AddressRefused::Scheme));
+        let unknown = rules(true, &[]);
+        assert_eq!(refusal(&unknown, "http://example.com/x").await, Some(AddressRefused::Scheme));
         let private = rules(true, &["10.0.0.1"]);
         assert_eq!(refusal(&private, "https://example.com").await, Some(AddressRefused::Network));
     }
@@ -161,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn the_connection_goes_to_what_was_checked() {
         let rules = rules(false, &["8.8.8.8"]);
-        let target = rules.target("https://example.com:444/").await.unwrap();
+        let target = target(&rules, "https://example.com:444/").await.unwrap();
         assert_eq!(target.pinned, Some(("example.com".to_owned(), vec!["8.8.8.8:444".parse().unwrap()])));
     }
 }

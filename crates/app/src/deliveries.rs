@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use kopeck_adapter_http::event_json;
 use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
-use kopeck_domain::webhook::{AttemptOutcome, Delivery};
+use kopeck_domain::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, excerpt};
 use kopeck_port_store::{
     Access, FeedEvent, SecretBytes, Store, StoreError, UnitOfWork, WebhookRecord, submit,
 };
@@ -19,7 +19,7 @@ use kopeck_port_webhook::{Attempt, WebhookRequest, WebhookSender};
 use kopeck_sealing::{EventContext, KeyId, SealingKey, SigningSecret, seal_event};
 use kopeck_service::Env;
 use kopeck_service::tokens::TokenService;
-use kopeck_service::webhooks::delivery::{self, AT_ONCE, AttemptReport, Next};
+use kopeck_service::webhooks::delivery::{self, AttemptReport, Next};
 use secrecy::ExposeSecret as _;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -102,15 +102,18 @@ impl Signals {
     }
 }
 
+/// What became of an attempt; nothing if it was not made.
+type Ended = Option<(Delivery, AttemptReport)>;
+
 /// The attempts to one webhook that are on their way.
 #[derive(Default)]
 struct InFlight {
-    attempts: JoinSet<()>,
+    attempts: JoinSet<Ended>,
     deliveries: HashMap<Id, DeliveryId>,
 }
 
 impl InFlight {
-    fn start(&mut self, delivery: DeliveryId, attempt: impl Future<Output = ()> + Send + 'static) {
+    fn start(&mut self, delivery: DeliveryId, attempt: impl Future<Output = Ended> + Send + 'static) {
         self.deliveries.insert(self.attempts.spawn(attempt).id(), delivery);
     }
 
@@ -119,19 +122,26 @@ impl InFlight {
     }
 
     fn is_full(&self) -> bool {
-        self.deliveries.len() >= AT_ONCE as usize
+        self.deliveries.len() >= ATTEMPTS_AT_ONCE as usize
     }
 
-    /// Waits for the end of an attempt. Returns whether one ended in this time.
-    async fn ended_within(&mut self, time: Duration) -> bool {
-        let ended = tokio::time::timeout(time, self.attempts.join_next_with_id()).await;
-        let Ok(Some(ended)) = ended else { return false };
-        let id = ended.map_or_else(|failed| failed.id(), |(id, ())| id);
-        self.deliveries.remove(&id).is_some()
+    /// Waits for the end of an attempt, and takes what has ended by then. Returns whether one ended in this time.
+    async fn ended_within(&mut self, time: Duration, outcomes: &mut Vec<(Delivery, AttemptReport)>) -> bool {
+        let mut ended = tokio::time::timeout(time, self.attempts.join_next_with_id()).await.ok().flatten();
+        let is_any = ended.is_some();
+        while let Some(one) = ended {
+            let (id, outcome) = one.unwrap_or_else(|failed| (failed.id(), None));
+            self.deliveries.remove(&id);
+            outcomes.extend(outcome);
+            ended = self.attempts.try_join_next_with_id();
+        }
+        is_any
     }
 
-    async fn end(&mut self) {
-        while self.attempts.join_next().await.is_some() {}
+    async fn end(&mut self, outcomes: &mut Vec<(Delivery, AttemptReport)>) {
+        while let Some(ended) = self.attempts.join_next().await {
+            outcomes.extend(ended.ok().flatten());
+        }
         self.deliveries.clear();
     }
 }
@@ -200,46 +210,81 @@ impl Deliverer {
     /// waited for.
     async fn deliver(&self, partner: PartnerId, id: WebhookId, signals: &Signals) {
         let mut in_flight = InFlight::default();
-        loop {
-            let (env, process, ids) = (Arc::clone(&self.env), self.process, in_flight.ids());
-            let next =
-                move |unit: &mut dyn UnitOfWork| delivery::next(unit, &env, partner, id, process, &ids);
+        let mut outcomes = Vec::new();
+        let mut gives_way = false;
+        while !gives_way {
             // Without an attempt a page of the feed was passed, and the next one follows.
             let mut waits = true;
-            match self.in_store(Access::Write, next).await {
+            match self.next(partner, id, in_flight.ids(), std::mem::take(&mut outcomes)).await {
                 Ok(Next::Attempts(record, attempts)) => {
                     waits = !attempts.is_empty();
                     let record: Arc<WebhookRecord> = Arc::from(record);
                     for (delivery, event) in attempts {
-                        let (deliverer, record, delivery_id) =
-                            (self.clone(), Arc::clone(&record), delivery.id);
-                        let attempt =
-                            async move { deliverer.attempt(partner, &record, &delivery, &event).await };
-                        in_flight.start(delivery_id, attempt);
+                        let (deliverer, record) = (self.clone(), Arc::clone(&record));
+                        in_flight.start(delivery.id, async move {
+                            deliverer.attempt(partner, &record, delivery, &event).await
+                        });
                     }
                 }
                 Ok(Next::Wait) => {}
-                Ok(Next::Nothing | Next::Lost) => return in_flight.end().await,
+                Ok(Next::Nothing | Next::Lost) => break,
                 Err(error) => {
                     log::debug!(webhook:% = id, error:% = error; "deliveries wait for the store");
-                    return in_flight.end().await;
-                }
-            }
-            while waits && !in_flight.deliveries.is_empty() && !signals.give_way() {
-                let has_ended = in_flight.ended_within(LOOK).await;
-                if !in_flight.is_full() && (has_ended || self.has_more(partner, id, in_flight.ids()).await) {
                     break;
                 }
             }
-            if signals.give_way() {
-                break;
+            while waits && !in_flight.deliveries.is_empty() && !signals.give_way() {
+                let has_ended = in_flight.ended_within(LOOK, &mut outcomes).await;
+                let may_begin = has_ended || !in_flight.is_full();
+                if may_begin && (has_ended || self.has_more(partner, id, in_flight.ids()).await) {
+                    break;
+                }
             }
+            gives_way = signals.give_way();
         }
-        in_flight.end().await;
-        let process = self.process;
-        let release = move |unit: &mut dyn UnitOfWork| delivery::release(unit, partner, id, process);
-        if let Err(error) = self.in_store(Access::Write, release).await {
+        in_flight.end(&mut outcomes).await;
+        self.leave(partner, id, outcomes, gives_way).await;
+    }
+
+    /// Records what attempts came to and says what is next, in one transaction: of a webhook with a long queue there are many.
+    async fn next(
+        &self,
+        partner: PartnerId,
+        id: WebhookId,
+        in_flight: Vec<DeliveryId>,
+        outcomes: Vec<(Delivery, AttemptReport)>,
+    ) -> Result<Next, StoreError> {
+        let (env, process, attempts) = (Arc::clone(&self.env), self.process, outcomes.len());
+        let step = move |unit: &mut dyn UnitOfWork| {
+            if !outcomes.is_empty() {
+                delivery::record(unit, &env, partner, id, &outcomes)?;
+            }
+            delivery::next(unit, &env, partner, id, process, &in_flight)
+        };
+        self.in_store(Access::Write, step).await.inspect_err(|error| not_recorded(id, attempts, error))
+    }
+
+    /// Records what attempts came to, and gives the lease back if it was kept.
+    async fn leave(
+        &self,
+        partner: PartnerId,
+        id: WebhookId,
+        outcomes: Vec<(Delivery, AttemptReport)>,
+        has_lease: bool,
+    ) {
+        if outcomes.is_empty() && !has_lease {
+            return;
+        }
+        let (env, process, attempts) = (Arc::clone(&self.env), self.process, outcomes.len());
+        let step = move |unit: &mut dyn UnitOfWork| {
+            if !outcomes.is_empty() {
+                delivery::record(unit, &env, partner, id, &outcomes)?;
+            }
+            if has_lease { delivery::release(unit, &env, partner, id, process) } else { Ok(()) }
+        };
+        if let Err(error) = self.in_store(Access::Write, step).await {
             log::debug!(webhook:% = id, error:% = error; "the lease of a webhook ends by itself");
+            not_recorded(id, attempts, &error);
         }
     }
 
@@ -251,19 +296,19 @@ impl Deliverer {
         self.in_store(Access::Read, has_more).await.is_ok_and(|has_more| has_more)
     }
 
-    /// Makes an attempt and records what it came to. If it cannot be recorded it is made again once the lease has ended.
+    /// Makes an attempt. If what it came to cannot be recorded it is made again once the lease has ended.
     async fn attempt(
         &self,
         partner: PartnerId,
         record: &WebhookRecord,
-        delivery: &Delivery,
+        delivery: Delivery,
         event: &FeedEvent,
-    ) {
+    ) -> Ended {
         let report = match self.body(partner, record, event).await {
-            Ok(body) => report(self.sender.send(self.request(record, event, body)).await),
+            Ok(body) => report(self.sender.send(self.request(partner, record, event, body)).await),
             Err(NoAttempt::Store(error)) => {
                 log::debug!(delivery:% = delivery.id, error:% = error; "a delivery waits for the store");
-                return;
+                return None;
             }
             Err(error @ NoAttempt::NoSealingKey) => AttemptReport {
                 outcome: AttemptOutcome::Failed { retry_after: None },
@@ -272,23 +317,25 @@ impl Deliverer {
             },
         };
         self.observer.attempted(report.outcome);
-        let (env, id, delivery) = (Arc::clone(&self.env), record.webhook.id, delivery.clone());
-        log::debug!(webhook:% = id, delivery:% = delivery.id, status:? = report.status_code; "attempt of a delivery");
-        let note =
-            move |unit: &mut dyn UnitOfWork| delivery::record(unit, &env, partner, id, &delivery, &report);
-        if let Err(error) = self.in_store(Access::Write, note).await {
-            log::warn!(webhook:% = id, error:% = error; "an attempt was made and is not recorded");
-        }
+        log::debug!(webhook:% = record.webhook.id, delivery:% = delivery.id, status:? = report.status_code; "attempt of a delivery");
+        Some((delivery, report))
     }
 
-    fn request(&self, record: &WebhookRecord, event: &FeedEvent, body: Vec<u8>) -> WebhookRequest {
+    fn request(
+        &self,
+        partner: PartnerId,
+        record: &WebhookRecord,
+        event: &FeedEvent,
+        body: Vec<u8>,
+    ) -> WebhookRequest {
         let at = self.wall.now();
         let id = event.event.id.to_string();
         let sign = |secret: &SecretBytes| SigningSecret::new(*secret).sign(&id, at.unix_timestamp(), &body);
         let former = record.former_secret.as_ref().filter(|(_, until)| *until > self.env.now());
         let secrets = std::iter::once(&record.secret).chain(former.map(|(secret, _)| secret));
         let signature = secrets.map(sign).collect::<Vec<_>>().join(" ");
-        WebhookRequest { url: record.webhook.url.as_str().to_owned(), id, at, signature, body }
+        let url = record.webhook.url.as_str().to_owned();
+        WebhookRequest { partner: partner.uuid(), url, id, at, signature, body }
     }
 
     /// The event as it is sent. An encrypted one is encrypted anew at each attempt, under a key that the partner has used.
@@ -340,17 +387,27 @@ async fn wait_for_event(appended: &mut watch::Receiver<()>, at_most: Duration) {
     let _ = tokio::time::timeout(at_most, event).await;
 }
 
+fn not_recorded(id: WebhookId, attempts: usize, error: &StoreError) {
+    if attempts > 0 {
+        log::warn!(webhook:% = id, attempts:% = attempts, error:% = error; "attempts were made and are not recorded");
+    }
+}
+
 /// What an attempt means by the rules of delivery.
 fn report(attempt: Attempt) -> AttemptReport {
     match attempt {
         Attempt::Answered { status: status @ 200..=299, .. } => {
             AttemptReport { outcome: AttemptOutcome::Delivered, status_code: Some(status), error: None }
         }
-        Attempt::Answered { status, retry_after } => {
+        Attempt::Answered { status, retry_after, body } => {
             let outcome =
                 if status == 410 { AttemptOutcome::Gone } else { AttemptOutcome::Failed { retry_after } };
-            let error = Some(format!("the endpoint answered with status {status}"));
-            AttemptReport { outcome, status_code: Some(status), error }
+            let mut error = format!("the endpoint answered with status {status}");
+            if let Some(excerpt) = excerpt(&body) {
+                error.push_str(": ");
+                error.push_str(&excerpt);
+            }
+            AttemptReport { outcome, status_code: Some(status), error: Some(error) }
         }
         Attempt::Failed(error) => AttemptReport {
             outcome: AttemptOutcome::Failed { retry_after: None },

@@ -42,7 +42,7 @@ pub(crate) fn parse(text: &str, most: usize) -> Result<String, Invalid> {
 }
 
 /// Whether a character is invisible, ends a line, turns the direction of a text, or means nothing.
-fn is_excluded(character: char) -> bool {
+pub(crate) fn is_excluded(character: char) -> bool {
     use GeneralCategory as Category;
     matches!(
         get_general_category(character),

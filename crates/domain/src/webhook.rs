@@ -1,5 +1,8 @@
 //! Webhooks: addresses of a partner to which events are delivered, and the rules of delivery.
 
+mod backoff;
+mod excerpt;
+
 use time::{Duration, OffsetDateTime};
 
 use crate::draft::Invalid;
@@ -8,8 +11,17 @@ use crate::ids::{DeliveryId, EventId, WebhookId};
 use crate::string_enum::serde_enum;
 use crate::text;
 
+pub use backoff::{BACKOFF_AFTER, endpoint_pause};
+pub use excerpt::excerpt;
+
 /// The most webhooks of a partner, disabled ones included.
 pub const MAX_WEBHOOKS: u64 = 10;
+
+/// The most pending deliveries that a partner's requests can add up to, for each webhook.
+pub const MAX_PENDING: u64 = 10_000;
+
+/// Attempts to one webhook that run at once.
+pub const ATTEMPTS_AT_ONCE: u32 = 4;
 
 /// How long a replaced secret signs beside the new one.
 pub const SECRET_OVERLAP: Duration = Duration::hours(24);
@@ -57,7 +69,8 @@ crate::string_enum! {
     }
 }
 
-/// The text of an address, 1 to 2048 characters. Where it may lead is for the sender of deliveries to check.
+/// The text of an address, 1 to 2048 characters, none of which is invisible or read as another by parsers of URLs. Where it may
+/// lead is for the sender of deliveries to check.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(String);
 
@@ -70,8 +83,12 @@ impl WebhookUrl {
         if url.is_empty() || url.chars().nth(2048).is_some() {
             return Err(Invalid::new("must have 1 to 2048 characters"));
         }
-        if url.chars().any(|character| character.is_control() || character.is_whitespace()) {
-            return Err(Invalid::new("must not hold blanks or control characters"));
+        if url.chars().any(|character| text::is_excluded(character) || character.is_whitespace()) {
+            return Err(Invalid::new("must not hold blanks, control, format or unassigned characters"));
+        }
+        // Parsers take a backslash for a slash; the others are not of a URL, and end one in a text.
+        if url.contains(['\\', '<', '>', '"', '`', '^', '{', '|', '}']) {
+            return Err(Invalid::new("must not hold any of \\ < > \" ` ^ { | }"));
         }
         Ok(Self(url.to_owned()))
     }
@@ -127,6 +144,10 @@ pub struct Webhook {
     pub last_failure_at: Option<OffsetDateTime>,
     /// The first failed attempt since the last accepted delivery.
     pub failing_since: Option<OffsetDateTime>,
+    /// Failed attempts since the last accepted delivery.
+    pub failures: u32,
+    /// No attempt begins before this timestamp, because of those failures.
+    pub paused_until: Option<OffsetDateTime>,
 }
 
 impl Webhook {
@@ -140,6 +161,24 @@ impl Webhook {
     pub fn set_enabled(&mut self, enabled: bool) {
         self.enabled = enabled;
         self.failing_since = None;
+        self.begin_anew();
+    }
+
+    /// Sets another address, whose failures are counted from zero. The three days after which a webhook is disabled go on.
+    pub fn set_url(&mut self, url: WebhookUrl) {
+        self.url = url;
+        self.begin_anew();
+    }
+
+    const fn begin_anew(&mut self) {
+        self.failures = 0;
+        self.paused_until = None;
+    }
+
+    /// How many attempts may run at once: one while the endpoint is failing.
+    #[must_use]
+    pub const fn attempts_at_once(&self) -> u32 {
+        if self.failures >= BACKOFF_AFTER { 1 } else { ATTEMPTS_AT_ONCE }
     }
 
     /// Records what an attempt came to. Returns the reason if that disables the webhook.
@@ -147,9 +186,15 @@ impl Webhook {
         if outcome == AttemptOutcome::Delivered {
             self.last_success_at = Some(at);
             self.failing_since = None;
+            self.begin_anew();
             return None;
         }
         self.last_failure_at = Some(at);
+        self.failures = self.failures.saturating_add(1);
+        let pause = endpoint_pause(self.failures);
+        if pause.is_positive() {
+            self.paused_until = Some(at + pause.max(outcome.asked()));
+        }
         let since = *self.failing_since.get_or_insert(at);
         let reason = match outcome {
             AttemptOutcome::Gone => DisableReason::Gone,
@@ -175,6 +220,16 @@ pub enum AttemptOutcome {
     },
 }
 
+impl AttemptOutcome {
+    /// For how long the receiver asked to be left alone, [`MAX_RETRY_AFTER`] at most.
+    fn asked(self) -> Duration {
+        match self {
+            Self::Failed { retry_after } => retry_after.unwrap_or(Duration::ZERO).min(MAX_RETRY_AFTER),
+            Self::Delivered | Self::Gone => Duration::ZERO,
+        }
+    }
+}
+
 /// An event on its way to a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
@@ -194,7 +249,7 @@ pub struct Delivery {
     pub last_attempt_at: Option<OffsetDateTime>,
     /// The receiver's last status code.
     pub last_status_code: Option<u16>,
-    /// Why the last attempt failed, in the service's own words.
+    /// Why the last attempt failed, in the service's own words, and the beginning of the receiver's response.
     pub last_error: Option<String>,
     /// When the next attempt is due; `None` unless it is pending.
     pub next_attempt_at: Option<OffsetDateTime>,
@@ -231,9 +286,8 @@ impl Delivery {
         self.last_attempt_at = Some(at);
         (self.status, self.next_attempt_at) = match (outcome, delay) {
             (AttemptOutcome::Delivered, _) => (DeliveryStatus::Delivered, None),
-            (AttemptOutcome::Failed { retry_after }, Some(delay)) => {
-                let asked = retry_after.unwrap_or(Duration::ZERO).min(MAX_RETRY_AFTER);
-                (DeliveryStatus::Pending, Some(at + spread.of(*delay).max(asked)))
+            (AttemptOutcome::Failed { .. }, Some(delay)) => {
+                (DeliveryStatus::Pending, Some(at + spread.of(*delay).max(outcome.asked())))
             }
             (AttemptOutcome::Gone | AttemptOutcome::Failed { .. }, _) => (DeliveryStatus::Failed, None),
         };
@@ -285,6 +339,8 @@ mod tests {
             last_success_at: None,
             last_failure_at: None,
             failing_since: None,
+            failures: 0,
+            paused_until: None,
         }
     }
 
@@ -347,6 +403,35 @@ mod tests {
     }
 
     #[test]
+    fn an_endpoint_that_keeps_failing_is_left_alone_until_a_success() {
+        let (mut webhook, mut now) = (webhook(), START);
+        for _ in 0..9 {
+            webhook.record(FAILED, now);
+        }
+        assert_eq!((webhook.paused_until, webhook.attempts_at_once()), (None, 4));
+        let mut attempts = 9;
+        while now < START + Duration::minutes(5) {
+            webhook.record(FAILED, now);
+            attempts += 1;
+            now = webhook.paused_until.unwrap();
+            assert!(now - webhook.last_failure_at.unwrap() >= Duration::SECOND);
+            assert_eq!(webhook.attempts_at_once(), 1);
+        }
+        assert_eq!(attempts, 23, "in five minutes");
+        let retry_after = Some(Duration::hours(2));
+        webhook.record(AttemptOutcome::Failed { retry_after }, now);
+        assert_eq!(webhook.paused_until, Some(now + Duration::hours(2)));
+        webhook.record(AttemptOutcome::Delivered, now);
+        assert_eq!((webhook.paused_until, webhook.attempts_at_once()), (None, 4));
+        for _ in 0..10 {
+            webhook.record(FAILED, now);
+        }
+        webhook.set_url(WebhookUrl::parse("https://example.org/").unwrap());
+        assert_eq!((webhook.paused_until, webhook.attempts_at_once()), (None, 4));
+        assert_eq!(webhook.failing_since, Some(now), "the three days go on");
+    }
+
+    #[test]
     fn a_webhook_wants_its_types_and_never_a_ping() {
         let mut webhook = webhook();
         assert!(webhook.wants(EventType::OrderStatus) && !webhook.wants(EventType::Ping));
@@ -359,8 +444,17 @@ mod tests {
     fn texts_have_their_limits() {
         let url = WebhookUrl::parse(&"x".repeat(2048)).unwrap();
         assert_eq!((url.as_str(), format!("{url:?}").as_str()), (&*"x".repeat(2048), "WebhookUrl"));
-        for url in [String::new(), "x".repeat(2049), "https://a b".to_owned(), "https://a\n".to_owned()] {
+        for url in [String::new(), "x".repeat(2049)] {
             assert!(WebhookUrl::parse(&url).is_err(), "{url:?}");
+        }
+        for special in ["\0 \n\t\u{a0}\u{3000}\u{85}\u{ad}\u{200b}\u{200d}\u{202e}\u{2066}\u{2028}\u{feff}\u{378}", "\\<>\"`^{|}"] {
+            for character in special.chars() {
+                let url = format!("https://good.test/{character}@127.0.0.1/");
+                assert!(WebhookUrl::parse(&url).is_err(), "{url:?}");
+            }
+        }
+        for url in ["https://пример.рф/путь?a=[1]&b='x'", "https://[2606:4700::1]:8443/a;b=c,d!e*f(g)~$@+%20"] {
+            assert!(WebhookUrl::parse(url).is_ok(), "{url}");
         }
         assert_eq!(parse_description("").as_deref(), Ok(""));
         assert!(parse_description(&"я".repeat(257)).is_err());

@@ -122,6 +122,9 @@ macro_rules! contract_tests {
             a_delivery_is_due_until_it_ends
             pending_deliveries_are_counted
             attempts_beyond_the_horizon_become_due
+            missed_events_are_found
+            a_paused_webhook_is_not_ready
+            an_erased_employee_leaves_no_trace_in_errors
             old_deliveries_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, bank_feed:

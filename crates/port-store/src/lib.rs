@@ -33,4 +33,7 @@ pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
-pub use webhooks::{ATTEMPT_HORIZON, DeliveryBacklog, Lease, SecretBytes, WebhookRecord, WebhookRepository};
+pub use webhooks::{
+    ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, RedeliveryRange, SecretBytes, WebhookRecord,
+    WebhookRepository,
+};

@@ -1,9 +1,8 @@
 //! Webhooks and their deliveries.
 #![expect(clippy::missing_errors_doc, reason = "every method fails with a `StoreError` if the database does")]
 
-use std::collections::BTreeSet;
-
 use kopeck_domain::calendar::CLOCK_SKEW;
+use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
 use time::{Duration, OffsetDateTime};
@@ -30,10 +29,43 @@ pub struct WebhookRecord {
     pub former_secret: Option<(SecretBytes, OffsetDateTime)>,
     /// The number of the last event of the feed for which a delivery was made, if the webhook wanted one.
     pub cursor: i64,
-    /// When a delivery is due next, of those there are.
+    /// When a delivery is due next, of those there are, or there is something to queue.
     pub due_at: Option<OffsetDateTime>,
+    /// Events that are to be delivered once more.
+    pub redelivery: Option<RedeliveryRange>,
     /// The process that makes its deliveries.
     pub lease: Option<Lease>,
+}
+
+/// A part of the feed from which what was missed is being queued, page by page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RedeliveryRange {
+    /// What is queued already is up to this number.
+    pub after: i64,
+    /// The number of the last event.
+    pub until: i64,
+    /// How many deliveries are still to be queued.
+    pub left: u64,
+}
+
+impl WebhookRecord {
+    /// Whether its endpoint is left alone at `now`. A pause that ends beyond [`ATTEMPT_HORIZON`] is one of a clock that was set
+    /// back since, and counts as over.
+    #[must_use]
+    pub fn is_paused(&self, now: OffsetDateTime) -> bool {
+        self.webhook.paused_until.is_some_and(|until| now < until && until <= now + ATTEMPT_HORIZON)
+    }
+}
+
+/// An event that is to be delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventRef {
+    /// Its number in the feed.
+    pub seq: i64,
+    /// Its identifier.
+    pub event: EventId,
+    /// Its type.
+    pub event_type: EventType,
 }
 
 /// Secrets stay out of logs.
@@ -74,6 +106,8 @@ pub struct DeliveryBacklog {
     pub oldest: Option<OffsetDateTime>,
     /// Enabled webhooks whose last attempt failed.
     pub failing: u64,
+    /// The first failure of the longest series without success, of enabled webhooks.
+    pub failing_since: Option<OffsetDateTime>,
 }
 
 /// Webhooks of partners, and what is on its way to them.
@@ -89,8 +123,8 @@ pub trait WebhookRepository {
     fn delete(&mut self, partner: PartnerId, id: WebhookId) -> Result<(), StoreError>;
     /// A page, in order of creation.
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<WebhookRecord>, StoreError>;
-    /// Enabled webhooks of active partners, `limit` at most, that no process has a lease of at `now` and that have something
-    /// to do: a delivery that is due, or beyond [`ATTEMPT_HORIZON`], or events behind their cursor. First those that never failed, then those that did so the
+    /// Enabled webhooks of active partners, `limit` at most, that no process has a lease of at `now`, that are not paused and that
+    /// have something to do: a delivery that is due, or beyond [`ATTEMPT_HORIZON`], or events behind their cursor. First those that never failed, then those that did so the
     /// longest ago.
     fn ready(&mut self, now: OffsetDateTime, limit: u32) -> Result<Vec<(PartnerId, WebhookId)>, StoreError>;
     /// Adds deliveries to a webhook, made at `at`.
@@ -127,7 +161,9 @@ pub trait WebhookRepository {
     ) -> Result<(), StoreError>;
     /// Gives up all pending deliveries, for the reason `error`.
     fn fail_pending(&mut self, partner: PartnerId, id: WebhookId, error: &str) -> Result<(), StoreError>;
-    /// Deliveries that have not ended: those that are pending, and events that the webhook wants behind its cursor.
+    /// Deliveries that are queued and have not ended.
+    fn queued(&mut self, partner: PartnerId, id: WebhookId) -> Result<u64, StoreError>;
+    /// Deliveries that have not ended: those that are queued, and events that the webhook wants behind its cursor.
     fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError>;
     /// A page of the deliveries of events behind the number `after`, newest first, of one status or of all.
     fn deliveries(
@@ -138,14 +174,18 @@ pub trait WebhookRepository {
         status: Option<DeliveryStatus>,
         page: Page,
     ) -> Result<Listed<Delivery>, StoreError>;
-    /// The numbers of events behind `after` up to `until` that were delivered to the webhook, or that are pending.
-    fn delivered_or_pending(
+    /// The events behind the number `after` up to `until` that the webhook wants and that were not delivered to it and are not
+    /// pending, in their order, `limit` at most.
+    fn missed(
         &mut self,
         partner: PartnerId,
-        id: WebhookId,
+        webhook: &Webhook,
         after: i64,
         until: i64,
-    ) -> Result<BTreeSet<i64>, StoreError>;
+        limit: u32,
+    ) -> Result<Vec<EventRef>, StoreError>;
+    /// Whether a delivery of the event with this number is queued and has not ended.
+    fn is_pending(&mut self, partner: PartnerId, id: WebhookId, seq: i64) -> Result<bool, StoreError>;
     /// Whether there is a delivery of this event to the webhook.
     fn has_delivery_of(
         &mut self,

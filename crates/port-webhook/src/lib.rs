@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
 
 /// A future that a trait object returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -15,7 +16,7 @@ pub enum AddressRefused {
     #[error("must be a URL")]
     NotUrl,
     /// Another scheme than `https`.
-    #[error("must begin with https://")]
+    #[error("must begin with https:// (http only to this machine, in a sandbox)")]
     Scheme,
     /// It has a user or a password.
     #[error("must not hold a user or a password")]
@@ -32,9 +33,22 @@ pub enum AddressRefused {
     Network,
 }
 
+/// Why an address is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// It is refused.
+    #[error(transparent)]
+    Refused(#[from] AddressRefused),
+    /// Too many names are being looked up, for its partner or for all of them.
+    #[error("too many names of hosts are being looked up")]
+    Busy,
+}
+
 /// One attempt to deliver an event.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
+    /// The partner, who has a share of the look-ups of names.
+    pub partner: Uuid,
     /// Where to.
     pub url: String,
     /// The event's identifier, the same at each attempt.
@@ -63,6 +77,8 @@ pub enum Attempt {
         status: u16,
         /// The `Retry-After` of the answer.
         retry_after: Option<Duration>,
+        /// The beginning of the body, of an answer other than 2xx.
+        body: Vec<u8>,
     },
     /// There was no answer.
     Failed(AttemptError),
@@ -87,8 +103,8 @@ pub enum AttemptError {
 
 /// Sends events to their receivers.
 pub trait WebhookSender: Send + Sync {
-    /// Whether deliveries may go to this address now.
-    fn check<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<(), AddressRefused>>;
+    /// Whether deliveries of this partner may go to an address now. Returns the address as it is understood.
+    fn check<'a>(&'a self, partner: Uuid, url: &'a str) -> BoxFuture<'a, Result<String, CheckError>>;
 
     /// Makes one attempt.
     fn send(&self, request: WebhookRequest) -> BoxFuture<'_, Attempt>;
@@ -98,16 +114,25 @@ pub trait WebhookSender: Send + Sync {
 pub mod fake {
     //! A sender for tests that deliver nothing.
 
-    use super::{AddressRefused, Attempt, AttemptError, BoxFuture, WebhookRequest, WebhookSender};
+    use uuid::Uuid;
 
-    /// Accepts every address but those with the word `refused`, and reaches none.
+    use super::{
+        AddressRefused, Attempt, AttemptError, BoxFuture, CheckError, WebhookRequest, WebhookSender,
+    };
+
+    /// Accepts every address but those with the word `refused` or `busy`, and reaches none.
     #[derive(Debug, Clone, Copy)]
     pub struct FakeSender;
 
     impl WebhookSender for FakeSender {
-        fn check<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<(), AddressRefused>> {
-            let is_refused = url.contains("refused");
-            Box::pin(async move { if is_refused { Err(AddressRefused::Network) } else { Ok(()) } })
+        fn check<'a>(&'a self, _: Uuid, url: &'a str) -> BoxFuture<'a, Result<String, CheckError>> {
+            Box::pin(async move {
+                match url {
+                    url if url.contains("refused") => Err(AddressRefused::Network.into()),
+                    url if url.contains("busy") => Err(CheckError::Busy),
+                    url => Ok(url.to_owned()),
+                }
+            })
         }
 
         fn send(&self, _: WebhookRequest) -> BoxFuture<'_, Attempt> {

@@ -1,20 +1,20 @@
 //! Webhooks: what partners and operators do with them. [`delivery`] is the way of events to them.
 
 pub mod delivery;
+mod redelivery;
+
+pub use redelivery::{Redelivery, Selection, missed, redeliver};
 
 use kopeck_domain::event::{EventData, EventType, Ping, WebhookDisabled};
 use kopeck_domain::ids::{DeliveryId, EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::webhook::{
-    Delivery, DeliveryStatus, DisableReason, MAX_WEBHOOKS, SECRET_OVERLAP, Webhook, WebhookUrl,
+    Delivery, DeliveryStatus, DisableReason, MAX_PENDING, MAX_WEBHOOKS, SECRET_OVERLAP, Webhook, WebhookUrl,
 };
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{FeedEvent, SecretBytes, StoreError, UnitOfWork, WebhookRecord};
+use kopeck_port_store::{EventRef, FeedEvent, SecretBytes, StoreError, UnitOfWork, WebhookRecord};
 
 use crate::{Env, events};
-
-/// The most events that one redelivery queues.
-pub const MOST_REDELIVERED: usize = 10_000;
 
 /// Why a pending delivery of a disabled webhook failed.
 const DISABLED: &str = "the webhook was disabled";
@@ -52,17 +52,8 @@ pub struct WebhookChange {
 pub struct WebhookView {
     /// The webhook.
     pub webhook: Webhook,
-    /// Deliveries that are pending, and events that are not queued yet.
+    /// Deliveries that are pending, and events that are still to be queued.
     pub pending: u64,
-}
-
-/// Which events are delivered once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redelivery {
-    /// One event.
-    Event(EventId),
-    /// Those behind this number of the feed that were not delivered.
-    After(i64),
 }
 
 /// Why nothing was done with a webhook.
@@ -77,6 +68,12 @@ pub enum WebhookError {
     /// Nothing is delivered to it.
     #[error("the webhook is disabled")]
     Disabled,
+    /// The event is on its way to it, or a redelivery is being queued.
+    #[error("this is still being delivered to the webhook; wait until it has ended")]
+    Pending,
+    /// As many deliveries wait as a partner can have.
+    #[error("{MAX_PENDING} deliveries to the webhook are pending; wait until some have ended")]
+    TooManyPending,
     /// The partner's feed has no such event.
     #[error("no such event")]
     NoSuchEvent,
@@ -110,7 +107,8 @@ fn view(
     partner: PartnerId,
     record: WebhookRecord,
 ) -> Result<WebhookView, WebhookError> {
-    let pending = unit.webhooks().pending(partner, &record)?;
+    let to_queue = record.redelivery.map_or(0, |range| range.left);
+    let pending = unit.webhooks().pending(partner, &record)? + to_queue;
     Ok(WebhookView { webhook: record.webhook, pending })
 }
 
@@ -118,6 +116,17 @@ fn fresh_secret(env: &Env) -> SecretBytes {
     let mut secret = SecretBytes::default();
     env.entropy.fill(&mut secret);
     secret
+}
+
+/// Whether the partner can have another webhook.
+///
+/// # Errors
+/// [`WebhookError::TooMany`], or the store's failure.
+pub fn check_room(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<(), WebhookError> {
+    // Any page says how many there are.
+    let first = Page::new(1, 1).map_err(|error| StoreError::Failed(error.to_string()))?;
+    let total = unit.webhooks().list(partner, first)?.total;
+    if total < MAX_WEBHOOKS { Ok(()) } else { Err(WebhookError::TooMany) }
 }
 
 /// Creates a webhook. Events from now on are delivered to it. Returns its secret too, which is shown only here.
@@ -131,11 +140,7 @@ pub fn create(
     new: NewWebhook,
 ) -> Result<(WebhookView, SecretBytes), WebhookError> {
     let policy = unit.partners().get(partner)?.map(|partner| partner.sealing);
-    // Any page says how many there are.
-    let first = Page::new(1, 1).map_err(|error| StoreError::Failed(error.to_string()))?;
-    if unit.webhooks().list(partner, first)?.total >= MAX_WEBHOOKS {
-        return Err(WebhookError::TooMany);
-    }
+    check_room(unit, partner)?;
     let webhook = Webhook {
         id: WebhookId::new(env.ids.next_id()),
         url: new.url,
@@ -147,10 +152,20 @@ pub fn create(
         last_success_at: None,
         last_failure_at: None,
         failing_since: None,
+        failures: 0,
+        paused_until: None,
     };
     let secret = fresh_secret(env);
     let cursor = unit.events().last(partner)?;
-    let record = WebhookRecord { webhook, secret, former_secret: None, cursor, due_at: None, lease: None };
+    let record = WebhookRecord {
+        webhook,
+        secret,
+        former_secret: None,
+        cursor,
+        due_at: None,
+        redelivery: None,
+        lease: None,
+    };
     unit.webhooks().insert(partner, &record)?;
     Ok((WebhookView { webhook: record.webhook, pending: 0 }, secret))
 }
@@ -195,7 +210,7 @@ pub fn update(
     let mut record = found(unit, partner, id)?;
     let webhook = &mut record.webhook;
     if let Some(url) = change.url {
-        webhook.url = url;
+        webhook.set_url(url);
     }
     if let Some(types) = change.types {
         webhook.types = types;
@@ -222,6 +237,7 @@ pub fn update(
 fn stop(unit: &mut dyn UnitOfWork, partner: PartnerId, record: &mut WebhookRecord) -> Result<(), StoreError> {
     record.webhook.set_enabled(false);
     record.due_at = None;
+    record.redelivery = None;
     record.lease = None;
     unit.webhooks().fail_pending(partner, record.webhook.id, DISABLED)
 }
@@ -286,10 +302,10 @@ pub fn rotate_secret(
     Ok(secret)
 }
 
-/// Appends a test event to the feed and queues it for this webhook alone.
+/// Appends a test event to the feed and queues it for this webhook alone. A pause of the endpoint ends.
 ///
 /// # Errors
-/// [`WebhookError::NotFound`], [`WebhookError::Disabled`], or the store's failure.
+/// [`WebhookError::NotFound`], [`WebhookError::Disabled`], [`WebhookError::TooManyPending`], or the store's failure.
 pub fn ping(
     unit: &mut dyn UnitOfWork,
     env: &Env,
@@ -297,15 +313,19 @@ pub fn ping(
     id: WebhookId,
 ) -> Result<EventId, WebhookError> {
     let mut record = enabled(unit, partner, id)?;
+    if redelivery::room(unit, partner, &record)? == 0 {
+        return Err(WebhookError::TooManyPending);
+    }
     events::append(unit, env, partner, [EventData::Ping(Ping {})])?;
     let seq = unit.events().last(partner)?;
     let appended = event_at(unit, partner, seq)?.ok_or(WebhookError::NoSuchEvent)?;
-    queue(unit, env, partner, &mut record, std::slice::from_ref(&appended))?;
+    record.webhook.paused_until = None;
+    queue(unit, env, partner, &mut record, &[reference(&appended)])?;
     unit.webhooks().update(partner, &record)?;
     Ok(appended.event.id)
 }
 
-/// A page of a webhook's deliveries of events that are kept, newest first.
+/// A page of a webhook's deliveries of events that are kept, newest first. Those that are pending wait for the end of a pause.
 ///
 /// # Errors
 /// [`WebhookError::NotFound`], or the store's failure.
@@ -316,35 +336,12 @@ pub fn deliveries(
     status: Option<DeliveryStatus>,
     page: Page,
 ) -> Result<Listed<Delivery>, WebhookError> {
-    found(unit, partner, id)?;
+    let paused_until = found(unit, partner, id)?.webhook.paused_until;
     let expired = unit.events().expired_up_to(partner)?;
-    Ok(unit.webhooks().deliveries(partner, id, expired, status, page)?)
-}
-
-/// Queues new deliveries, [`MOST_REDELIVERED`] at most. Returns how many those are.
-///
-/// # Errors
-/// [`WebhookError`].
-pub fn redeliver(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    id: WebhookId,
-    which: Redelivery,
-) -> Result<usize, WebhookError> {
-    let mut record = found(unit, partner, id)?;
-    let missed = match which {
-        Redelivery::Event(event) => vec![event_of(unit, partner, id, event)?],
-        Redelivery::After(_) if !record.webhook.enabled => Vec::new(),
-        Redelivery::After(after) => missed_since(unit, partner, &record, after)?,
-    };
-    // Behind the 404 of an unknown event.
-    if !record.webhook.enabled {
-        return Err(WebhookError::Disabled);
-    }
-    queue(unit, env, partner, &mut record, &missed)?;
-    unit.webhooks().update(partner, &record)?;
-    Ok(missed.len())
+    let mut listed = unit.webhooks().deliveries(partner, id, expired, status, page)?;
+    let waiting = listed.items.iter_mut().filter_map(|delivery| delivery.next_attempt_at.as_mut());
+    waiting.for_each(|at| *at = paused_until.map_or(*at, |until| until.max(*at)));
+    Ok(listed)
 }
 
 /// The event with this number, unless it has expired.
@@ -357,42 +354,8 @@ fn event_at(
     Ok(found.into_iter().find(|event| event.seq == seq))
 }
 
-/// The event with this identifier. One that has expired is known by its deliveries, which are kept longer.
-fn event_of(
-    unit: &mut dyn UnitOfWork,
-    partner: PartnerId,
-    webhook: WebhookId,
-    id: EventId,
-) -> Result<FeedEvent, WebhookError> {
-    if let Some(event) = unit.events().by_id(partner, id)? {
-        return Ok(event);
-    }
-    let was_delivered = unit.webhooks().has_delivery_of(partner, webhook, id)?;
-    Err(if was_delivered { WebhookError::Expired } else { WebhookError::NoSuchEvent })
-}
-
-/// Events of the webhook's types behind `after`, up to its cursor, that were not delivered and are not pending.
-fn missed_since(
-    unit: &mut dyn UnitOfWork,
-    partner: PartnerId,
-    record: &WebhookRecord,
-    after: i64,
-) -> Result<Vec<FeedEvent>, WebhookError> {
-    let mut missed = Vec::new();
-    let mut after = after.max(unit.events().expired_up_to(partner)?);
-    while after < record.cursor && missed.len() < MOST_REDELIVERED {
-        let mut page = unit.events().after(partner, after, &[], delivery::PAGE)?;
-        page.retain(|event| event.seq <= record.cursor);
-        let Some(last) = page.last().map(|event| event.seq) else { break };
-        let known = unit.webhooks().delivered_or_pending(partner, record.webhook.id, after, last)?;
-        page.retain(|event| {
-            record.webhook.wants(event.event.data.event_type()) && !known.contains(&event.seq)
-        });
-        missed.append(&mut page);
-        after = last;
-    }
-    missed.truncate(MOST_REDELIVERED);
-    Ok(missed)
+fn reference(feed: &FeedEvent) -> EventRef {
+    EventRef { seq: feed.seq, event: feed.event.id, event_type: feed.event.data.event_type() }
 }
 
 /// Queues deliveries of events, due at once. The caller stores the record.
@@ -401,12 +364,11 @@ fn queue(
     env: &Env,
     partner: PartnerId,
     record: &mut WebhookRecord,
-    queued: &[FeedEvent],
+    queued: &[EventRef],
 ) -> Result<(), StoreError> {
     let now = env.now();
-    let delivery = |feed: &FeedEvent| {
-        let id = DeliveryId::new(env.ids.next_id());
-        Delivery::new(id, feed.seq, feed.event.id, feed.event.data.event_type(), now)
+    let delivery = |one: &EventRef| {
+        Delivery::new(DeliveryId::new(env.ids.next_id()), one.seq, one.event, one.event_type, now)
     };
     let deliveries: Vec<Delivery> = queued.iter().map(delivery).collect();
     if deliveries.is_empty() {

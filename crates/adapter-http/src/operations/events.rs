@@ -60,7 +60,16 @@ impl HasSchema for EventTypes {
 }
 
 pub(super) fn event_type(name: &str) -> Result<EventType, Invalid> {
-    name.parse().map_err(|_| Invalid::new("names an unknown type of event"))
+    // The look for the nearest takes as long as the name is.
+    if name.chars().nth(64).is_some() {
+        return Err(Invalid::new("names an unknown type of event"));
+    }
+    name.parse().map_err(|_| {
+        let near = EventType::ALL.iter().map(|known| (strsim::damerau_levenshtein(name, known.as_str()), known));
+        let nearest = near.min_by_key(|(distance, _)| *distance).map_or("", |(_, known)| known.as_str());
+        let name = name.escape_debug();
+        Invalid::new(format!("names the unknown type of event \"{name}\"; the nearest is \"{nearest}\""))
+    })
 }
 
 fn event_types(names: &str) -> Result<EventTypes, Invalid> {

@@ -13,11 +13,14 @@ mod update;
 use kopeck_domain::Faults;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::event::EventType;
-use kopeck_domain::ids::WebhookId;
+use kopeck_domain::ids::{PartnerId, WebhookId};
 use kopeck_domain::webhook::{WebhookUrl, parse_description};
-use kopeck_port_store::SecretBytes;
+use kopeck_port_store::{SecretBytes, UnitOfWork};
+use kopeck_port_webhook::CheckError;
 use kopeck_sealing::SigningSecret;
+use kopeck_service::Env;
 use kopeck_service::webhooks::{WebhookError, WebhookView};
+use serde::Serialize;
 
 use crate::dto::event::to_the_second;
 use crate::input::field_types::{FieldType, InputValue, text, texts};
@@ -52,7 +55,7 @@ impl HasSchema for WebhookUrl {
 
 fn url() -> FieldType<impl Fn(InputValue<'_>) -> Result<WebhookUrl, Invalid>> {
     text(WebhookUrl::parse).about(
-        "Where events are posted: `https`, without user information and fragment. No name that leads into a private network.",
+        "Where events are posted: `https`, without user information and fragment. No name that leads into a private network. Shown as it is understood: `https://example.com` is `https://example.com/`.",
     )
 }
 
@@ -66,19 +69,46 @@ fn description() -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>
         .about("Your own description, up to 256 characters.")
 }
 
-/// Whether deliveries may go to this address. A refusal is a fault of the field.
-async fn check_url<V>(
-    ctx: &HandlerContext,
+/// Seconds after which a refused look-up may be repeated: most have ended by then.
+const RETRY_LOOKUP: u64 = 4;
+
+/// Carries out a change that may set an address. If `may_change` allows the change, the address is checked, and stored as it
+/// is understood. A retry gets the recorded response without another look-up.
+async fn change_url<V: Clone + Send + 'static, T: Serialize + 'static>(
+    ctx: HandlerContext,
     values: Result<V, Faults>,
-    url: impl Fn(&V) -> Option<&WebhookUrl>,
-) -> Result<V, Faults> {
-    let values = values?;
-    if let Some(url) = url(&values)
-        && let Err(refused) = ctx.shared.parts.webhooks.check(url.as_str()).await
-    {
-        return Err(Faults::of("url", refused.to_string()));
+    may_change: fn(&mut dyn UnitOfWork, PartnerId, &V) -> Result<(), WebhookError>,
+    url: fn(&mut V) -> Option<&mut WebhookUrl>,
+    work: fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, WebhookError>,
+) -> HandlerResult {
+    let mut mutation = ctx.begin_mutation().await?;
+    if let Some(recorded) = mutation.replay().await? {
+        return Ok(recorded);
     }
-    Ok(values)
+    let mut values = values?;
+    let wanted = values.clone();
+    if let Some(url) = url(&mut values) {
+        let may_change = move |unit: &mut dyn UnitOfWork, _: &Env, partner, wanted: &V| {
+            may_change(unit, partner, wanted)
+        };
+        mutation.context().read(Ok(wanted), may_change).await?;
+        *url = understood(mutation.context(), url).await?;
+        mutation.renew_deadline();
+    }
+    mutation.once(values, work).await
+}
+
+/// The address as it is understood, if deliveries may go to it.
+async fn understood(ctx: &HandlerContext, url: &WebhookUrl) -> Result<WebhookUrl, ApiError> {
+    let checked = ctx.shared.parts.webhooks.check(ctx.partner.uuid(), url.as_str()).await;
+    let understood = checked.map_err(|error| match error {
+        CheckError::Refused(refused) => ApiError::field("url", refused.to_string()),
+        CheckError::Busy => {
+            ApiError::new(Code::TooManyRequests, error.to_string()).retry_after(RETRY_LOOKUP)
+        }
+    })?;
+    // It is longer than what was sent where that had other letters than those of ASCII.
+    WebhookUrl::parse(&understood).map_err(|invalid| ApiError::field("url", invalid.detail()))
 }
 
 /// The text of a secret.
@@ -111,6 +141,9 @@ impl From<WebhookError> for ApiError {
             WebhookError::TooMany => Code::TooManyWebhooks.into(),
             WebhookError::NotFound => Code::WebhookNotFound.into(),
             WebhookError::Disabled => Code::WebhookDisabled.into(),
+            WebhookError::Pending | WebhookError::TooManyPending => {
+                Self::new(Code::RequestNotProcessed, error.to_string())
+            }
             WebhookError::NoSuchEvent => Self::new(Code::NotFound, error.to_string()),
             WebhookError::Expired => Self::new(Code::EventsExpired, error.to_string()),
             WebhookError::Store(error) => error.into(),

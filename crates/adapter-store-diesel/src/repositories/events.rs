@@ -159,7 +159,7 @@ impl EventRepository for DieselTransaction {
 }
 
 impl DieselTransaction {
-    /// Takes the `customId` of an employee out of the events that hold it.
+    /// Takes the `customId` of an employee out of the events that hold it, and what receivers said of those events.
     pub(super) fn erase_name_in_events(
         &mut self,
         partner: PartnerId,
@@ -173,10 +173,14 @@ impl DieselTransaction {
             .load(self.of(partner)?)
             .stored()?;
         let text = "UPDATE events SET data = ?, employee_id = NULL WHERE partner_id = ? AND seq = ?";
+        // By the webhooks of the partner, of which there are few, since the index of deliveries has them before the number.
+        let errors = "UPDATE webhook_deliveries SET last_error = NULL WHERE partner_id = ? AND seq = ?
+            AND webhook_id IN (SELECT id FROM webhooks WHERE partner_id = ?)";
         for row in rows {
             let seq = row.seq;
             let data = stored(&row.event()?.event.data.without_name())?;
             self.change(partner, text, binds![&data, partner.key(), seq])?;
+            self.change(partner, errors, binds![partner.key(), seq, partner.key()])?;
         }
         Ok(())
     }

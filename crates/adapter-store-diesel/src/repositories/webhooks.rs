@@ -3,23 +3,21 @@
 
 mod rows;
 
-use std::collections::BTreeSet;
-
-use diesel::dsl::{exists, max, min};
+use diesel::dsl::{exists, max, min, not};
 use diesel::prelude::*;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::webhook::{Delivery, DeliveryStatus};
+use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
-    ATTEMPT_HORIZON, DeliveryBacklog, Lease, StoreError, WebhookRecord, WebhookRepository,
+    ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, StoreError, WebhookRecord, WebhookRepository,
 };
 use time::OffsetDateTime;
 
 use self::rows::{DeliveryRow, WebhookRow, stamp};
 use super::{listed, window};
-use crate::convert::{AsKey, natural};
+use crate::convert::{AsKey, natural, word};
 use crate::counters::List;
 use crate::error::{Stored, StoredRows};
 use crate::schema::{counters, events, partners, webhook_deliveries, webhooks};
@@ -30,7 +28,8 @@ use crate::transaction::DieselTransaction;
 const UPDATE_WEBHOOK: &str = "
     UPDATE webhooks SET url = ?, types = ?, description = ?, sealed = ?, enabled = ?, created_at = ?, last_success_at = ?,
         last_failure_at = ?, failing_since = ?, secret = ?, former_secret = ?, former_until = ?, cursor = ?, due_at = ?,
-        lease_owner = ?, leased_until = ?
+        lease_owner = ?, leased_until = ?, failures = ?, paused_until = ?, redelivery_after = ?, redelivery_until = ?,
+        redelivery_left = ?
     WHERE partner_id = ? AND id = ?";
 
 /// The deliveries of one webhook.
@@ -90,6 +89,8 @@ impl WebhookRepository for DieselTransaction {
             .filter(counters::last.gt(webhooks::cursor));
         let has_ended = webhooks::leased_until.le(now).or(webhooks::leased_until.gt(lease_horizon));
         let is_free = webhooks::leased_until.is_null().or(has_ended.assume_not_null());
+        let is_over = webhooks::paused_until.le(now).or(webhooks::paused_until.gt(horizon));
+        let is_awake = webhooks::paused_until.is_null().or(is_over.assume_not_null());
         let is_due = webhooks::due_at.le(now).or(webhooks::due_at.gt(horizon));
         let is_due = webhooks::due_at.is_not_null().and(is_due.assume_not_null());
         let mut rows: Vec<(Option<UtcTimestamp>, Id, Id)> = webhooks::table
@@ -97,6 +98,7 @@ impl WebhookRepository for DieselTransaction {
             .filter(webhooks::enabled)
             .filter(partners::status.eq(PartnerStatus::Active.as_str()))
             .filter(is_free)
+            .filter(is_awake)
             .filter(is_due.or(exists(behind)))
             // So SQLite walks the webhooks, and not all partners.
             .order((webhooks::partner_id, webhooks::id))
@@ -197,15 +199,20 @@ impl WebhookRepository for DieselTransaction {
         self.change(partner, text, binds![error, partner.key(), id.key()])
     }
 
-    fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError> {
-        let webhook = &record.webhook;
-        let queued: i64 = deliveries_of!(partner, webhook.id)
+    fn queued(&mut self, partner: PartnerId, id: WebhookId) -> Result<u64, StoreError> {
+        let queued: i64 = deliveries_of!(partner, id)
             .filter(webhook_deliveries::next_attempt_at.is_not_null())
             .count()
             .get_result(self.of(partner)?)
             .stored()?;
+        natural(queued, "webhook_deliveries")
+    }
+
+    fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError> {
+        let webhook = &record.webhook;
+        let queued = self.queued(partner, webhook.id)?;
         if !webhook.enabled {
-            return natural(queued, "webhook_deliveries");
+            return Ok(queued);
         }
         let wanted = EventType::ALL.iter().filter(|event_type| webhook.wants(**event_type));
         let behind: i64 = events::table
@@ -215,7 +222,7 @@ impl WebhookRepository for DieselTransaction {
             .count()
             .get_result(self.of(partner)?)
             .stored()?;
-        natural(queued + behind, "webhook_deliveries")
+        Ok(queued + natural::<u64>(behind, "events")?)
     }
 
     fn deliveries(
@@ -247,20 +254,39 @@ impl WebhookRepository for DieselTransaction {
         listed(total, rows.load(self.of(partner)?), DeliveryRow::delivery)
     }
 
-    fn delivered_or_pending(
+    fn missed(
         &mut self,
         partner: PartnerId,
-        id: WebhookId,
+        webhook: &Webhook,
         after: i64,
         until: i64,
-    ) -> Result<BTreeSet<i64>, StoreError> {
-        deliveries_of!(partner, id)
-            .filter(webhook_deliveries::seq.gt(after))
-            .filter(webhook_deliveries::seq.le(until))
-            .filter(webhook_deliveries::status.ne(DeliveryStatus::Failed.as_str()))
-            .select(webhook_deliveries::seq)
+        limit: u32,
+    ) -> Result<Vec<EventRef>, StoreError> {
+        let wanted = EventType::ALL.iter().filter(|event_type| webhook.wants(**event_type));
+        let known = deliveries_of!(partner, webhook.id)
+            .filter(webhook_deliveries::seq.eq(events::seq))
+            .filter(webhook_deliveries::status.ne(DeliveryStatus::Failed.as_str()));
+        let rows: Vec<(i64, Id, String)> = events::table
+            .filter(events::partner_id.eq(partner.key()))
+            .filter(events::seq.gt(after))
+            .filter(events::seq.le(until))
+            .filter(events::kind.eq_any(wanted.map(|event_type| event_type.as_str())))
+            .filter(not(exists(known)))
+            .order(events::seq)
+            .limit(i64::from(limit))
+            .select((events::seq, events::id, events::kind))
             .load(self.of(partner)?)
-            .all(Ok)
+            .stored()?;
+        let reference = |(seq, id, kind): (i64, Id, String)| {
+            Ok(EventRef { seq, event: id.to(), event_type: word(&kind, "events.kind")? })
+        };
+        rows.into_iter().map(reference).collect()
+    }
+
+    fn is_pending(&mut self, partner: PartnerId, id: WebhookId, seq: i64) -> Result<bool, StoreError> {
+        let text = "SELECT EXISTS (SELECT 1 FROM webhook_deliveries
+            WHERE partner_id = ? AND webhook_id = ? AND seq = ? AND next_attempt_at IS NOT NULL) AS answer";
+        statements::is_any(self.of(partner)?, text, binds![partner.key(), id.key(), seq]).stored()
     }
 
     fn has_delivery_of(
@@ -281,16 +307,15 @@ impl WebhookRepository for DieselTransaction {
         let count: i64 = pending.count().get_result(connection).stored()?;
         let oldest: Option<UtcTimestamp> =
             pending.select(min(webhook_deliveries::created_at)).get_result(connection).stored()?;
-        let failing: i64 = webhooks::table
-            .filter(webhooks::enabled)
-            .filter(webhooks::failing_since.is_not_null())
-            .count()
-            .get_result(connection)
-            .stored()?;
+        let failing = webhooks::table.filter(webhooks::enabled).filter(webhooks::failing_since.is_not_null());
+        let number: i64 = failing.count().get_result(connection).stored()?;
+        let since: Option<UtcTimestamp> =
+            failing.select(min(webhooks::failing_since)).get_result(connection).stored()?;
         Ok(DeliveryBacklog {
             pending: natural(count, "webhook_deliveries")?,
             oldest: UtcTimestamp::optional(oldest, "webhook_deliveries.created_at")?,
-            failing: natural(failing, "webhooks")?,
+            failing: natural(number, "webhooks")?,
+            failing_since: UtcTimestamp::optional(since, "webhooks.failing_since")?,
         })
     }
 

@@ -344,9 +344,18 @@ fn webhooks(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         last_success_at: None,
         last_failure_at: None,
         failing_since: None,
+        failures: 0,
+        paused_until: None,
     };
-    let record =
-        WebhookRecord { webhook, secret: [1; 32], former_secret: None, cursor: 0, due_at: None, lease: None };
+    let record = WebhookRecord {
+        webhook,
+        secret: [1; 32],
+        former_secret: None,
+        cursor: 0,
+        due_at: None,
+        redelivery: None,
+        lease: None,
+    };
     unit.webhooks().insert(PARTNER, &record)?;
     unit.webhooks().get(PARTNER, id)?;
     unit.webhooks().update(PARTNER, &record)?;
@@ -360,7 +369,8 @@ fn webhooks(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.webhooks().update_delivery(PARTNER, id, &delivery)?;
     unit.webhooks().pending(PARTNER, &record)?;
     unit.webhooks().deliveries(PARTNER, id, 0, None, page())?;
-    unit.webhooks().delivered_or_pending(PARTNER, id, 0, 10)?;
+    unit.webhooks().missed(PARTNER, &record.webhook, 0, 10, 10)?;
+    unit.webhooks().is_pending(PARTNER, id, 1)?;
     unit.webhooks().has_delivery_of(PARTNER, id, event)?;
     unit.webhooks().backlog()?;
     unit.webhooks().fail_pending(PARTNER, id, "disabled")?;

@@ -41,7 +41,12 @@ fn list(args: &WebhookListArgs) -> anyhow::Result<()> {
         let failing = webhook
             .failing_since
             .map_or_else(String::new, |since| format!(", failing since {}", moment(since)));
-        say!("{}  {state}, {pending} pending{failing}  {}", webhook.id, webhook.url.as_str())?;
+        let paused = webhook
+            .paused_until
+            .map_or_else(String::new, |until| format!(", next attempt not before {}", moment(until)));
+        // What was stored before addresses were checked as texts may turn or hide a line.
+        let url = webhook.url.as_str().escape_debug();
+        say!("{}  {state}, {pending} pending{failing}{paused}  {url}", webhook.id)?;
     }
     Ok(())
 }
@@ -56,6 +61,7 @@ fn as_json(view: &WebhookView, moment: &impl Fn(time::OffsetDateTime) -> String)
         "lastSuccessAt": webhook.last_success_at.map(moment),
         "lastFailureAt": webhook.last_failure_at.map(moment),
         "failingSince": webhook.failing_since.map(moment),
+        "pausedUntil": webhook.paused_until.map(moment),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Webhooks, from the change to the receiver.
 
+mod endpoints;
 pub mod receiver;
 
 use std::collections::BTreeSet;
@@ -249,6 +250,11 @@ fn an_address_that_leads_elsewhere_is_refused() {
         "gopher://127.0.0.1/",
         "",
         "https://a b/",
+        "https://8.8.8.8\\@127.0.0.1/",
+        "https://8.8.8.8/\u{202e}moc",
+        "https://8.8.8.8/\u{200b}",
+        "https://[::ffff:0:127.0.0.1]/",
+        "https://[4000::1]/",
     ] {
         assert_eq!(service.send(post("/v1/webhooks", &json!({"url": url}))).fields(), "url");
     }
@@ -256,14 +262,20 @@ fn an_address_that_leads_elsewhere_is_refused() {
         service.send(post("/v1/webhooks", &json!({"url": "https://127.0.0.1/", "types": []}))).fields(),
         "types"
     );
-    let webhook = service.webhook(&json!({"url": "https://127.0.0.1:9/"}));
-    let change = Call::new("PUT", &path_of(&webhook)).json(&json!({"url": "https://192.168.0.1/"}));
-    assert_eq!(service.send(change).fields(), "url");
+    let webhook = service.webhook(&json!({"url": "HTTPS://127.1:9"}));
+    assert_eq!(webhook["url"], "https://127.0.0.1:9/", "it is shown as it is understood");
+    let change = |url: &str| Call::new("PUT", &path_of(&webhook)).json(&json!({"url": url}));
+    assert_eq!(service.send(change("https://192.168.0.1/")).fields(), "url");
+    assert_eq!(service.send(change("https://127.0.0.1:9/a/../b")).ok(200)["url"], "https://127.0.0.1:9/b");
+    assert_eq!(service.send(get(&path_of(&webhook))).ok(200)["url"], "https://127.0.0.1:9/b");
     for _ in 1..10 {
         service.webhook(&json!({"url": "https://127.0.0.1:9/"}));
     }
-    let eleventh = post("/v1/webhooks", &json!({"url": "https://127.0.0.1:9/"}));
-    assert_eq!(service.send(eleventh).code(), (409, "too_many_webhooks".to_owned()));
+    // They are counted before an address is looked at.
+    for url in ["https://127.0.0.1:9/", "https://10.0.0.1/"] {
+        let eleventh = post("/v1/webhooks", &json!({"url": url}));
+        assert_eq!(service.send(eleventh).code(), (409, "too_many_webhooks".to_owned()));
+    }
     let deleted = service.send(Call::new("DELETE", &path_of(&webhook))).ok(200);
     assert_eq!(deleted["idWebhook"], webhook["idWebhook"]);
     assert_eq!(service.send(get(&path_of(&webhook))).code(), (404, "webhook_not_found".to_owned()));

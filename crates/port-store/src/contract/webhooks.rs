@@ -1,13 +1,13 @@
 //! Webhooks and their deliveries.
 
-use kopeck_domain::event::{Event, EventData, EventType, Ping};
+use kopeck_domain::event::{EmployeeChange, Event, EventData, EventType, Ping};
 use kopeck_domain::ids::{PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::webhook::{AttemptOutcome, Delivery, DeliveryStatus, Spread, Webhook, WebhookUrl};
 use time::OffsetDateTime;
 
 use super::support::{at, id, page, partner, read, write};
-use crate::{ATTEMPT_HORIZON, DeliveryBacklog, Lease, Store, WebhookRecord};
+use crate::{ATTEMPT_HORIZON, DeliveryBacklog, Lease, RedeliveryRange, Store, WebhookRecord};
 
 fn record(seconds: i64) -> WebhookRecord {
     WebhookRecord {
@@ -22,11 +22,14 @@ fn record(seconds: i64) -> WebhookRecord {
             last_success_at: None,
             last_failure_at: None,
             failing_since: None,
+            failures: 0,
+            paused_until: None,
         },
         secret: [7; 32],
         former_secret: None,
         cursor: 0,
         due_at: None,
+        redelivery: None,
         lease: None,
     }
 }
@@ -100,9 +103,11 @@ pub fn a_webhook_is_stored(store: &dyn Store) {
     webhook.last_success_at = Some(at(3));
     webhook.last_failure_at = Some(at(4));
     webhook.failing_since = Some(at(5));
+    (webhook.failures, webhook.paused_until) = (12, Some(at(6)));
     first.former_secret = Some((first.secret, at(6)));
     first.secret = [8; 32];
     (first.cursor, first.due_at) = (9, Some(at(7)));
+    first.redelivery = Some(RedeliveryRange { after: 3, until: 8, left: 4 });
     first.lease = Some(Lease { owner: id(), until: at(8) });
     update(store, partner, &first);
     let listed = read(store, move |unit| unit.webhooks().list(partner, page(1, 10)));
@@ -209,10 +214,65 @@ pub fn a_delivery_is_due_until_it_ends(store: &dyn Store) {
     assert_eq!(listed_after(store, partner, id, 20, None), []);
     let has = |event| read(store, move |unit| unit.webhooks().has_delivery_of(partner, id, event));
     assert_eq!((has(listed(store, partner, id, None)[0].event), has(super::support::id())), (true, false));
-    let known = read(store, move |unit| unit.webhooks().delivered_or_pending(partner, id, 0, 20));
-    assert_eq!(known, [20].into());
-    let known = read(store, move |unit| unit.webhooks().delivered_or_pending(partner, id, 20, 99));
-    assert_eq!(known, [].into());
+}
+
+/// Those of its types, in a part of the feed, of which no delivery succeeded or is pending.
+pub fn missed_events_are_found(store: &dyn Store) {
+    let partner = partner(store);
+    let mut webhook = record(1);
+    let id = webhook.webhook.id;
+    insert(store, partner, &webhook);
+    for number in 1..=5 {
+        let custom_id = kopeck_domain::person::CustomId::parse(&format!("E-{number}")).ok();
+        let employee = super::support::id();
+        append(store, partner, EventData::EmployeeCreated(EmployeeChange { employee, custom_id }));
+    }
+    append(store, partner, EventData::Ping(Ping {}));
+    let end = |seq, outcome| {
+        let mut ended = delivery(seq, EventType::EmployeeCreated);
+        enqueue(store, partner, id, std::slice::from_ref(&ended));
+        ended.record(outcome, at(9), Spread(0));
+        write(store, move |unit| unit.webhooks().update_delivery(partner, id, &ended)).unwrap();
+    };
+    end(2, AttemptOutcome::Delivered);
+    end(3, AttemptOutcome::Gone);
+    enqueue(store, partner, id, &[delivery(4, EventType::EmployeeCreated)]);
+    let feed = read(store, move |unit| unit.events().after(partner, 0, &[], 10));
+    let missed = |webhook: &Webhook, after, until, limit| {
+        let webhook = webhook.clone();
+        let found =
+            read(store, move |unit| unit.webhooks().missed(partner, &webhook, after, until, limit));
+        for one in &found {
+            let event = &feed.iter().find(|event| event.seq == one.seq).unwrap().event;
+            assert_eq!((one.event, one.event_type), (event.id, event.data.event_type()));
+        }
+        found.into_iter().map(|one| one.seq).collect::<Vec<_>>()
+    };
+    assert_eq!(missed(&webhook.webhook, 0, 6, 10), [1, 3, 5]);
+    assert_eq!(missed(&webhook.webhook, 1, 4, 10), [3]);
+    assert_eq!(missed(&webhook.webhook, 0, 6, 2), [1, 3]);
+    webhook.webhook.types = Some(vec![EventType::OrderStatus]);
+    assert_eq!(missed(&webhook.webhook, 0, 6, 10), []);
+    let is_pending = |seq| read(store, move |unit| unit.webhooks().is_pending(partner, id, seq));
+    assert_eq!([1, 2, 3, 4].map(is_pending), [false, false, false, true]);
+    assert_eq!(read(store, move |unit| unit.webhooks().queued(partner, id)), 1);
+}
+
+/// As long as its endpoint is left alone.
+pub fn a_paused_webhook_is_not_ready(store: &dyn Store) {
+    let partner = partner(store);
+    let mut webhook = record(1);
+    webhook.due_at = Some(at(1));
+    webhook.webhook.paused_until = Some(at(20));
+    insert(store, partner, &webhook);
+    append(store, partner, EventData::Ping(Ping {}));
+    assert_eq!((ready(store, 19), ready(store, 20)), (vec![], vec![webhook.webhook.id]));
+    assert_eq!([19, 20].map(|seconds| webhook.is_paused(at(seconds))), [true, false]);
+    // Of a clock that was set back since.
+    webhook.webhook.paused_until = Some(at(21) + ATTEMPT_HORIZON);
+    update(store, partner, &webhook);
+    assert_eq!((ready(store, 20), ready(store, 21)), (vec![webhook.webhook.id], vec![]));
+    assert_eq!([20, 21].map(|seconds| webhook.is_paused(at(seconds))), [false, true]);
 }
 
 /// A clock that was set back since left them there.
@@ -239,7 +299,7 @@ pub fn pending_deliveries_are_counted(store: &dyn Store) {
     insert(store, partner, &webhook);
     append(store, partner, EventData::Ping(Ping {}));
     for _ in 0..2 {
-        let employee = kopeck_domain::event::EmployeeChange {
+        let employee = EmployeeChange {
             employee: super::support::id(),
             custom_id: kopeck_domain::person::CustomId::parse("a").ok(),
         };
@@ -256,10 +316,14 @@ pub fn pending_deliveries_are_counted(store: &dyn Store) {
     webhook.webhook.types = Some(vec![EventType::OrderStatus]);
     assert_eq!(pending(&webhook), 1);
     let backlog = read(store, |unit| unit.webhooks().backlog());
-    assert_eq!(backlog, DeliveryBacklog { pending: 1, oldest: Some(at(2)), failing: 0 });
+    assert_eq!(backlog, DeliveryBacklog { pending: 1, oldest: Some(at(2)), ..DeliveryBacklog::default() });
     webhook.webhook.failing_since = Some(at(3));
     update(store, partner, &webhook);
-    assert_eq!(read(store, |unit| unit.webhooks().backlog()).failing, 1);
+    let mut other = record(2);
+    (other.webhook.failing_since, other.webhook.enabled) = (Some(at(2)), false);
+    insert(store, partner, &other);
+    let backlog = read(store, |unit| unit.webhooks().backlog());
+    assert_eq!((backlog.failing, backlog.failing_since), (1, Some(at(3))));
 }
 
 /// Up to the limit, oldest first.
@@ -276,4 +340,25 @@ pub fn old_deliveries_are_forgotten(store: &dyn Store) {
     assert_eq!(listed(store, partner, id, None), [deliveries[2].clone(), deliveries[1].clone()]);
     assert_eq!((forget(3, 9), forget(3, 9)), (1, 0));
     assert_eq!(listed(store, partner, id, None), [deliveries[2].clone()]);
+}
+
+/// They may repeat what the event held.
+pub fn an_erased_employee_leaves_no_trace_in_errors(store: &dyn Store) {
+    let partner = partner(store);
+    let webhook = record(1);
+    let id = webhook.webhook.id;
+    insert(store, partner, &webhook);
+    let employees = ["E-1", "E-2"].map(super::support::employee);
+    for (seq, one) in (1..).zip(&employees) {
+        super::support::insert_employee(store, partner, one).unwrap();
+        let change = EmployeeChange { employee: one.id, custom_id: Some(one.custom_id.clone()) };
+        append(store, partner, EventData::EmployeeCreated(change));
+        let mut failed = delivery(seq, EventType::EmployeeCreated);
+        failed.last_error = Some(format!("{} is unknown", one.custom_id.as_str()));
+        enqueue(store, partner, id, &[failed]);
+    }
+    let erased = employees[0].id;
+    write(store, move |unit| unit.employees().erase(partner, erased, at(99))).unwrap();
+    let errors: Vec<_> = listed(store, partner, id, None).into_iter().map(|one| one.last_error).collect();
+    assert_eq!(errors, [Some("E-2 is unknown".to_owned()), None]);
 }

@@ -3,18 +3,15 @@
 
 use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::webhook::{AttemptOutcome, Delivery, Spread};
+use kopeck_domain::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, Spread};
 use kopeck_port_store::{ATTEMPT_HORIZON, FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord};
 use uuid::Uuid;
 
-use super::{disable_record, event_at, queue};
+use super::{disable_record, event_at, queue, redelivery, reference};
 use crate::Env;
 
 /// Events that are read from the feed at a time.
 pub(super) const PAGE: u32 = 500;
-
-/// Attempts to one webhook that are made at once.
-pub const AT_ONCE: u32 = 4;
 
 /// What a process that has the lease of a webhook does next.
 #[derive(Debug)]
@@ -23,7 +20,7 @@ pub enum Next {
     Attempts(Box<WebhookRecord>, Vec<(Delivery, FeedEvent)>),
     /// Nothing else is due. The lease is kept for the attempts that are being made.
     Wait,
-    /// Nothing is due: the lease is given back.
+    /// Nothing is due, or the endpoint is left alone for a while: the lease is given back.
     Nothing,
     /// The webhook is gone or disabled, its partner is suspended, or another process has the lease.
     Lost,
@@ -36,7 +33,7 @@ pub struct AttemptReport {
     pub outcome: AttemptOutcome,
     /// The status code, if there was a response.
     pub status_code: Option<u16>,
-    /// Why it failed, in the service's own words.
+    /// Why it failed, in the service's own words, and the beginning of the receiver's response.
     pub error: Option<String>,
 }
 
@@ -65,26 +62,22 @@ pub fn next(
     if record.due_at.is_some_and(|at| at > now + ATTEMPT_HORIZON) {
         unit.webhooks().bring_within_horizon(partner, id, now)?;
     }
-    let mut due = due_beside(unit, env, partner, id, in_flight)?;
-    let mut may_be_behind = true;
-    // New events are queued only when little else is due, so that the queue of a dead receiver stays short: a page at a time,
-    // so that a long feed of other types does not make a long transaction.
-    if due.len() < free_places(in_flight) {
-        let more = unit.events().after(partner, record.cursor, &[], PAGE)?;
-        may_be_behind = more.len() == PAGE as usize;
-        if let Some(last) = more.last() {
-            record.cursor = last.seq;
-            let wanted = |event: &FeedEvent| record.webhook.wants(event.event.data.event_type());
-            let wanted: Vec<FeedEvent> = more.into_iter().filter(wanted).collect();
-            queue(unit, env, partner, &mut record, &wanted)?;
-            due = due_beside(unit, env, partner, id, in_flight)?;
+    let free = free_places(&record, in_flight);
+    let mut due = Vec::new();
+    let mut may_be_behind = false;
+    if free > 0 && !record.is_paused(now) {
+        due = due_beside(unit, env, partner, &record, in_flight)?;
+        may_be_behind = true;
+        // More is queued only when little else is due, so that the queue of a dead receiver stays short.
+        if due.len() < free {
+            may_be_behind = queue_more(unit, env, partner, &mut record)?;
+            due = due_beside(unit, env, partner, &record, in_flight)?;
         }
     }
     let is_all = due.is_empty() && !may_be_behind;
     let is_done = is_all && in_flight.is_empty();
     if is_done {
-        record.due_at = unit.webhooks().next_due(partner, id)?;
-        record.lease = None;
+        give_back(unit, env, partner, &mut record)?;
     }
     unit.webhooks().update(partner, &record)?;
     if is_all {
@@ -102,9 +95,42 @@ pub fn next(
     Ok(Next::Attempts(Box::new(record), attempts))
 }
 
+/// Queues a page of the feed, and one of a redelivery. A page at a time, so that a long feed makes no long transaction. Returns
+/// whether there may be more.
+fn queue_more(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    record: &mut WebhookRecord,
+) -> Result<bool, StoreError> {
+    let more = unit.events().after(partner, record.cursor, &[], PAGE)?;
+    if let Some(last) = more.last() {
+        record.cursor = last.seq;
+        let wanted = more.iter().filter(|event| record.webhook.wants(event.event.data.event_type()));
+        let wanted: Vec<_> = wanted.map(reference).collect();
+        queue(unit, env, partner, record, &wanted)?;
+    }
+    Ok(more.len() == PAGE as usize || redelivery::queue_page(unit, env, partner, record)?)
+}
+
+/// Leaves the webhook to whichever process finds it ready. The caller stores the record.
+fn give_back(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    record: &mut WebhookRecord,
+) -> Result<(), StoreError> {
+    record.lease = None;
+    record.due_at = match record.redelivery {
+        Some(_) => Some(env.now()),
+        None => unit.webhooks().next_due(partner, record.webhook.id)?,
+    };
+    Ok(())
+}
+
 /// How many attempts can be begun beside those in flight.
-const fn free_places(in_flight: &[DeliveryId]) -> usize {
-    (AT_ONCE as usize).saturating_sub(in_flight.len())
+const fn free_places(record: &WebhookRecord, in_flight: &[DeliveryId]) -> usize {
+    (record.webhook.attempts_at_once() as usize).saturating_sub(in_flight.len())
 }
 
 /// Deliveries that are due and not in flight, as many as can be attempted beside those that are.
@@ -112,12 +138,12 @@ fn due_beside(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    id: WebhookId,
+    record: &WebhookRecord,
     in_flight: &[DeliveryId],
 ) -> Result<Vec<Delivery>, StoreError> {
-    let mut due = unit.webhooks().due(partner, id, env.now(), AT_ONCE)?;
+    let mut due = unit.webhooks().due(partner, record.webhook.id, env.now(), ATTEMPTS_AT_ONCE)?;
     due.retain(|delivery| !in_flight.contains(&delivery.id));
-    due.truncate(free_places(in_flight));
+    due.truncate(free_places(record, in_flight));
     Ok(due)
 }
 
@@ -133,8 +159,12 @@ pub fn has_more(
     in_flight: &[DeliveryId],
 ) -> Result<bool, StoreError> {
     let Some(record) = unit.webhooks().get(partner, id)? else { return Ok(false) };
-    Ok(unit.events().last(partner)? > record.cursor
-        || !due_beside(unit, env, partner, id, in_flight)?.is_empty())
+    if record.is_paused(env.now()) || free_places(&record, in_flight) == 0 {
+        return Ok(false);
+    }
+    Ok(record.redelivery.is_some()
+        || unit.events().last(partner)? > record.cursor
+        || !due_beside(unit, env, partner, &record, in_flight)?.is_empty())
 }
 
 /// Gives the lease of a webhook back.
@@ -143,20 +173,20 @@ pub fn has_more(
 /// [`StoreError`] if the store fails.
 pub fn release(
     unit: &mut dyn UnitOfWork,
+    env: &Env,
     partner: PartnerId,
     id: WebhookId,
     process: Uuid,
 ) -> Result<(), StoreError> {
     let Some(mut record) = unit.webhooks().get(partner, id)? else { return Ok(()) };
     if record.lease.is_some_and(|lease| lease.owner == process) {
-        record.lease = None;
-        record.due_at = unit.webhooks().next_due(partner, id)?;
+        give_back(unit, env, partner, &mut record)?;
         unit.webhooks().update(partner, &record)?;
     }
     Ok(())
 }
 
-/// Records what an attempt came to. The webhook may be disabled by it; deliveries that its partner gave up meanwhile stay so.
+/// Records what attempts came to. The webhook may be disabled by it; deliveries that its partner gave up meanwhile stay so.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -165,23 +195,26 @@ pub fn record(
     env: &Env,
     partner: PartnerId,
     id: WebhookId,
-    delivery: &Delivery,
-    report: &AttemptReport,
+    attempts: &[(Delivery, AttemptReport)],
 ) -> Result<(), StoreError> {
     let now = env.now();
     let Some(mut record) = unit.webhooks().get(partner, id)? else { return Ok(()) };
-    let mut random = [0];
-    env.entropy.fill(&mut random);
-    let mut delivery = delivery.clone();
-    delivery.record(report.outcome, now, Spread(random[0]));
-    delivery.last_status_code = report.status_code;
-    delivery.last_error.clone_from(&report.error);
-    if !record.webhook.enabled && delivery.next_attempt_at.is_some() {
-        delivery.give_up(super::DISABLED);
-    }
-    unit.webhooks().update_delivery(partner, id, &delivery)?;
     let was_enabled = record.webhook.enabled;
-    match record.webhook.record(report.outcome, now) {
+    let mut disabled = None;
+    for (delivery, report) in attempts {
+        let mut random = [0];
+        env.entropy.fill(&mut random);
+        let mut delivery = delivery.clone();
+        delivery.record(report.outcome, now, Spread(random[0]));
+        delivery.last_status_code = report.status_code;
+        delivery.last_error.clone_from(&report.error);
+        if !was_enabled && delivery.next_attempt_at.is_some() {
+            delivery.give_up(super::DISABLED);
+        }
+        unit.webhooks().update_delivery(partner, id, &delivery)?;
+        disabled = disabled.or(record.webhook.record(report.outcome, now));
+    }
+    match disabled {
         Some(reason) if was_enabled => disable_record(unit, env, partner, record, reason),
         _ => unit.webhooks().update(partner, &record),
     }

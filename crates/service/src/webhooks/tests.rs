@@ -2,7 +2,7 @@ use kopeck_domain::event::EmployeeChange;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::person::CustomId;
 use kopeck_port_store::mock::{MockUnit, MockWebhookRepository};
-use kopeck_port_store::{Lease, StoreError};
+use kopeck_port_store::{Lease, RedeliveryRange, StoreError};
 use time::Duration;
 use uuid::Uuid;
 
@@ -26,11 +26,14 @@ fn stored() -> WebhookRecord {
             last_success_at: None,
             last_failure_at: None,
             failing_since: None,
+            failures: 0,
+            paused_until: None,
         },
         secret: [1; 32],
         former_secret: None,
         cursor: 0,
         due_at: None,
+        redelivery: None,
         lease: None,
     }
 }
@@ -133,7 +136,7 @@ fn an_attempt_that_disables_says_so_once() {
     });
     let delivery = Delivery::new(DeliveryId::new(OWN), 1, EventId::new(OWN), EventType::Ping, START);
     let report = AttemptReport { outcome: AttemptOutcome::Gone, status_code: Some(410), error: None };
-    record(&mut unit, &bench, PARTNER, stored().webhook.id, &delivery, &report).unwrap();
+    record(&mut unit, &bench, PARTNER, stored().webhook.id, &[(delivery, report)]).unwrap();
     let disabled = WebhookDisabled { webhook: stored().webhook.id, reason: DisableReason::Gone };
     assert_eq!(unit.events.data(), [&EventData::WebhookDisabled(disabled)]);
 }
@@ -144,30 +147,138 @@ fn what_comes_of_a_deleted_webhook_is_forgotten() {
     unit.webhooks.expect_get().returning(|_, _| Ok(None));
     let delivery = Delivery::new(DeliveryId::new(OWN), 1, EventId::new(OWN), EventType::Ping, START);
     let report = AttemptReport { outcome: AttemptOutcome::Delivered, status_code: Some(200), error: None };
-    assert_eq!(record(&mut unit, &bench, PARTNER, stored().webhook.id, &delivery, &report), Ok(()));
+    assert_eq!(record(&mut unit, &bench, PARTNER, stored().webhook.id, &[(delivery, report)]), Ok(()));
+}
+
+fn refs(seqs: impl IntoIterator<Item = i64>) -> Vec<EventRef> {
+    let one = |seq| EventRef { seq, event: EventId::new(OWN), event_type: EventType::EmployeeCreated };
+    seqs.into_iter().map(one).collect()
+}
+
+/// It is marked at once, and queued when the webhook is delivered to.
+#[test]
+fn what_was_missed_is_marked_and_counted() {
+    let (bench, mut unit) = (Bench::new(), unit_with(WebhookRecord { cursor: 9, ..stored() }));
+    unit.webhooks.expect_queued().returning(|_, _| Ok(9_998));
+    let id = stored().webhook.id;
+    let room = |_: PartnerId, _: &Webhook, after: i64, until: i64, room: u32| {
+        assert_eq!((after, until, room), (4, 9, 2));
+        Ok(refs([6, 8]))
+    };
+    unit.webhooks.expect_missed().times(1).returning(room);
+    let missed = missed(&mut unit, PARTNER, id, Redelivery::After(4)).unwrap();
+    let range = RedeliveryRange { after: 4, until: 8, left: 2 };
+    assert_eq!(missed, Selection::Missed(range));
+    expect_update(&mut unit.webhooks, move |record| {
+        (record.due_at, record.redelivery) == (Some(START), Some(range))
+    });
+    assert_eq!(redeliver(&mut unit, &bench, PARTNER, id, missed), Ok(2));
+}
+
+/// 1,200 events make three transactions, the last of which finds no more.
+#[test]
+fn a_redelivery_is_queued_page_by_page() {
+    let bench = Bench::new();
+    let range = RedeliveryRange { after: 0, until: 20_000, left: 503 };
+    let mut record = WebhookRecord { cursor: 20_000, redelivery: Some(range), ..stored() };
+    let pages = [(0, 10_000, refs(1..=500)), (500, 10_500, refs([501])), (10_500, 20_000, refs([11_000, 20_000]))];
+    let left = [(500, 3), (10_500, 2)].map(|(after, left)| RedeliveryRange { after, left, ..range });
+    for ((after, until, page), left) in pages.into_iter().zip(left.map(Some).into_iter().chain([None])) {
+        let mut unit = unit_with(record.clone());
+        unit.webhooks.expect_due().returning(|_, _, _, _| Ok(Vec::new()));
+        let number = page.len();
+        unit.webhooks.expect_missed().times(1).returning(move |_, _, from, to, most| {
+            assert_eq!((from, to, most), (after, until, 500));
+            Ok(page.clone())
+        });
+        unit.webhooks.expect_enqueue().times(1).returning(move |_, _, queued, _| {
+            assert_eq!(queued.len(), number);
+            Ok(())
+        });
+        unit.webhooks.expect_next_due().returning(|_, _| Ok(None));
+        expect_update(&mut unit.webhooks, move |record| record.redelivery == left);
+        let next = next(&mut unit, &bench, PARTNER, record.webhook.id, OWN, &[]).unwrap();
+        assert!(matches!(next, Next::Attempts(_, ref none) if none.is_empty()) == left.is_some());
+        record.redelivery = left;
+    }
 }
 
 #[test]
-fn only_what_was_missed_is_delivered_again() {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    events::append(
-        &mut unit,
-        &bench,
-        PARTNER,
-        [employee(1), EventData::Ping(Ping {}), employee(2), employee(3)],
-    )
-    .unwrap();
-    unit.webhooks.expect_get().returning(|_, _| Ok(Some(WebhookRecord { cursor: 3, ..stored() })));
-    unit.webhooks.expect_delivered_or_pending().returning(|_, _, _, _| Ok([1].into()));
-    let queued = |deliveries: &[Delivery]| deliveries.iter().map(|one| one.seq).collect::<Vec<_>>() == [3];
-    unit.webhooks
-        .expect_enqueue()
-        .withf(move |_, _, all, _| queued(all))
-        .times(1)
-        .returning(|_, _, _, _| Ok(()));
-    expect_update(&mut unit.webhooks, |record| record.due_at == Some(START));
-    let id = stored().webhook.id;
-    assert_eq!(redeliver(&mut unit, &bench, PARTNER, id, Redelivery::After(0)), Ok(1));
+fn an_event_on_its_way_is_not_queued_again() {
+    let (bench, id) = (Bench::new(), stored().webhook.id);
+    let range = |after, until| Some(RedeliveryRange { after, until, left: 1 });
+    // Where the cursor stands, what is marked, and whether a delivery is pending or the event was missed.
+    for (cursor, redelivery, is_pending, is_missed, outcome) in [
+        (1, None, true, false, Err(WebhookError::Pending)),
+        (0, None, false, true, Err(WebhookError::Pending)),
+        (1, range(0, 1), false, true, Err(WebhookError::Pending)),
+        (1, range(0, 1), false, false, Ok(1)),
+        (2, range(1, 2), false, true, Ok(1)),
+        (1, None, false, true, Ok(1)),
+    ] {
+        let mut unit = unit_with(WebhookRecord { cursor, redelivery, ..stored() });
+        events::append(&mut unit, &bench, PARTNER, [employee(1)]).unwrap();
+        let event = event_at(&mut unit, PARTNER, 1).unwrap().unwrap().event.id;
+        unit.webhooks.expect_is_pending().returning(move |_, _, seq| Ok(is_pending && seq == 1));
+        unit.webhooks
+            .expect_missed()
+            .returning(move |_, _, after, until, _| Ok(refs((after + 1..=until).filter(|_| is_missed))));
+        unit.webhooks.expect_queued().returning(|_, _| Ok(9_998));
+        unit.webhooks.expect_enqueue().returning(|_, _, _, _| Ok(()));
+        unit.webhooks.expect_update().returning(|_, _| Ok(()));
+        let redelivered = redeliver(&mut unit, &bench, PARTNER, id, Selection::Event(event));
+        assert_eq!(redelivered, outcome, "{cursor} {redelivery:?} {is_pending} {is_missed}");
+    }
+}
+
+#[test]
+fn no_more_than_ten_thousand_are_pending() {
+    let (bench, id) = (Bench::new(), stored().webhook.id);
+    let mut unit = unit_with(WebhookRecord { cursor: 1, ..stored() });
+    events::append(&mut unit, &bench, PARTNER, [employee(1)]).unwrap();
+    let event = event_at(&mut unit, PARTNER, 1).unwrap().unwrap().event.id;
+    unit.webhooks.expect_queued().returning(|_, _| Ok(MAX_PENDING));
+    unit.webhooks.expect_is_pending().returning(|_, _, _| Ok(false));
+    let full = Err(WebhookError::TooManyPending);
+    assert_eq!(redeliver(&mut unit, &bench, PARTNER, id, Selection::Event(event)), full);
+    assert_eq!(missed(&mut unit, PARTNER, id, Redelivery::After(0)), Err(WebhookError::TooManyPending));
+    assert_eq!(ping(&mut unit, &bench, PARTNER, id), Err(WebhookError::TooManyPending));
+    let marked = Selection::Missed(RedeliveryRange { after: 0, until: 1, left: 1 });
+    assert_eq!(redeliver(&mut unit, &bench, PARTNER, id, marked), full, "it filled up meanwhile");
+    let range = Some(RedeliveryRange { after: 0, until: 1, left: 1 });
+    let mut unit = unit_with(WebhookRecord { cursor: 1, redelivery: range, ..stored() });
+    assert_eq!(missed(&mut unit, PARTNER, id, Redelivery::After(0)), Err(WebhookError::Pending));
+}
+
+/// One attempt at a time, and a pause after each; all other deliveries wait with it.
+#[test]
+fn an_endpoint_that_keeps_failing_gets_one_attempt_at_a_time() {
+    let (bench, id) = (Bench::new(), stored().webhook.id);
+    let due = |number: u128| {
+        let id = DeliveryId::new(Uuid::from_u128(number));
+        Delivery::new(id, 1, EventId::new(OWN), EventType::EmployeeCreated, START)
+    };
+    let attempts = |failures, paused_until, in_flight: &[DeliveryId]| {
+        let mut record = WebhookRecord { cursor: 1, ..stored() };
+        (record.webhook.failures, record.webhook.paused_until) = (failures, paused_until);
+        let mut unit = unit_with(record);
+        events::append(&mut unit, &bench, PARTNER, [employee(1)]).unwrap();
+        unit.webhooks.expect_due().returning(move |_, _, _, _| Ok((1..=4).map(due).collect()));
+        unit.webhooks.expect_next_due().returning(|_, _| Ok(Some(START)));
+        unit.webhooks.expect_update().returning(|_, _| Ok(()));
+        match next(&mut unit, &bench, PARTNER, id, OWN, in_flight).unwrap() {
+            Next::Attempts(_, attempts) => Ok(attempts.len()),
+            other => Err(format!("{other:?}")),
+        }
+    };
+    let in_flight = [DeliveryId::new(Uuid::from_u128(1))];
+    assert_eq!(attempts(9, None, &[]), Ok(4));
+    assert_eq!(attempts(9, None, &in_flight), Ok(3));
+    assert_eq!(attempts(10, Some(START), &[]), Ok(1));
+    assert_eq!(attempts(10, Some(START), &in_flight), Err("Wait".to_owned()));
+    let later = Some(START + Duration::SECOND);
+    assert_eq!(attempts(10, later, &[]), Err("Nothing".to_owned()));
+    assert_eq!(attempts(10, later, &in_flight), Err("Wait".to_owned()));
 }
 
 #[test]

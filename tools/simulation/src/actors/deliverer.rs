@@ -120,8 +120,9 @@ impl Deliverer {
         };
         let report = endpoint.receive(world, &event);
         let (env, partner, webhook) = (Arc::clone(&world.env), endpoint.partner, endpoint.webhook);
+        let attempt = [(delivery, report)];
         transact(&*world.store, Access::Write, move |unit| {
-            delivery::record(unit, &env, partner, webhook, &delivery, &report)
+            delivery::record(unit, &env, partner, webhook, &attempt)
         })?;
         self.in_hand = Some((at, attempts));
         Ok(true)
@@ -156,7 +157,8 @@ impl Deliverer {
             let enable = WebhookChange { enabled: Some(true), ..WebhookChange::default() };
             transact(&*world.stored, Access::Write, move |unit| {
                 webhooks::update(unit, partner, webhook, enable.clone())?;
-                webhooks::redeliver(unit, &env, partner, webhook, Redelivery::After(0))
+                let missed = webhooks::missed(unit, partner, webhook, Redelivery::After(0))?;
+                webhooks::redeliver(unit, &env, partner, webhook, missed)
             })
             .map_err(|error| failed(&error))?;
             loop {
@@ -175,8 +177,9 @@ impl Deliverer {
                     let env = Arc::clone(&world.env);
                     let report =
                         AttemptReport { outcome: AttemptOutcome::Delivered, status_code: None, error: None };
+                    let attempt = [(delivery, report)];
                     transact(&*world.stored, Access::Write, move |unit| {
-                        delivery::record(unit, &env, partner, webhook, &delivery, &report)
+                        delivery::record(unit, &env, partner, webhook, &attempt)
                     })
                     .map_err(|error| failed(&error))?;
                 }

@@ -22,6 +22,8 @@ impl State {
             let data = &mut row.event.event.data;
             if data.names() == Some(employee) {
                 *data = data.clone().without_name();
+                let seq = row.event.seq;
+                self.deliveries.iter_mut().for_each(|delivery| delivery.forget_error(partner, seq));
             }
         }
     }

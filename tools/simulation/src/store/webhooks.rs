@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::webhook::{Delivery, DeliveryStatus};
+use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{ATTEMPT_HORIZON, DeliveryBacklog, StoreError, WebhookRecord, WebhookRepository};
+use kopeck_port_store::{
+    ATTEMPT_HORIZON, DeliveryBacklog, EventRef, StoreError, WebhookRecord, WebhookRepository,
+};
 use time::OffsetDateTime;
 
 use super::{Unit, amount, page_of};
@@ -26,6 +28,13 @@ pub(super) struct DeliveryRow {
 }
 
 impl DeliveryRow {
+    /// If it is one of this event.
+    pub(super) fn forget_error(&mut self, partner: PartnerId, seq: i64) {
+        if (self.partner, self.delivery.seq) == (partner, seq) {
+            self.delivery.last_error = None;
+        }
+    }
+
     fn is_pending(&self) -> bool {
         self.delivery.status == DeliveryStatus::Pending
     }
@@ -93,6 +102,7 @@ impl WebhookRepository for Unit {
             record.webhook.enabled
                 && is_active(row.partner)
                 && is_free
+                && !record.is_paused(now)
                 && (is_due || self.last_event(row.partner) > record.cursor)
         };
         let mut ready: Vec<&WebhookRow> = self.state.webhooks.iter().filter(is_ready).collect();
@@ -172,14 +182,18 @@ impl WebhookRepository for Unit {
         Ok(())
     }
 
+    fn queued(&mut self, partner: PartnerId, id: WebhookId) -> Result<u64, StoreError> {
+        Ok(self.of_webhook(partner, id).filter(|row| row.is_pending()).count() as u64)
+    }
+
     fn pending(&mut self, partner: PartnerId, record: &WebhookRecord) -> Result<u64, StoreError> {
         let webhook = &record.webhook;
-        let queued = self.of_webhook(partner, webhook.id).filter(|row| row.is_pending()).count();
+        let queued = self.queued(partner, webhook.id)?;
         let behind = self.state.events.iter().filter(|row| {
             let is_behind = row.partner == partner && !row.expired && row.event.seq > record.cursor;
             is_behind && webhook.enabled && webhook.wants(row.event.event.data.event_type())
         });
-        Ok((queued + behind.count()) as u64)
+        Ok(queued + behind.count() as u64)
     }
 
     fn deliveries(
@@ -195,16 +209,33 @@ impl WebhookRepository for Unit {
         Ok(page_of(wanted.cloned().collect(), page))
     }
 
-    fn delivered_or_pending(
+    fn missed(
         &mut self,
         partner: PartnerId,
-        id: WebhookId,
+        webhook: &Webhook,
         after: i64,
         until: i64,
-    ) -> Result<BTreeSet<i64>, StoreError> {
-        let own = self.of_webhook(partner, id).map(|row| &row.delivery);
-        let known = own.filter(|one| (after + 1..=until).contains(&one.seq));
-        Ok(known.filter(|one| one.status != DeliveryStatus::Failed).map(|one| one.seq).collect())
+        limit: u32,
+    ) -> Result<Vec<EventRef>, StoreError> {
+        let own = self.of_webhook(partner, webhook.id).map(|row| &row.delivery);
+        let known: BTreeSet<i64> =
+            own.filter(|one| one.status != DeliveryStatus::Failed).map(|one| one.seq).collect();
+        let missed = self.state.events.iter().filter(|row| row.partner == partner && !row.expired);
+        let missed = missed.map(|row| EventRef {
+            seq: row.event.seq,
+            event: row.event.event.id,
+            event_type: row.event.event.data.event_type(),
+        });
+        let is_missed = |one: &EventRef| {
+            (after + 1..=until).contains(&one.seq)
+                && webhook.wants(one.event_type)
+                && !known.contains(&one.seq)
+        };
+        Ok(missed.filter(is_missed).take(amount(limit)).collect())
+    }
+
+    fn is_pending(&mut self, partner: PartnerId, id: WebhookId, seq: i64) -> Result<bool, StoreError> {
+        Ok(self.of_webhook(partner, id).any(|row| row.is_pending() && row.delivery.seq == seq))
     }
 
     fn has_delivery_of(
@@ -219,11 +250,13 @@ impl WebhookRepository for Unit {
     fn backlog(&mut self) -> Result<DeliveryBacklog, StoreError> {
         let pending: Vec<_> = self.state.deliveries.iter().filter(|row| row.is_pending()).collect();
         let webhooks = self.state.webhooks.iter().map(|row| &row.record.webhook);
-        let failing = webhooks.filter(|webhook| webhook.enabled && webhook.failing_since.is_some());
+        let failing: Vec<_> =
+            webhooks.filter(|webhook| webhook.enabled).filter_map(|webhook| webhook.failing_since).collect();
         Ok(DeliveryBacklog {
             pending: pending.len() as u64,
             oldest: pending.iter().map(|row| row.created_at).min(),
-            failing: failing.count() as u64,
+            failing: failing.len() as u64,
+            failing_since: failing.into_iter().min(),
         })
     }
 

@@ -1,8 +1,9 @@
 //! Creates a webhook.
 
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::webhooks::{self, NewWebhook};
 
-use super::{body, check_url, description, secret, types, url};
+use super::{body, change_url, description, secret, types, url};
 use crate::input::field_types::boolean;
 use crate::operations::prelude::*;
 
@@ -23,8 +24,10 @@ fn read(r: &mut Reader<'_>) -> Option<NewWebhook> {
 }
 
 async fn create(ctx: HandlerContext) -> HandlerResult {
-    let values = check_url(&ctx, ctx.input.values(read), |new| Some(&new.url)).await;
-    ctx.mutate(values, |unit, env, partner, new| {
+    let values = ctx.input.values(read);
+    let has_room =
+        |unit: &mut dyn UnitOfWork, partner, _: &NewWebhook| webhooks::check_room(unit, partner);
+    change_url(ctx, values, has_room, |new| Some(&mut new.url), |unit, env, partner, new| {
         webhooks::create(unit, env, partner, new.clone())
             .map(|(view, bytes)| api::WebhookCreated { webhook: body(&view), secret: secret(&bytes) })
     })

@@ -9,7 +9,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_PING
     .body_optional()
     .reads(reads!(read_id))
     .responds::<api::WebhookPinged>(202)
-    .refuses(&[Code::WebhookNotFound, Code::WebhookDisabled]);
+    .refuses(&[Code::WebhookNotFound, Code::WebhookDisabled, Code::RequestNotProcessed]);
 
 async fn ping(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

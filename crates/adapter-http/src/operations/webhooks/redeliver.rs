@@ -11,7 +11,13 @@ use crate::operations::prelude::*;
 pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_REDELIVER, handler!(redeliver))
     .reads(reads!(read))
     .responds::<api::Redelivery>(202)
-    .refuses(&[Code::WebhookNotFound, Code::WebhookDisabled, Code::NotFound, Code::EventsExpired]);
+    .refuses(&[
+        Code::WebhookNotFound,
+        Code::WebhookDisabled,
+        Code::RequestNotProcessed,
+        Code::NotFound,
+        Code::EventsExpired,
+    ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
     let webhook = read_id(r);
@@ -36,9 +42,19 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
 
 async fn redeliver(ctx: HandlerContext) -> HandlerResult {
     let values = ctx.input.values(read);
-    ctx.mutate(values, |unit, env, partner, (id, which)| {
-        webhooks::redeliver(unit, env, partner, *id, *which)
-            .map(|queued| api::Redelivery { deliveries: queued as u64 })
-    })
-    .await
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(recorded) = mutation.replay().await? {
+        return Ok(recorded);
+    }
+    // In a long feed this takes a while, in which others may write.
+    let missed = mutation.context().read(values, |unit, _env, partner, (id, which)| {
+        webhooks::missed(unit, partner, *id, *which).map(|missed| (*id, missed))
+    });
+    let values = missed.await?;
+    mutation
+        .once(values, |unit, env, partner, (id, missed)| {
+            webhooks::redeliver(unit, env, partner, *id, *missed)
+                .map(|deliveries| api::Redelivery { deliveries })
+        })
+        .await
 }

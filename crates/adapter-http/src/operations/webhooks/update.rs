@@ -2,9 +2,10 @@
 
 use kopeck_domain::employee::Change;
 use kopeck_domain::ids::WebhookId;
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::webhooks::{self, WebhookChange};
 
-use super::{NO_WEBHOOK, body, check_url, description, read_id, types, url};
+use super::{NO_WEBHOOK, body, change_url, description, read_id, types, url};
 use crate::input::field_types::boolean;
 use crate::operations::prelude::*;
 
@@ -30,8 +31,11 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, WebhookChange)> {
 }
 
 async fn update(ctx: HandlerContext) -> HandlerResult {
-    let values = check_url(&ctx, ctx.input.values(read), |(_, change)| change.url.as_ref()).await;
-    ctx.mutate(values, |unit, _env, partner, (id, change)| {
+    let values = ctx.input.values(read);
+    let exists = |unit: &mut dyn UnitOfWork, partner, (id, _): &(WebhookId, WebhookChange)| {
+        webhooks::get(unit, partner, *id).map(drop)
+    };
+    change_url(ctx, values, exists, |(_, change)| change.url.as_mut(), |unit, _env, partner, (id, change)| {
         webhooks::update(unit, partner, *id, change.clone()).map(|view| body(&view))
     })
     .await

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{PartnerId, WebhookId};
 use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
-use kopeck_port_store::{ColumnCipher, Lease, SecretBytes, StoreError, WebhookRecord};
+use kopeck_port_store::{ColumnCipher, Lease, RedeliveryRange, SecretBytes, StoreError, WebhookRecord};
 use time::OffsetDateTime;
 
 use crate::convert::{AsKey, corrupt, fixed, natural, word};
@@ -35,12 +35,18 @@ pub(super) struct WebhookRow {
     due_at: Option<UtcTimestamp>,
     lease_owner: Option<Id>,
     leased_until: Option<UtcTimestamp>,
+    failures: i64,
+    paused_until: Option<UtcTimestamp>,
+    redelivery_after: Option<i64>,
+    redelivery_until: Option<i64>,
+    redelivery_left: Option<i64>,
 }
 
 row!(
     WebhookRow,
     webhooks: partner_id, id, url, types, description, sealed, enabled, created_at, last_success_at, last_failure_at,
-    failing_since, secret, former_secret, former_until, cursor, due_at, lease_owner, leased_until
+    failing_since, secret, former_secret, former_until, cursor, due_at, lease_owner, leased_until, failures,
+    paused_until, redelivery_after, redelivery_until, redelivery_left
 );
 
 pub(super) fn stamp(at: Option<OffsetDateTime>) -> Option<UtcTimestamp> {
@@ -84,6 +90,11 @@ impl WebhookRow {
             due_at: stamp(record.due_at),
             lease_owner: record.lease.map(|lease| Id(lease.owner)),
             leased_until: stamp(record.lease.map(|lease| lease.until)),
+            failures: webhook.failures.into(),
+            paused_until: stamp(webhook.paused_until),
+            redelivery_after: record.redelivery.map(|range| range.after),
+            redelivery_until: record.redelivery.map(|range| range.until),
+            redelivery_left: record.redelivery.map(|range| range.left.cast_signed()),
         })
     }
 
@@ -97,7 +108,10 @@ impl WebhookRow {
         let until = UtcTimestamp::optional(self.former_until, "webhooks.former_until")?;
         let types = |types: String| types.split(',').map(|name| word(name, "webhooks.types")).collect();
         let lease = self.lease_owner.zip(UtcTimestamp::optional(self.leased_until, "webhooks.leased_until")?);
+        let left = self.redelivery_left.map(|left| natural(left, "webhooks.redelivery_left")).transpose()?;
+        let range = self.redelivery_after.zip(self.redelivery_until).zip(left);
         Ok(WebhookRecord {
+            redelivery: range.map(|((after, until), left)| RedeliveryRange { after, until, left }),
             secret: secret("secret", &self.secret)?,
             former_secret: former.zip(until),
             cursor: self.cursor,
@@ -114,6 +128,8 @@ impl WebhookRow {
                 last_success_at: UtcTimestamp::optional(self.last_success_at, "webhooks.last_success_at")?,
                 last_failure_at: UtcTimestamp::optional(self.last_failure_at, "webhooks.last_failure_at")?,
                 failing_since: UtcTimestamp::optional(self.failing_since, "webhooks.failing_since")?,
+                failures: natural(self.failures, "webhooks.failures")?,
+                paused_until: UtcTimestamp::optional(self.paused_until, "webhooks.paused_until")?,
             },
         })
     }

@@ -41,6 +41,7 @@ struct StoredGauges {
     deliveries: IntGauge,
     oldest_delivery: IntGauge,
     failing_webhooks: IntGauge,
+    webhook_failing_since: IntGauge,
     held: IntGauge,
 }
 
@@ -152,6 +153,10 @@ impl StoredGauges {
             )?,
             failing_webhooks: registrar
                 .gauge("kopeck_webhooks_failing", "Enabled webhooks whose latest attempt failed.")?,
+            webhook_failing_since: registrar.gauge(
+                "kopeck_webhook_failing_since_timestamp_seconds",
+                "The first failure of the longest series without success of an enabled webhook, Unix time; 0 if there is none.",
+            )?,
             held: registrar.gauge("kopeck_money_held_kopecks", "Money on hold, of all partners.")?,
         })
     }
@@ -165,6 +170,7 @@ impl StoredGauges {
         self.deliveries.set(whole(deliveries.pending));
         self.oldest_delivery.set(deliveries.oldest.map_or(0, OffsetDateTime::unix_timestamp));
         self.failing_webhooks.set(whole(deliveries.failing));
+        self.webhook_failing_since.set(deliveries.failing_since.map_or(0, OffsetDateTime::unix_timestamp));
         self.held.set(held.get());
     }
 }

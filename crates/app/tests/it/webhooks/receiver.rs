@@ -50,14 +50,20 @@ impl Received {
     }
 }
 
-/// The next answer: a status with what follows it, or none at all.
-type Answer = Option<String>;
+/// An answer: a status with what follows it, and a body, or none at all.
+type Answer = Option<(String, String)>;
+
+/// What is answered: the last of the list, or what stands for all others.
+struct Answers {
+    next: Vec<Answer>,
+    others: (String, String),
+}
 
 /// Listens until the test ends.
 pub struct Receiver {
     address: SocketAddr,
     arrived: Channel<Received>,
-    answers: Arc<Mutex<Vec<Answer>>>,
+    answers: Arc<Mutex<Answers>>,
 }
 
 impl Receiver {
@@ -65,7 +71,8 @@ impl Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, arrived) = mpsc::channel();
-        let answers: Arc<Mutex<Vec<Answer>>> = Arc::default();
+        let answers = Answers { next: Vec::new(), others: ("200 OK".to_owned(), String::new()) };
+        let answers = Arc::new(Mutex::new(answers));
         let next = Arc::clone(&answers);
         std::thread::spawn(move || {
             // Those that get no answer stay open.
@@ -73,10 +80,15 @@ impl Receiver {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
                 let Some(received) = Received::read(&stream) else { continue };
-                match next.lock().unwrap().pop().unwrap_or_else(|| Some("200 OK".to_owned())) {
-                    Some(answer) => {
-                        let head = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n");
-                        stream.write_all(head.as_bytes()).unwrap();
+                let answer = {
+                    let mut answers = next.lock().unwrap();
+                    answers.next.pop().unwrap_or_else(|| Some(answers.others.clone()))
+                };
+                match answer {
+                    Some((head, body)) => {
+                        let length = body.len();
+                        let text = format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\n\r\n{body}");
+                        stream.write_all(text.as_bytes()).unwrap();
                     }
                     None => silent.push(stream),
                 }
@@ -97,14 +109,29 @@ impl Receiver {
         self.arrived.recv_timeout(PATIENCE).expect("an event arrives")
     }
 
+    /// How many have arrived that the test has not looked at.
+    pub fn count(&self) -> usize {
+        self.arrived.try_iter().count()
+    }
+
     /// The next answer, in place of 200: its status, and headers.
     pub fn answer(&self, answer: &str) {
-        self.answers.lock().unwrap().push(Some(answer.to_owned()));
+        self.answer_with(answer, "");
+    }
+
+    /// With a body.
+    pub fn answer_with(&self, answer: &str, body: &str) {
+        self.answers.lock().unwrap().next.push(Some((answer.to_owned(), body.to_owned())));
+    }
+
+    /// All others from now on.
+    pub fn always_answer(&self, answer: &str) {
+        self.answers.lock().unwrap().others.0 = answer.to_owned();
     }
 
     /// The next one gets none.
     pub fn answer_never(&self) {
-        self.answers.lock().unwrap().push(None);
+        self.answers.lock().unwrap().next.push(None);
     }
 }
 
