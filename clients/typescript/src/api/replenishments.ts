@@ -32,7 +32,7 @@ export class Replenishments {
 
   /** Reads the state of a request. */
   async status(replenishmentId: Id, options?: CallOptions): Promise<RequestStatus> {
-    const query = { idReplenishment: checkedId(replenishmentId) };
+    const query = { idReplenishment: checkedId("replenishmentId", replenishmentId) };
     return requestStatus(await this.#core.call(operations.REPLENISHMENT_STATUS, { ...options, query }));
   }
 
@@ -43,7 +43,7 @@ export class Replenishments {
 
   /** Reads what became of each card. Rejects with `ApiError` and 409 while there is no result. */
   async result(replenishmentId: Id, options?: CallOptions): Promise<readonly ReplenishmentResult[]> {
-    const query = { idReplenishment: checkedId(replenishmentId) };
+    const query = { idReplenishment: checkedId("replenishmentId", replenishmentId) };
     return listOf(await this.#core.call(operations.REPLENISHMENT_RESULT, { ...options, query })).map(replenishmentResult);
   }
 

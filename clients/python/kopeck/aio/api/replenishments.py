@@ -43,7 +43,7 @@ class Replenishments:
 
     async def status(self, replenishment_id: Id) -> RequestStatus:
         """Reads the state of a request."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode(RequestStatus, await self._core.call(operations.REPLENISHMENT_STATUS, query=query))
 
     async def wait(
@@ -57,7 +57,7 @@ class Replenishments:
 
     async def result(self, replenishment_id: Id) -> tuple[ReplenishmentResult, ...]:
         """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode_list(ReplenishmentResult, await self._core.call(operations.REPLENISHMENT_RESULT, query=query))
 
     async def cancel(self, replenishment_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

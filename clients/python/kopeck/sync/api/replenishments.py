@@ -44,7 +44,7 @@ class Replenishments:
 
     def status(self, replenishment_id: Id) -> RequestStatus:
         """Reads the state of a request."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode(RequestStatus, self._core.call(operations.REPLENISHMENT_STATUS, query=query))
 
     def wait(
@@ -58,7 +58,7 @@ class Replenishments:
 
     def result(self, replenishment_id: Id) -> tuple[ReplenishmentResult, ...]:
         """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode_list(ReplenishmentResult, self._core.call(operations.REPLENISHMENT_RESULT, query=query))
 
     def cancel(self, replenishment_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

@@ -98,8 +98,8 @@ class Statements:
             "from": from_date,
             "to": to_date,
             "type": transaction_type,
-            "idCard": None if id_card is None else identifier(id_card),
-            "idEmployee": None if id_employee is None else identifier(id_employee),
+            "idCard": None if id_card is None else identifier("id_card", id_card),
+            "idEmployee": None if id_employee is None else identifier("id_employee", id_employee),
         }
         return decode(TransactionFeed, self._core.call(operations.TRANSACTION_FEED, query=query))
 
