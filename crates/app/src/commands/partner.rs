@@ -3,7 +3,7 @@
 mod show;
 mod transfers;
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::audited::change;
-use super::{application, existing_application, password};
+use super::{application, confirm, existing_application, password};
 use crate::cli::{
     CreateArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RotateKeyArgs, SuspendArgs,
     ThresholdArgs,
@@ -76,12 +76,16 @@ pub(super) fn sealing_key_text(key: &NewSealingKey) -> anyhow::Result<String> {
 }
 
 fn create(args: CreateArgs) -> anyhow::Result<()> {
+    confirm::amount(
+        args.confirm,
+        args.deposit.unwrap_or(Kopecks::ZERO),
+        "Create a partner with a deposit of",
+    )?;
     let application = application(&args.store)?;
     let password = if args.password_stdin { Some(password::read()?) } else { args.password };
     let new = NewPartner { name: args.name, login: args.login, password, sealing: args.sealing };
-    let deposit = args.deposit.map(Kopecks::new);
     let (partner, secrets) =
-        store_partner(&application, new, deposit, |partner, secrets| Ok((partner, secrets)))?;
+        store_partner(&application, new, args.deposit, |partner, secrets| Ok((partner, secrets)))?;
     let shown = json!({
         "partnerId": partner.id.to_string(),
         "apiKey": secrets.api_key.expose_secret(),
@@ -146,14 +150,11 @@ fn as_json(partner: &Partner, sheet: &BalanceSheet, zone: Zone) -> anyhow::Resul
 
 fn suspend(args: &SuspendArgs) -> anyhow::Result<()> {
     let PartnerArgs { store, id } = &args.partner;
-    if !args.yes && std::io::stdin().is_terminal() {
+    if !args.yes && io::stdin().is_terminal() {
         let (application, id) = (existing_application(store)?, *id);
         let Partner { name, .. } =
             transact(&*application.store(), Access::Read, move |unit| partners::find(unit, id))?;
-        note(format_args!("Suspend {name:?}? Its sessions end, and its logins are refused. [y/N]"));
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer).context("terminal")?;
-        anyhow::ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was changed");
+        confirm::ask(format_args!("Suspend {name:?}? Its sessions end, and its logins are refused."))?;
     }
     set_status(&args.partner, PartnerStatus::Suspended)
 }
@@ -170,8 +171,9 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
 }
 
 fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
+    confirm::amount(args.confirm, args.amount, "Set the threshold to")?;
     let application = existing_application(&args.partner.store)?;
-    let (id, threshold, env) = (args.partner.id, Kopecks::new(args.kopecks), Arc::clone(&application.env));
+    let (id, threshold, env) = (args.partner.id, args.amount, Arc::clone(&application.env));
     change(&application, "partner.set_threshold", Some(id), move |unit, entry| {
         entry.subject = format!("threshold:{}", threshold.get());
         partners::set_threshold(unit, &env, id, threshold)
