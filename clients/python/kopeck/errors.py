@@ -24,7 +24,7 @@ class KopeckError(Exception):
 
     @property
     def may_have_happened(self) -> bool:
-        """Whether the service may have done what was asked without the answer arriving."""
+        """Whether the service may have done what was asked without a response arriving."""
         return False
 
 
@@ -132,7 +132,7 @@ class FieldFault:
 
 @dataclass(frozen=True, slots=True)
 class CardFault:
-    """A card that stands in the way of a request."""
+    """A card that prevents a request."""
 
     message: str
     code: ErrorCode | None = None

@@ -19,7 +19,7 @@ export class KopeckError extends Error {
     return false;
   }
 
-  /** Whether the service may have done what was asked without the answer arriving. */
+  /** Whether the service may have done what was asked without a response arriving. */
   get mayHaveHappened(): boolean {
     return false;
   }
@@ -121,7 +121,7 @@ export interface FieldFault {
   readonly detail?: string | null;
 }
 
-/** A card that stands in the way of a request. */
+/** A card that prevents a request. */
 export interface CardFault {
   readonly message: string;
   readonly code?: ErrorCode | null;

@@ -194,7 +194,7 @@ function broken(error: unknown, base: string): TransportError {
     return new TlsError(message, { cause: error });
   }
   if (code?.startsWith("HPE_") && base.startsWith("http:")) {
-    // The answer is not HTTP, and so nobody who would do what was asked.
+    // The response is not HTTP, so the service has not received the request.
     const message = "this port does not answer in HTTP; if it speaks TLS, the base URL has to start with https://";
     return new TlsError(message, { cause: error });
   }

@@ -51,7 +51,7 @@ test("http against https is named at once", async (t) => {
 
 const CREDENTIALS = { apiKey: "k", login: "l", password: "p" };
 
-test("an address where nobody listens is named", async () => {
+test("a closed port is named", async () => {
   const server = createPlainServer();
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address();

@@ -62,7 +62,7 @@ pub(crate) enum Form {
 /// What can be done with the transactions of all cards.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TransactionsCommand {
-    /// List transactions in the order in which the service learnt of them.
+    /// List transactions in the order in which the service received them.
     List {
         #[command(flatten)]
         which: TransactionArgs,

@@ -88,7 +88,7 @@ class Statements:
         id_card: Id | None = None,
         id_employee: Id | None = None,
     ) -> TransactionFeed:
-        """Reads transactions of all cards, in the order in which the service learnt of them; 100 by default, 1,000 at most.
+        """Reads transactions of all cards, in the order in which the service received them; 100 by default, 1,000 at most.
 
         Both dates are inclusive, and those of execution.
         """
