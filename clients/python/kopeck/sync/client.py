@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ssl
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
@@ -144,7 +145,7 @@ def _typed(what: str, text: str) -> None:
     # What is pasted or read from a file of Windows ends so. It would count as a wrong one, and lock the login.
     if text.startswith("\ufeff"):
         raise ConfigError(f"the {what} begins with a byte-order mark")
-    if text and (text[0] < " " or text[-1] < " " or text[-1] == "\x7f"):
+    if any(unicodedata.category(letter) == "Cc" for letter in text[:1] + text[-1:]):
         raise ConfigError(f"the {what} begins or ends with a control character, such as the end of a line")
 
 
