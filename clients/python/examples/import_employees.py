@@ -77,7 +77,7 @@ def main(path: str) -> int:
                 for fault in error.faults:
                     print(f"line {number}: {fault}", file=sys.stderr)
             except kopeck.ApiError as error:
-                # Such as a category that somebody else has created meanwhile. All else is not about this row.
+                # Such as a category that another program has created meanwhile. All else is not about this row.
                 if error.status != 409:
                     raise
                 faulty += 1

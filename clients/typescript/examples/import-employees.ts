@@ -77,7 +77,7 @@ for (const [place, row] of (await rowsOf(path)).entries()) {
     if (error instanceof InvalidError) {
       for (const { field, detail, message } of error.faults) faulty(line, `${field}: ${detail ?? message}`);
     } else if (error instanceof ApiError && error.status === 409) {
-      // Such as a category that somebody else has created meanwhile.
+      // Such as a category that another program has created meanwhile.
       faulty(line, error.reason);
     } else throw error;
   }

@@ -47,7 +47,7 @@ pub(crate) async fn import(
             Err(Error::Invalid { faults: found, .. }) => {
                 faults.extend(found.iter().map(|fault| format!("line {line}: {fault}")));
             }
-            // Such as a category that somebody else has created meanwhile.
+            // Such as a category that another program has created meanwhile.
             Err(Error::Api { status: 409, message, .. }) => faults.push(format!("line {line}: {message}")),
             Err(other) => return Err(other.into()),
         }

@@ -93,7 +93,7 @@ impl Failure {
         eprint!("{}", terminal::clean_lines(&said));
     }
 
-    /// Whether whoever typed the command can mend the failure without the service's support.
+    /// Whether the user can mend the failure without the service's support.
     fn is_mendable(&self) -> bool {
         use Exit::{Conflict, NotAllowed, NotFound, Refused, Throttled, Usage};
         matches!(self.0.exit, Usage | Refused | NotFound | NotAllowed | Conflict | Throttled)

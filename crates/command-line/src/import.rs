@@ -106,7 +106,7 @@ impl CategoryIds {
                 self.known.add(name, category.id_category);
                 self.created.push(category.name_category);
             }
-            // Somebody else has created it meanwhile.
+            // Another program has created it meanwhile.
             Err(error @ Error::Api { .. }) if error.code() == Some(&ErrorCode::CategoryExists) => {
                 self.known = Categories::read(client).await?;
                 if self.known.find(&CategoryName::read(name)).is_none() {

@@ -66,9 +66,10 @@ impl Pipeline<'_> {
         let issued =
             self.shared.logins.run(priority, login).await?.map_err(|error| match (error, faults) {
                 (TokenError::BadCredentials, Some(faults)) => ApiError::from(faults),
-                (TokenError::BadCredentials, None) if !has_key => {
-                    ApiError::new(Code::BadCredentials, "the header x-api-key is missing")
-                }
+                (TokenError::BadCredentials, None) if !has_key => ApiError::new(
+                    Code::BadCredentials,
+                    "the header x-api-key is missing, or given more than once",
+                ),
                 (error, _) => error.into(),
             })?;
         if let Some(network) = self.address.network() {

@@ -3,13 +3,13 @@
 use clap::Args;
 use kopeck_domain::Kopecks;
 
-/// From here on an amount is asked about: a million roubles.
+/// A greater amount needs a confirmation: a million roubles.
 const LARGE: Kopecks = Kopecks::new(100_000_000);
 
 /// Whether to ask back.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ConfirmArgs {
-    /// Do not ask about an amount above a million roubles. Without a terminal nothing is asked anyway.
+    /// Do not prompt for an amount above a million roubles. Without a terminal there is no prompt anyway.
     #[arg(long)]
     pub yes: bool,
 }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_amount_is_asked_about_at_a_terminal_alone() {
+    fn a_large_amount_needs_a_confirmation_at_a_terminal_alone() {
         let (ask, yes) = (ConfirmArgs { yes: false }, ConfirmArgs { yes: true });
         let large = Kopecks::new(100_000_001);
         assert!(ask.asks(large, true) && !ask.asks(LARGE, true));

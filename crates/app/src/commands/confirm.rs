@@ -9,7 +9,7 @@ use kopeck_domain::Kopecks;
 use crate::cli::ConfirmArgs;
 use crate::command_output::note;
 
-/// Asks whether a large amount is meant, if there is somebody to ask.
+/// At a terminal, asks for a confirmation of a large amount.
 pub(super) fn amount(args: ConfirmArgs, amount: Kopecks, what: &str) -> anyhow::Result<()> {
     if args.asks(amount, io::stdin().is_terminal()) {
         ask(format_args!("{what} {amount} roubles?"))?;

@@ -1,9 +1,8 @@
 //! What a refusal says is wrong: words by which an engineer finds the fault.
 
-use kopeck_domain::partner::SealingPolicy;
 use serde_json::json;
 
-use crate::bare::{Call, JSON, get, login_call, optional, post};
+use crate::bare::{Call, JSON, get, optional, post};
 use crate::server::TestServer;
 
 #[test]
@@ -23,7 +22,7 @@ fn a_body_in_another_encoding_is_called_so() {
 }
 
 #[test]
-fn a_value_of_another_type_or_size_is_told_what_it_has_to_be() {
+fn the_detail_of_a_value_of_another_type_or_size_has_the_rule() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let got = post("/v1/employee/add", &json!({"customId": "T-1", "phone": 9_031_234_567_i64}))
@@ -60,19 +59,4 @@ fn a_key_that_was_used_names_another_request() {
         |name: &str| post("/v1/category", &json!({"nameCategory": name})).key("wire-7").token(&token);
     create("One").send(&server).ok(201);
     assert!(create("Two").send(&server).text.contains("was used for another request"));
-}
-
-#[test]
-fn a_login_without_an_api_key_is_told_so() {
-    let server = TestServer::start();
-    let partner = server.partner(SealingPolicy::Optional, 0);
-    let login = || login_call(&partner.api_key, &partner.login, &partner.password);
-    let got = login().without("x-api-key").send(&server);
-    assert_eq!(got.status, 400, "{got:?}");
-    assert!(
-        got.text.contains("bad_credentials") && got.text.contains("the header x-api-key is missing"),
-        "{got:?}"
-    );
-    let wrong = login().with("x-api-key", "ak_wrong").send(&server);
-    assert!(wrong.text.contains("wrong api key, login or password"), "{wrong:?}");
 }
