@@ -45,3 +45,6 @@ end_group() {
         wait "$child" 2>/dev/null || true
     fi
 }
+
+# Kopecks as roubles, which is how `kopeck partner` takes amounts.
+roubles() { printf '%d.%02d' $(($1 / 100)) $(($1 % 100)); }

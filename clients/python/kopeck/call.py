@@ -21,6 +21,7 @@ Id = UUID | str
 """An identifier, as `UUID` or as its text."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_CAPITAL = re.compile(r"([A-Z])")
 _KEY = re.compile(r"[!-~]{1,255}")
 _MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
@@ -69,7 +70,7 @@ def call_of(
         raise ConfigError(f"a value cannot be sent: {type(error).__name__}") from None
     return Call(
         operation,
-        values=tuple(identifier(id) for id in ids) if month is None else (_checked_month(month),),
+        values=_identifiers(operation, ids) if month is None else (_checked_month(month),),
         accept=accept,
         query=parameters,
         body=text,
@@ -77,9 +78,14 @@ def call_of(
     )
 
 
-def _checked_month(month: str) -> str:
-    if not _MONTH.fullmatch(month):
-        raise ConfigError("a month is of the form YYYY-MM")
+def _identifiers(operation: Operation, ids: tuple[Id, ...]) -> tuple[UUID, ...]:
+    names = (_CAPITAL.sub(r"_\1", name).lower() for name in _PLACEHOLDER.findall(operation.path))
+    return tuple(identifier(name, id) for name, id in zip(names, ids))
+
+
+def _checked_month(month: object) -> str:
+    if not isinstance(month, str) or not _MONTH.fullmatch(month):
+        raise ConfigError("a month is a text of the form YYYY-MM")
     return month
 
 

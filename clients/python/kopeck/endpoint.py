@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import ssl
 import urllib.request
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from kopeck.errors import ConfigError, TlsError, TransportError
 
 _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "PACKET_LENGTH_TOO_LONG")
 """What OpenSSL says where the other side does not speak TLS."""
+
+_TLS_ALERT = re.compile(r"^\x15\x03|^illegal request line$")
+"""How a port that speaks TLS answers plain HTTP: the alert as http.client shows it, and what h11 says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,11 @@ class Endpoint:
 
     @classmethod
     def parse(cls, base_url: str, proxy: str | None, ssl_context: ssl.SSLContext | None) -> Endpoint:
-        """Reads a base URL. Without a `proxy` that of the environment is taken. Raises `ConfigError`."""
-        parts, port = _split("base URL", base_url, ("http", "https"))
+        """Reads a base URL. Without a `proxy` that of the environment is taken. Raises `ConfigError`.
+
+        Blanks and line ends around it are cut off, and so is the `/v1` with which every path begins.
+        """
+        parts, port = _split("base URL", base_url.strip("\ufeff \t\r\n"), ("http", "https"))
         if parts.query or parts.fragment or parts.username is not None:
             raise ConfigError("base URL: it must have neither query nor fragment nor credentials")
         if any(not "!" <= letter <= "~" for letter in parts.path):
@@ -52,7 +59,8 @@ class Endpoint:
         host = parts.hostname or ""
         if proxy is None:
             proxy = _proxy_of_environment(parts.scheme, host, port)
-        return cls(host, port, parts.path.rstrip("/"), tls, _proxy(proxy) if proxy else None)
+        prefix = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+        return cls(host, port, prefix, tls, _proxy(proxy) if proxy else None)
 
     @property
     def authority(self) -> str:
@@ -64,12 +72,24 @@ class Endpoint:
         """The base URL."""
         return f"{'https' if self.tls else 'http'}://{self.authority}{self.prefix}"
 
+    @property
+    def way(self) -> str:
+        """Where connections go to, for people."""
+        return f"{self.authority} by the proxy {self.proxy.authority}" if self.proxy else self.authority
+
 
 def _authority(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def never_connected(error: BaseException) -> TransportError:
+def broken(endpoint: Endpoint, error: BaseException) -> TransportError:
+    """The error of a connection that broke after the call was sent."""
+    if endpoint.tls is None and _TLS_ALERT.search(str(error)):
+        return TlsError("this port speaks TLS: the base URL has to start with https://")
+    return TransportError(f"the connection broke: {type(error).__name__}", sent=True)
+
+
+def never_connected(endpoint: Endpoint, error: BaseException) -> TransportError:
     """The error of a connection that did not come about."""
     cause: BaseException | None = error
     while cause is not None:
@@ -83,7 +103,8 @@ def never_connected(error: BaseException) -> TransportError:
                 )
             return TlsError(f"the service and this client find no common TLS: {cause.reason}")
         cause = cause.__cause__ or cause.__context__
-    return TransportError(f"the service could not be reached: {str(error) or type(error).__name__}", sent=False)
+    reason = str(error) or type(error).__name__
+    return TransportError(f"the service could not be reached at {endpoint.way}: {reason}", sent=False)
 
 
 def _split(what: str, text: str, schemes: tuple[str, ...]) -> tuple[SplitResult, int]:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kopeck.words import ErrorCode, RequestState
 
-_PASSING_STATUSES = frozenset((429, 500, 502, 503, 504))
+_PASSING_STATUSES = frozenset((408, 429, 500, 502, 503, 504))
 
 
 class KopeckError(Exception):
@@ -24,7 +24,7 @@ class KopeckError(Exception):
 
     @property
     def may_have_happened(self) -> bool:
-        """Whether the service may have done what was asked without the answer arriving."""
+        """Whether the service may have done what was asked without a response arriving."""
         return False
 
 
@@ -52,7 +52,7 @@ class TransportError(KopeckError):
 class TlsError(TransportError):
     """No TLS connection to the service can be made, and a retry will not change that; nothing was sent.
 
-    Its certificate is not accepted, or the address does not speak TLS.
+    Its certificate is not accepted, or one side speaks TLS and the other does not.
     """
 
     def __init__(self, message: str) -> None:
@@ -132,7 +132,7 @@ class FieldFault:
 
 @dataclass(frozen=True, slots=True)
 class CardFault:
-    """A card that stands in the way of a request."""
+    """A card that prevents a request."""
 
     message: str
     code: ErrorCode | None = None

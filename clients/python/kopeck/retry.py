@@ -12,9 +12,9 @@ from kopeck.errors import ApiError, KopeckError
 class RetryPolicy:
     """How often a call is tried again, and how many seconds lie between the tries.
 
-    Tried again is after a loss of the network, a timeout, a status of 429, 500, 502, 503 or 504, and a 409 that says
-    that the first try is still running. The delay doubles from try to try, with a random part, so that clients that
-    failed together do not come back together. A retry cannot do anything twice: it carries the key of its call.
+    Tried again is after a loss of the network, a timeout, a status of 408, 429, 500, 502, 503 or 504, and a 409 that
+    says that the first try is still running. The delay doubles from try to try, with a random part, so that clients
+    that failed together do not come back together. A retry cannot do anything twice: it carries the key of its call.
     """
 
     max_retries: int = 4

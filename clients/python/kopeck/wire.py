@@ -85,12 +85,14 @@ def phone_text(value: object) -> str:
     raise ValueError
 
 
-def identifier(value: UUID | str) -> UUID:
-    """An identifier that a caller gives as `UUID` or as its text. Raises `ConfigError`."""
+def identifier(name: str, value: UUID | str) -> UUID:
+    """An identifier that a caller gives as `UUID` or as its text. Raises `ConfigError`, which tells its name."""
     try:
         return value if isinstance(value, UUID) else UUID(value)
     except (AttributeError, TypeError, ValueError):
-        raise ConfigError("an identifier is a uuid") from None
+        hint = "; a customId is looked up with employees.list(custom_id=...)" if name == "id_employee" else ""
+        # Not the value: it may be personal.
+        raise ConfigError(f"{name}: this is no uuid{hint}") from None
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from email.utils import formatdate
 from typing import Any
 from unittest import mock
@@ -112,6 +112,19 @@ class Tls(unittest.TestCase):
         self.assertIn("http://", str(error))
 
 
+    def test_http_against_https_is_named_at_once(self) -> None:
+        # What OpenSSL and rustls answer to plain HTTP: the alert `protocol_version`.
+        def alert(connection: socket.socket) -> None:
+            while b"\r\n\r\n" not in connection.recv(4096):
+                pass
+            connection.sendall(b"\x15\x03\x03\x00\x02\x02\x46")
+
+        with Listener(alert) as listener:
+            error = self.fault(f"http://127.0.0.1:{listener.port}")
+            self.assertEqual(listener.count, 1)
+        self.assertIn("this port speaks TLS: the base URL has to start with https://", str(error))
+
+
 class Proxies(unittest.TestCase):
     def test_plain_calls_go_by_the_proxy_of_the_environment(self) -> None:
         with Stub(lambda seen: BALANCE if seen.method == "GET" else pair(1)) as stub:
@@ -142,6 +155,21 @@ class Proxies(unittest.TestCase):
                         client.balance()
         self.assertFalse(caught.exception.sent)
         self.assertTrue(heads[0].startswith(b"CONNECT kopeck.invalid:443 "), heads)
+
+    def test_a_dead_proxy_is_named_and_so_is_the_address(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        for proxy, way in (
+            ("", f"at 127.0.0.1:{port}:"),
+            (f"http://anna:hunter2@127.0.0.1:{port}", f"at kopeck.invalid:80 by the proxy 127.0.0.1:{port}:"),
+        ):
+            url = "http://kopeck.invalid" if proxy else f"http://127.0.0.1:{port}"
+            with client_of(url, proxy=proxy, retry=RetryPolicy.none(), **GIVEN) as client:
+                with self.assertRaises(TransportError) as caught:
+                    client.balance()
+            self.assertFalse(caught.exception.sent)
+            self.assertIn(way, str(caught.exception))
+            self.assertNotIn("hunter2", str(caught.exception))
 
     def test_some_hosts_need_no_proxy(self) -> None:
         nowhere = {"http_proxy": "http://127.0.0.1:1", "no_proxy": "127.0.0.1"}
@@ -221,6 +249,41 @@ class Values(unittest.TestCase):
                 client_of(url, **GIVEN)
         with self.assertRaisesRegex(ConfigError, "timeout"):
             client_of("http://localhost", timeout=0, **GIVEN)
+
+    def test_a_base_url_may_be_pasted_with_what_surrounds_it(self) -> None:
+        with Stub(lambda seen: BALANCE if seen.method == "GET" else pair(1)) as stub:
+            for before, after in (("", "/"), ("", "/v1"), ("", "/v1/"), (" ", "\r\n"), ("\ufeff", "/base/v1\n")):
+                with client_of(before + stub.url + after, proxy="", **GIVEN) as client:
+                    client.balance()
+            targets = {seen.path for seen in stub.seen if seen.method == "GET"}
+        self.assertEqual(targets, {"/v1/balance", "/base/v1/balance"})
+        for url in ("127.0.0.1:8080", "localhost", "api.example.com/v1"):
+            with self.subTest(url), self.assertRaisesRegex(ConfigError, "has to start with http:// or https://"):
+                client_of(url, **GIVEN)
+
+    def test_credentials_that_were_pasted_with_more_are_refused_before_they_are_sent(self) -> None:
+        for name in ("login", "password"):
+            for text, what in (
+                ("hunter2\r", "control"), ("hunter2\n", "control"), ("\thunter2", "control"), ("hunter2\x7f", "control"),
+                ("\ufeffhunter2", "byte-order"),
+            ):
+                with self.subTest(name, text=text), self.assertRaisesRegex(ConfigError, f"the {name} .*{what}") as caught:
+                    client_of("http://localhost", **{**GIVEN, name: text})
+                self.assertNotIn("hunter2", str(caught.exception))
+
+    def test_what_is_no_uuid_or_month_is_named(self) -> None:
+        with Stub(lambda _: BALANCE) as stub, stub.client() as client:
+            calls: tuple[tuple[Callable[[], object], str], ...] = (
+                (lambda: client.employees.get("T-0001"), r"^id_employee: .*employees\.list\(custom_id="),
+                (lambda: client.cards.info("9201709941"), r"^id_card: this is no uuid$"),
+                (lambda: client.orders.status("x"), r"^order_id: "),
+                (lambda: client.replenishments.cancel("x"), r"^replenishment_id: "),
+                (lambda: client.statements.month(date(2026, 2, 1)), "YYYY-MM"),  # type: ignore[arg-type]
+            )
+            for number, (call, said) in enumerate(calls):
+                with self.subTest(number), self.assertRaisesRegex(ConfigError, said):
+                    call()
+            self.assertEqual(stub.calls(), [])
 
     def test_an_answer_too_deep_to_read_is_an_error_of_ours(self) -> None:
         with Stub(in_turn(then=Reply(400, "[" * 100_000))) as stub, stub.client() as client:

@@ -24,19 +24,23 @@ from kopeck import (
     UnfinishedError,
     new_key,
 )
-from tests.stub import CUT, OverAsyncio, Reply, Stub, client_of, in_turn, patched
+from tests.stub import CUT, OverAsyncio, Reply, Seen, Stub, client_of, in_turn, patched
 
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 CATEGORY = Reply(201, {"idCategory": ID, "nameCategory": "Лекторы"})
 BUSY = Reply(503, {"success": False, "code": "bank_unavailable", "message": "later"})
+LATE = Reply(408, {"success": False, "code": "request_timeout", "message": "the body did not arrive in time"})
 IN_PROGRESS = Reply(409, {"code": "request_in_progress", "message": "wait"}, {"retry-after": "0"})
 
 
 class Retries(unittest.TestCase):
     def test_every_retry_keeps_the_key_and_takes_a_new_nonce(self) -> None:
-        with Stub(in_turn(CUT, BUSY, IN_PROGRESS, Reply(500, "oops"), then=CATEGORY)) as stub, stub.client() as client:
-            self.assertEqual(client.categories.create("Лекторы").name_category, "Лекторы")
-            calls = stub.calls()
+        for first in ((CUT, BUSY, IN_PROGRESS, Reply(500, "oops")), (LATE, Reply(408, "<h1>Timeout</h1>"), BUSY, LATE)):
+            with Stub(in_turn(*first, then=CATEGORY)) as stub, stub.client() as client:
+                self.assertEqual(client.categories.create("Лекторы").name_category, "Лекторы")
+                self.one_request(stub.calls())
+
+    def one_request(self, calls: list[Seen]) -> None:
         self.assertEqual(len(calls), 5)
         self.assertEqual(len({call.headers["x-nonce"] for call in calls}), 5)
         self.assertEqual(len({call.headers["idempotency-key"] for call in calls}), 1)

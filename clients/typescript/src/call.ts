@@ -42,9 +42,17 @@ export interface Sealing {
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** An identifier, as it may stand in a path. */
-export function checkedId(id: string): string {
-  if (!UUID.test(id)) throw new ConfigError("an identifier is a uuid with its hyphens");
+/** The identifiers in the path of an operation, in their order. */
+export function checkedIds(operation: Operation, ids: readonly string[]): readonly string[] {
+  const names = namesIn(operation.path);
+  const camelCase = (name = "") => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return ids.map((id, place) => checkedId(camelCase(names[place]), id));
+}
+
+/** An identifier, as it may stand in a path. The error does not show it: it may be personal. */
+export function checkedId(name: string, id: string): string {
+  const hint = name === "idEmployee" ? "; a customId is looked up with employees.list({ customId })" : "";
+  if (!UUID.test(id)) throw new ConfigError(`${name}: this is no uuid with its hyphens${hint}`);
   return id.toLowerCase();
 }
 
@@ -66,7 +74,7 @@ export async function renderSealed(call: Call, sealing: Sealing, nonce: string, 
   const path = boundTo(call, sealing);
   const sealed = (slot: string, plaintext: string) =>
     seal(sealing.key, { method, path, nonce, slot }, nowUnix, plaintext);
-  const names = placeholders(call);
+  const names = namesIn(call.operation.path);
   const values = sealsIdentifiers(call, sealing)
     ? await Promise.all(call.values.map((id, place) => sealed(`path:${names[place]}`, id)))
     : call.values;
@@ -108,8 +116,9 @@ function pathWith(call: Call, values: readonly string[]): string {
   return values.reduce((path, value) => path.replace(/\{\w+\}/, () => value), call.operation.path);
 }
 
-function placeholders(call: Call): readonly string[] {
-  return Array.from(call.operation.path.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "");
+/** The names of the placeholders. */
+function namesIn(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "");
 }
 
 function queryText(query: Query): string {

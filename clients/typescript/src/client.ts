@@ -75,6 +75,8 @@ export class Client {
     if (!/^[!-~]+$/.test(options.apiKey)) {
       throw new ConfigError("the API key is missing, or holds characters that no header can carry");
     }
+    checkTyped("login", options.login);
+    checkTyped("password", options.password);
     const transport = new Transport({
       baseUrl: options.baseUrl,
       sealing: sealingOf(options),
@@ -117,6 +119,14 @@ export class Client {
   /** Reads the partner's own balance. */
   async balance(options?: CallOptions): Promise<Balance> {
     return as(await this.#core.call(BALANCE, options));
+  }
+}
+
+/** What is pasted or read from a file of Windows ends so. It would count as a wrong one, and lock the login. */
+function checkTyped(what: string, text: string): void {
+  if (text.startsWith("\uFEFF")) throw new ConfigError(`the ${what} begins with a byte-order mark`);
+  if (/^\p{Cc}|\p{Cc}$/u.test(text)) {
+    throw new ConfigError(`the ${what} begins or ends with a control character, such as the end of a line`);
   }
 }
 

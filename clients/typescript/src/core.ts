@@ -1,6 +1,6 @@
 /** The way of a call through the client. */
 
-import { type Call, checkedId, checkedMonth } from "./call.js";
+import { type Call, checkedIds, checkedMonth } from "./call.js";
 import { randomHex } from "./bytes.js";
 import { ApiError, ConfigError, KopeckError } from "./errors.js";
 import type { Operation } from "./operations.js";
@@ -61,7 +61,7 @@ export class Core {
     const given = Object.entries(parts.query ?? {}).filter(([, value]) => value !== undefined);
     const call: Call = {
       operation,
-      values: parts.month === undefined ? [parts.id ?? []].flat().map(checkedId) : [checkedMonth(parts.month)],
+      values: parts.month === undefined ? checkedIds(operation, [parts.id ?? []].flat()) : [checkedMonth(parts.month)],
       accept: parts.accept,
       query: Object.fromEntries(given) as Record<string, string | number>,
       body: parts.body === undefined ? undefined : JSON.stringify(parts.body),

@@ -2,7 +2,7 @@
 
 import type { ErrorCode, RequestState } from "./models/words.js";
 
-const PASSING_STATUSES = new Set([429, 500, 502, 503, 504]);
+const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Whatever goes wrong with a call, but that it was aborted. */
 export class KopeckError extends Error {
@@ -19,7 +19,7 @@ export class KopeckError extends Error {
     return false;
   }
 
-  /** Whether the service may have done what was asked without the answer arriving. */
+  /** Whether the service may have done what was asked without a response arriving. */
   get mayHaveHappened(): boolean {
     return false;
   }
@@ -49,7 +49,7 @@ export class TransportError extends KopeckError {
 
 /**
  * No TLS connection to the service can be made, and a retry will not change that; nothing was sent. Its certificate is not
- * accepted, or the address does not speak TLS. Browsers do not tell, so there it is a `TransportError`.
+ * accepted, or one side speaks TLS and the other does not. Browsers do not tell, so there it is a `TransportError`.
  */
 export class TlsError extends TransportError {
   constructor(message: string, options?: ErrorOptions) {
@@ -121,7 +121,7 @@ export interface FieldFault {
   readonly detail?: string | null;
 }
 
-/** A card that stands in the way of a request. */
+/** A card that prevents a request. */
 export interface CardFault {
   readonly message: string;
   readonly code?: ErrorCode | null;

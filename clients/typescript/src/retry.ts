@@ -6,8 +6,8 @@ import { ApiError, KopeckError } from "./errors.js";
 /**
  * How often a call is tried again, and how much lies between the tries.
  *
- * Tried again is after a loss of the network, a timeout, a status of 429, 500, 502, 503 or 504, and a 409 that says that
- * the first try is still running. The delay doubles from try to try, with a random part, so that clients that failed
+ * Tried again is after a loss of the network, a timeout, a status of 408, 429, 500, 502, 503 or 504, and a 409 that says
+ * that the first try is still running. The delay doubles from try to try, with a random part, so that clients that failed
  * together do not come back together. A retry cannot do anything twice: it carries the key of its call.
  */
 export interface RetryPolicy {

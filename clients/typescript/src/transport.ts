@@ -109,7 +109,7 @@ export class Transport {
       if (error instanceof ApiError || error instanceof DecodeError) throw error;
       if (late) throw new CallTimeoutError("the service did not answer in time");
       signal?.throwIfAborted();
-      throw broken(error);
+      throw broken(error, this.#base);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
@@ -142,10 +142,11 @@ export class Transport {
   }
 }
 
+/** Blanks and line ends around it are cut off, and so is the `/v1` with which every path begins. */
 function checkedBase(text: string): string {
   let url: URL;
   try {
-    url = new URL(text);
+    url = new URL(text.trim());
   } catch {
     throw new ConfigError("base URL: it has to start with http:// or https://");
   }
@@ -153,7 +154,7 @@ function checkedBase(text: string): string {
   if (url.search || url.hash || url.username || url.password) {
     throw new ConfigError("base URL: it must have neither query nor fragment nor credentials");
   }
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/+v1$/, "");
 }
 
 function succeeded({ status }: Answer): boolean {
@@ -182,7 +183,7 @@ const CERTIFICATE =
 const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL|.*RECORD_LAYER_FAILURE)$/;
 const NO_COMMON_TLS = /^ERR_SSL_.*(HANDSHAKE_FAILURE|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_CIPHERS|NO_SHARED_CIPHER)/;
 
-function broken(error: unknown): TransportError {
+function broken(error: unknown, base: string): TransportError {
   const cause = (error as Error | undefined)?.cause as { code?: string; message?: string } | undefined;
   const code = cause?.code;
   if (code && CERTIFICATE.test(code)) {
@@ -192,12 +193,16 @@ function broken(error: unknown): TransportError {
     const message = "the service does not speak TLS at this address; its URL may have to start with http://";
     return new TlsError(message, { cause: error });
   }
+  if (code?.startsWith("HPE_") && base.startsWith("http:")) {
+    // The response is not HTTP, so the service has not received the request.
+    const message = "this port does not answer in HTTP; if it speaks TLS, the base URL has to start with https://";
+    return new TlsError(message, { cause: error });
+  }
   if (code && NO_COMMON_TLS.test(code)) {
     return new TlsError(`the service and this client find no common TLS: ${code}`, { cause: error });
   }
   const sent = code === undefined || !NEVER_CONNECTED.has(code);
-  const reason = code ? `: ${code}` : "";
-  return new TransportError(`${sent ? "the connection broke" : "the service could not be reached"}${reason}`, sent, {
-    cause: error,
-  });
+  if (sent) return new TransportError(`the connection broke${code ? `: ${code}` : ""}`, sent, { cause: error });
+  // Node's message has the address that was tried, which is that of a proxy if there is one.
+  return new TransportError(`the service could not be reached at ${base}: ${cause?.message || code}`, sent, { cause: error });
 }

@@ -1,24 +1,24 @@
-/** TLS that cannot be, and clocks that differ. */
+/** TLS that cannot be, addresses and credentials that cannot work, and clocks that differ. */
 
 import assert from "node:assert/strict";
 import { createServer as createPlainServer } from "node:net";
 import { test } from "node:test";
 import { createServer } from "node:tls";
 
-import { Client, InvalidError, SealingError, SealingKey, TlsError } from "../dist/index.js";
+import { Client, ConfigError, InvalidError, SealingError, SealingKey, TlsError } from "../dist/index.js";
 import { boundPath, seal } from "../dist/sealing.js";
 import { cert, key } from "./certificate.js";
-import { stub } from "./stub.js";
+import { pair, stub } from "./stub.js";
 
 const KEY = SealingKey.parse(`sk_${Buffer.from([...Array(8).fill(1), ...Array(32).fill(2)]).toString("base64url")}`);
 
 /** The fault of the first call to a server, and how often that was tried. */
-async function tlsFault(t, server, event) {
+async function tlsFault(t, server, event, scheme = "https") {
   let tries = 0;
   server.on(event, () => tries++);
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   t.after(() => server.close());
-  const baseUrl = `https://127.0.0.1:${server.address().port}`;
+  const baseUrl = `${scheme}://127.0.0.1:${server.address().port}`;
   const client = new Client({ baseUrl, apiKey: "k", login: "l", password: "p", retry: { minDelayMs: 0, maxDelayMs: 0 } });
   const error = await client.balance().then(assert.fail, (reason) => reason);
   assert.ok(error instanceof TlsError, `${error} ${error.cause?.cause?.code}`);
@@ -37,6 +37,77 @@ test("https against http is named at once", async (t) => {
     socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"));
   });
   assert.match(await tlsFault(t, server, "connection"), /does not speak TLS at this address.*http:/);
+});
+
+test("http against https is named at once", async (t) => {
+  // What OpenSSL and rustls answer to plain HTTP: the alert `protocol_version`.
+  const alert = Uint8Array.of(0x15, 3, 3, 0, 2, 2, 0x46);
+  const server = createPlainServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end(alert));
+  });
+  assert.match(await tlsFault(t, server, "connection", "http"), /if it speaks TLS, the base URL has to start with https:/);
+});
+
+const CREDENTIALS = { apiKey: "k", login: "l", password: "p" };
+
+test("a closed port is named", async () => {
+  const server = createPlainServer();
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address();
+  await new Promise((done) => server.close(done));
+  const gone = Object.assign(new TypeError("fetch failed"), {
+    cause: Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:3128"), { code: "ECONNREFUSED" }),
+  });
+  for (const [baseUrl, fetch, said] of [
+    [`http://127.0.0.1:${port}`, undefined, `at http://127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`],
+    ["http://kopeck.invalid", () => Promise.reject(gone), "at http://kopeck.invalid: connect ECONNREFUSED 127.0.0.1:3128"],
+  ]) {
+    const client = new Client({ baseUrl, ...CREDENTIALS, ...(fetch && { fetch }), retry: { maxRetries: 0 } });
+    await assert.rejects(client.balance(), { message: `the service could not be reached ${said}`, sent: false });
+  }
+});
+
+test("a base URL may be pasted with what surrounds it", async (t) => {
+  const body = { balance: 1, hold: 0, available: 1, updatedAt: "07.02.2026 09:05" };
+  const { url, seen } = await stub(t, ({ method }) => (method === "GET" ? { body } : pair(1)));
+  for (const [before, after] of [["", "/"], ["", "/v1"], ["", "/v1/"], [" ", "\r\n"], ["\uFEFF", "/base/v1\n"]]) {
+    await new Client({ ...CREDENTIALS, baseUrl: before + url + after }).balance();
+  }
+  const paths = seen.filter(({ method }) => method === "GET").map(({ path }) => path);
+  assert.deepEqual([...new Set(paths)], ["/v1/balance", "/base/v1/balance"]);
+  for (const baseUrl of ["127.0.0.1:8080", "localhost:8080", "api.example.com/v1"]) {
+    assert.throws(() => new Client({ ...CREDENTIALS, baseUrl }), /has to start with http:\/\/ or https:\/\//);
+  }
+});
+
+test("credentials that were pasted with more are refused before they are sent", () => {
+  for (const name of ["login", "password"]) {
+    for (const [text, what] of [
+      ["hunter2\r", "control"], ["hunter2\n", "control"], ["\thunter2", "control"], ["hunter2\x7f", "control"],
+      ["\uFEFFhunter2", "byte-order"],
+    ]) {
+      assert.throws(() => new Client({ baseUrl: "http://localhost", ...CREDENTIALS, [name]: text }), (error) => {
+        assert.ok(error instanceof ConfigError && error.message.startsWith(`the ${name} `), error);
+        return error.message.includes(what) && !error.message.includes("hunter2");
+      });
+    }
+  }
+});
+
+test("what is no uuid or month is named", async (t) => {
+  const { client, calls } = await stub(t, () => assert.fail("nothing is sent"));
+  const { employees, cards, orders, replenishments, statements } = client();
+  for (const [call, said] of [
+    [() => employees.get("T-0001"), /^idEmployee: .*employees\.list\(\{ customId \}\)$/],
+    [() => cards.info("9201709941"), /^idCard: this is no uuid with its hyphens$/],
+    [() => orders.status("x"), /^orderId: /],
+    [() => replenishments.cancel("x"), /^replenishmentId: /],
+    [() => statements.month(new Date()), /YYYY-MM/],
+  ]) {
+    await assert.rejects(async () => call(), (error) => error instanceof ConfigError && said.test(error.message));
+  }
+  assert.equal(calls().length, 0);
 });
 
 const dated = (offset) => ({ date: new Date(Date.now() + offset * 1_000).toUTCString() });

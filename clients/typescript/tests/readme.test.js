@@ -35,3 +35,10 @@ test("the first program of the README runs", async (t) => {
   await import(`data:text/javascript,${encodeURIComponent(plain)}`);
   assert.deepEqual(log.mock.calls.map((call) => call.arguments), [[ID, 7]]);
 });
+
+test("the lock file is that of package.json, so that an installation does not change it", async () => {
+  const read = async (name) => JSON.parse(await readFile(new URL(`../${name}`, import.meta.url), "utf8"));
+  const { dependencies, devDependencies } = await read("package.json");
+  const root = (await read("package-lock.json")).packages[""];
+  assert.deepEqual([root.dependencies, root.devDependencies], [dependencies, devDependencies]);
+});

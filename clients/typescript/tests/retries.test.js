@@ -23,6 +23,7 @@ import { CUT, inTurn, stub } from "./stub.js";
 const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const CATEGORY = { status: 201, body: { idCategory: ID, nameCategory: "Лекторы" } };
 const BUSY = { status: 503, body: { success: false, code: "bank_unavailable", message: "later" } };
+const LATE = { status: 408, body: { success: false, code: "request_timeout", message: "the body did not arrive in time" } };
 const IN_PROGRESS = { status: 409, body: { code: "request_in_progress", message: "wait" }, headers: { "retry-after": "0" } };
 
 async function failure(promise, kind) {
@@ -61,13 +62,18 @@ test("fresh keys begin with the time", (t) => {
 });
 
 test("every retry keeps the key and takes a new nonce", async (t) => {
-  const { client, calls } = await stub(t, inTurn([CUT, BUSY, IN_PROGRESS, { status: 500, body: "oops" }], CATEGORY));
-  assert.equal((await client().categories.create("Лекторы")).nameCategory, "Лекторы");
-  const headers = (name) => new Set(calls().map((call) => call.headers[name]));
-  assert.equal(calls().length, 5);
-  assert.equal(headers("x-nonce").size, 5);
-  assert.equal(headers("idempotency-key").size, 1);
-  assert.deepEqual(new Set(calls().map(({ body }) => body)), new Set(['{"nameCategory":"Лекторы"}']));
+  for (const first of [
+    [CUT, BUSY, IN_PROGRESS, { status: 500, body: "oops" }],
+    [LATE, { status: 408, body: "<h1>Timeout</h1>" }, BUSY, LATE],
+  ]) {
+    const { client, calls } = await stub(t, inTurn(first, CATEGORY));
+    assert.equal((await client().categories.create("Лекторы")).nameCategory, "Лекторы");
+    const headers = (name) => new Set(calls().map((call) => call.headers[name]));
+    assert.equal(calls().length, 5);
+    assert.equal(headers("x-nonce").size, 5);
+    assert.equal(headers("idempotency-key").size, 1);
+    assert.deepEqual(new Set(calls().map(({ body }) => body)), new Set(['{"nameCategory":"Лекторы"}']));
+  }
 });
 
 test("each call has a key of its own unless given one", async (t) => {

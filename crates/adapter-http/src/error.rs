@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::schema::api_type;
 
 /// The detail of every value that does not open; the reason is in the log alone.
-pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused";
+pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused; check the sealing key and the clock";
 /// The fault of a plaintext value that has to be sealed.
 pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 

@@ -34,7 +34,7 @@ pub(crate) fn in_progress() -> ApiError {
 
 /// 422 for the header of the key.
 fn key_reused(key: &RequestKey) -> ApiError {
-    ApiError::field(key.header, "was used for another call")
+    ApiError::field(key.header, "was used for another request")
 }
 
 /// 422 for a sealed request whose nonce was spent with another key: it may be a copy.

@@ -1,7 +1,7 @@
 //! Statements as files: CSV by RFC 4180, and spreadsheets.
 //!
-//! Both are written entry by entry, in memory that does not grow with their number. Kopecks are integers. A text that a
-//! spreadsheet could take for a formula begins with an apostrophe.
+//! Both are written entry by entry, in memory that does not grow with their number. Kopecks are integers. In CSV
+//! a text that a spreadsheet could take for a formula begins with an apostrophe.
 
 mod xlsx;
 

@@ -1,5 +1,6 @@
 //! Commands and settings: a flag, else an environment variable, else the default.
 
+mod amount;
 mod audit;
 mod bank;
 mod employee;
@@ -20,6 +21,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_command_line::CallArgs;
+use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit::TimeOfDay;
@@ -32,6 +34,7 @@ use uuid::Uuid;
 use crate::audit::HeadDestination;
 use crate::logging::LogFormat;
 
+pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
@@ -292,9 +295,12 @@ pub struct SettleArgs {
     /// Only this card of the request; all that it waits for, if absent.
     #[arg(long, value_parser = card_id)]
     pub card: Option<CardId>,
-    /// Kopecks that came back from the card: of a closing or a withdrawal that was applied.
-    #[arg(long, value_parser = clap::value_parser!(i64).range(0..))]
-    pub returned: Option<i64>,
+    /// What came back from the card, in roubles with both digits of kopecks: of a closing or a withdrawal that was applied.
+    #[arg(long, value_name = "ROUBLES", value_parser = amount::roubles)]
+    pub returned: Option<Kopecks>,
+    /// Whether to ask about a large amount.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// What became of an instruction at the bank.

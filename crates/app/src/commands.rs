@@ -4,6 +4,7 @@ mod audit;
 pub(crate) mod audited;
 mod bank_simulator;
 mod check;
+mod confirm;
 mod employee;
 mod first_start;
 mod master_key;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use kopeck_sealing::SealingKey;
 use reqwest::Url;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::client::{Client, Inner};
 use crate::error::Error;
@@ -149,6 +150,8 @@ impl ClientBuilder {
             login: self.login.ok_or_else(|| missing("login"))?,
             password: self.password.ok_or_else(|| missing("password"))?,
         };
+        check_typed("login", &credentials.login)?;
+        check_typed("password", credentials.password.expose_secret())?;
         let sealing = match self.sealing_key {
             Some(key) => Some(Sealing {
                 key,
@@ -170,21 +173,57 @@ impl ClientBuilder {
             .user_agent(concat!("kopeck-client/", env!("CARGO_PKG_VERSION")))
             .build()?;
         let session = Session::new(credentials, self.access_token, (self.clock)());
-        let transport = Transport { http, base, sealing, clock: self.clock, timeout: self.timeout };
+        let way = way(&base);
+        let transport = Transport { http, base, way, sealing, clock: self.clock, timeout: self.timeout };
         Ok(Client::new(Inner { transport, session, retry: self.retry }))
     }
 }
 
+/// Reads a base URL. Blanks and line ends around it are cut off, and so is the `/v1` with which every path begins.
 fn base_url(text: &str) -> Result<Url, Error> {
     let malformed = |why: &dyn std::fmt::Display| Error::Config(format!("base URL: {why}"));
-    let url = Url::parse(text).map_err(|error| malformed(&error))?;
-    if !matches!(url.scheme(), "http" | "https") {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if !["http://", "https://"].into_iter().any(|scheme| text.to_ascii_lowercase().starts_with(scheme)) {
         return Err(malformed(&"it has to start with http:// or https://"));
     }
+    let mut url = Url::parse(text).map_err(|error| malformed(&error))?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(malformed(&"it must have neither query nor fragment"));
     }
+    if let Some(prefix) = url.path().trim_end_matches('/').strip_suffix("/v1").map(str::to_owned) {
+        url.set_path(&prefix);
+    }
     Ok(url)
+}
+
+/// Where connections go to, for people. reqwest decides about a proxy by the same environment.
+fn way(base: &Url) -> String {
+    let authority = |host: Option<&str>, port: Option<u16>| {
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}{port}", host.unwrap_or_default())
+    };
+    let service = authority(base.host_str(), base.port_or_known_default());
+    let proxy = base.as_str().parse().ok().and_then(|uri| Matcher::from_system().intercept(&uri));
+    match proxy {
+        // Without its user and password.
+        Some(proxy) => {
+            let proxy = proxy.uri();
+            format!("{service} by the proxy {}", authority(proxy.host(), proxy.port_u16()))
+        }
+        None => service,
+    }
+}
+
+/// What is pasted or read from a file of Windows ends so. It would count as a wrong one, and lock the login.
+fn check_typed(what: &str, text: &str) -> Result<(), Error> {
+    if text.starts_with('\u{feff}') {
+        return Err(Error::Config(format!("the {what} begins with a byte-order mark")));
+    }
+    if text.starts_with(char::is_control) || text.ends_with(char::is_control) {
+        let reason = "begins or ends with a control character, such as the end of a line";
+        return Err(Error::Config(format!("the {what} {reason}")));
+    }
+    Ok(())
 }
 
 fn missing(what: &str) -> Error {
@@ -221,8 +260,45 @@ mod tests {
 
     #[test]
     fn a_base_url_is_absolute() {
-        for bad in ["", "localhost", "ftp://localhost", "https://localhost/?x=1", "https://localhost/#x"] {
+        for bad in ["http://[", "https://localhost/?x=1", "https://localhost/#x"] {
             assert!(config_error(complete(bad)).starts_with("base URL: "), "{bad}");
+        }
+        for bad in
+            ["", "localhost", "localhost:8080", "127.0.0.1:8080", "ftp://localhost", "api.example.com/v1"]
+        {
+            let expected = "base URL: it has to start with http:// or https://";
+            assert_eq!(config_error(complete(bad)), expected, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_base_url_may_be_pasted_with_what_surrounds_it() {
+        for (text, read) in [
+            ("https://a.example", "https://a.example/"),
+            ("https://a.example/v1", "https://a.example/"),
+            ("https://a.example/v1/\r\n", "https://a.example/"),
+            ("\u{feff} HTTPS://a.example/base/v1", "https://a.example/base"),
+            ("https://a.example/v10", "https://a.example/v10"),
+        ] {
+            assert_eq!(base_url(text).unwrap().as_str(), read);
+        }
+    }
+
+    #[test]
+    fn credentials_that_were_pasted_with_more_are_refused() {
+        for (text, what) in [
+            ("hunter2\r", "control character"),
+            ("hunter2\n", "control character"),
+            ("\thunter2", "control character"),
+            ("hunter2\u{7f}", "control character"),
+            ("\u{feff}hunter2", "byte-order mark"),
+        ] {
+            let login = config_error(complete("http://localhost").login(text));
+            let password = config_error(complete("http://localhost").password(text));
+            for (name, said) in [("login", login), ("password", password)] {
+                assert!(said.starts_with(&format!("the {name} begins")) && said.contains(what), "{said}");
+                assert!(!said.contains("hunter2"), "{said}");
+            }
         }
     }
 

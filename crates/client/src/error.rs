@@ -7,6 +7,8 @@ use kopeck_api::{ErrorCode, RequestState};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::tls_fault;
+
 /// An error of an underlying library.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -27,8 +29,8 @@ pub enum Error {
         source: BoxError,
     },
 
-    /// No TLS connection to the service can be made, and a retry will not change that; nothing was sent. Its certificate
-    /// is not accepted, or the address does not speak TLS.
+    /// No TLS connection to the service can be made, and a retry will not change that; the service got no request. Its
+    /// certificate is not accepted, or one side speaks TLS and the other does not.
     #[error("{reason}")]
     Tls {
         /// The reason, for people.
@@ -142,7 +144,7 @@ impl Error {
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Transport { .. } | Self::Timeout => true,
-            Self::Api { status: 429 | 500 | 502 | 503 | 504, .. } => true,
+            Self::Api { status: 408 | 429 | 500 | 502 | 503 | 504, .. } => true,
             Self::Api { code, .. } => matches!(code, Some(ErrorCode::RequestInProgress)),
             _ => false,
         }
@@ -161,46 +163,24 @@ impl Error {
 
 impl From<reqwest::Error> for Error {
     fn from(error: reqwest::Error) -> Self {
+        let in_clear = error.url().is_some_and(|url| url.scheme() == "http");
         // The URL may hold identifiers.
         let error = error.without_url();
         if error.is_builder() {
             Self::Config(error.to_string())
         } else if error.is_connect() {
-            match tls_fault(&error) {
+            match tls_fault::of(&error) {
                 Some(reason) => Self::Tls { reason, source: Box::new(error) },
                 None => Self::Transport { sent: false, source: Box::new(error) },
             }
         } else if error.is_timeout() {
             Self::Timeout
+        } else if in_clear && tls_fault::is_not_http(&error) {
+            Self::Tls { reason: tls_fault::NOT_HTTP.to_owned(), source: Box::new(error) }
         } else {
             Self::Transport { sent: true, source: Box::new(error) }
         }
     }
-}
-
-/// Why no TLS connection can be made, if that is why there is none.
-fn tls_fault(error: &reqwest::Error) -> Option<String> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(fault) = error.downcast_ref::<rustls::Error>() {
-            return Some(match fault {
-                rustls::Error::InvalidCertificate(why) => {
-                    format!("the service's certificate is not accepted: {why}")
-                }
-                rustls::Error::InvalidMessage(_) => {
-                    "the service does not speak TLS at this address; its URL may have to start with http://"
-                        .to_owned()
-                }
-                other => format!("no TLS connection to the service can be made: {other}"),
-            });
-        }
-        // The source of an I/O error is that of the error within, which would pass over that one.
-        cause = match error.downcast_ref::<std::io::Error>() {
-            Some(error) => error.get_ref().map(|within| within as &(dyn std::error::Error + 'static)),
-            None => error.source(),
-        };
-    }
-    None
 }
 
 /// A faulty field of a request.

@@ -33,6 +33,7 @@ mod seal;
 mod session;
 mod system;
 mod tls;
+mod tls_fault;
 mod transport;
 mod wait;
 mod webhook;

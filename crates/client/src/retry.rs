@@ -6,7 +6,7 @@ use backon::{ExponentialBuilder, Retryable as _, Sleeper};
 
 use crate::error::Error;
 
-/// How often to retry after a network error, a timeout, a status code of 429, 500, 502, 503 or
+/// How often to retry after a network error, a timeout, a status code of 408, 429, 500, 502, 503 or
 /// 504, or a 409 while the first try is in flight.
 ///
 /// The delay doubles from try to try, with jitter, so that clients that failed together do not return

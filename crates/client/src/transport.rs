@@ -8,7 +8,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, InvalidH
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
-use crate::error::Error;
+use crate::error::{BoxError, Error};
 use crate::request::Request;
 use crate::response::{ResponseBody, ResponseHead};
 use crate::seal::{JSON, SEALED_JSON, Sealing};
@@ -21,6 +21,8 @@ const MAX_ANSWER: usize = 64 << 20;
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base: Url,
+    /// Where connections go to, for people: the service, and the proxy if there is one.
+    pub(crate) way: String,
     pub(crate) sealing: Option<Sealing>,
     pub(crate) clock: Clock,
     pub(crate) timeout: Duration,
@@ -32,11 +34,19 @@ pub(crate) enum Auth<'a> {
     Token(&'a SecretString),
 }
 
+/// No connection came about.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection to {way}")]
+struct NoConnection {
+    way: String,
+    source: BoxError,
+}
+
 impl Transport {
     pub(crate) async fn send(&self, call: &Request, auth: Auth<'_>) -> Result<ResponseBody, Error> {
         let nonce = system::random_hex();
         let request = self.request(call, auth, &nonce)?;
-        let response = self.http.execute(request).await?;
+        let response = self.execute(request).await?;
         self.read(call, &nonce, response).await
     }
 
@@ -44,7 +54,7 @@ impl Transport {
     pub(crate) async fn download(&self, call: &Request, auth: Auth<'_>) -> Result<reqwest::Response, Error> {
         let nonce = system::random_hex();
         let request = self.request(call, auth, &nonce)?;
-        let response = self.http.execute(request).await?;
+        let response = self.execute(request).await?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -52,6 +62,16 @@ impl Transport {
             Err(error) => Err(error),
             Ok(_) => Err(Error::Decode("the answer is no file".into())),
         }
+    }
+
+    async fn execute(&self, request: reqwest::Request) -> Result<reqwest::Response, Error> {
+        self.http.execute(request).await.map_err(|error| match Error::from(error) {
+            Error::Transport { sent: false, source } => {
+                let source = Box::new(NoConnection { way: self.way.clone(), source });
+                Error::Transport { sent: false, source }
+            }
+            error => error,
+        })
     }
 
     async fn read(

@@ -1,6 +1,7 @@
 //! CSV files of spreadsheets: UTF-8, with or without a byte-order mark, separated by commas or semicolons, with column
-//! names in the first line.
+//! names in the first line. Cells are in NFC, as the service stores and compares texts.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
@@ -8,6 +9,7 @@ use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use serde::Serialize;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::failure::Failure;
 
@@ -69,7 +71,7 @@ impl CsvFile {
     pub(crate) fn read(path: &Path, known: &[&str]) -> Result<Self, Failure> {
         let failed = |why: &dyn fmt::Display| Failure::usage(format!("{}: {why}", path.display()));
         let bytes = fs::read(path).map_err(|error| failed(&error))?;
-        let text = String::from_utf8(bytes).map_err(|_| failed(&"the file is not in UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|error| failed(&not_utf8(error.as_bytes())))?;
         Self::parse(&text, known).map_err(|why| failed(&why))
     }
 
@@ -80,7 +82,7 @@ impl CsvFile {
 
     /// Reads the text of a file.
     pub(crate) fn parse(text: &str, known: &[&str]) -> Result<Self, String> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let text = &with_newlines(text.strip_prefix('\u{feff}').unwrap_or(text));
         let mut reader = ReaderBuilder::new()
             .delimiter(delimiter(text))
             .trim(Trim::All)
@@ -99,7 +101,8 @@ impl CsvFile {
             if swallows_lines(text, &record) {
                 faults.push(fault(UNCLOSED_QUOTE.to_owned()));
             } else if record.len() == columns.len() {
-                let cells = columns.iter().cloned().zip(record.iter().map(str::to_owned)).collect();
+                let cells =
+                    columns.iter().cloned().zip(record.iter().map(|cell| cell.nfc().collect())).collect();
                 rows.push(Row { line, cells });
             } else if record.iter().any(|cell| !cell.is_empty()) {
                 faults.push(fault(format!("has {} values for {} columns", record.len(), columns.len())));
@@ -109,6 +112,20 @@ impl CsvFile {
         rows.retain(|row| row.cells.values().any(|cell| !cell.is_empty()));
         Ok(Self { columns, rows, faults })
     }
+}
+
+/// What is said of a file in another encoding.
+fn not_utf8(bytes: &[u8]) -> String {
+    let is = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "in UTF-16",
+        _ => "not in UTF-8, perhaps in Windows-1251",
+    };
+    format!("the file is {is}: save it as \"CSV UTF-8\", as spreadsheet programs call it")
+}
+
+/// The text with newlines, if its lines end by carriage returns alone.
+fn with_newlines(text: &str) -> Cow<'_, str> {
+    if text.contains('\n') { Cow::Borrowed(text) } else { Cow::Owned(text.replace('\r', "\n")) }
 }
 
 /// Whether an unclosed quote has joined several lines into one record, up to the next quote or the end of the file. A
@@ -187,11 +204,35 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_file() {
-        for line_end in ["\n", "\r\n"] {
+        for line_end in ["\n", "\r\n", "\r"] {
             let text = "customId,surname\n1,a\n\n2,\"two\nlines\"\n3,c".replace('\n', line_end);
             let lines: Vec<_> = parse(&text).rows.iter().map(|row| row.line).collect();
             assert_eq!(lines, [2, 4, 6], "{line_end:?}");
         }
+    }
+
+    #[test]
+    fn a_file_in_another_encoding_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("staff.csv");
+        for (bytes, said) in [
+            (
+                &b"customId,surname\n1,\xcf\xee\xef\xee\xe2\n"[..],
+                "perhaps in Windows-1251: save it as \"CSV UTF-8\"",
+            ),
+            (&b"\xff\xfec\0u\0"[..], "in UTF-16: save it as \"CSV UTF-8\""),
+        ] {
+            fs::write(&path, bytes).unwrap();
+            let failure = format!("{:?}", CsvFile::read(&path, &KNOWN).unwrap_err());
+            assert!(failure.replace("\\\"", "\"").contains(said), "{failure}");
+        }
+    }
+
+    #[test]
+    fn cells_are_composed() {
+        let file = parse("customId,surname\nИ\u{306}-1,Е\u{308}лкина\nu\u{308},Mu\u{308}ller\n");
+        let cells: Vec<_> = file.rows.iter().map(|row| (row.get("customId"), row.get("surname"))).collect();
+        assert_eq!(cells, [(Some("Й-1"), Some("Ёлкина")), (Some("ü"), Some("Müller"))]);
     }
 
     #[test]

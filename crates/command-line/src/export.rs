@@ -1,14 +1,19 @@
-//! Files that commands write: to standard output or to a path, and CSV in particular.
+//! Files that commands write: to standard output or to a path, and tables as CSV or XLSX in particular.
+
+mod sheet;
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use csv::Writer;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::terminal;
+use sheet::Sheet;
 
 /// Where a file goes.
 pub(crate) enum Target {
@@ -36,6 +41,22 @@ impl Target {
             }
         })
     }
+
+    fn is_terminal(&self) -> bool {
+        matches!(self, Self::Standard(out) if out.is_terminal())
+    }
+}
+
+/// Refuses to show a spreadsheet on a screen.
+pub(crate) fn check_spreadsheet(path: Option<&Path>) -> Result<(), Failure> {
+    check_place(path, io::stdout().is_terminal())
+}
+
+fn check_place(path: Option<&Path>, is_terminal: bool) -> Result<(), Failure> {
+    if is_terminal && path.is_none() {
+        return Err(Failure::usage("a spreadsheet cannot be shown on a terminal: name a file by --output"));
+    }
+    Ok(())
 }
 
 impl Write for Target {
@@ -54,29 +75,98 @@ impl Write for Target {
     }
 }
 
-/// Writes records as rows of CSV below the names of their columns.
+/// Where a table is written, and as what.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportArgs {
+    /// As text with commas, or as a spreadsheet.
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
+    /// Write to this file in place of standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The format of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum TableFormat {
+    /// Comma-separated values in UTF-8.
+    #[default]
+    Csv,
+    /// A spreadsheet.
+    Xlsx,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ExportColumn {
+    name: &'static str,
+    /// Where the value stands in a record, as a JSON pointer.
+    pointer: &'static str,
+    is_kopecks: bool,
+}
+
+/// A column of a table: its name, and where its values are in a record, as a JSON pointer.
+pub(crate) const fn column(name: &'static str, pointer: &'static str) -> ExportColumn {
+    ExportColumn { name, pointer, is_kopecks: false }
+}
+
+/// A column of kopecks.
+pub(crate) const fn kopecks(name: &'static str, pointer: &'static str) -> ExportColumn {
+    ExportColumn { name, pointer, is_kopecks: true }
+}
+
+/// Writes records as rows below the names of their columns.
 pub(crate) struct RowWriter<'a> {
-    csv: Writer<Target>,
-    columns: &'a [(&'a str, &'a str)],
+    table: Table,
+    columns: &'a [ExportColumn],
+}
+
+enum Table {
+    Csv { writer: Box<Writer<Target>>, to_terminal: bool },
+    Xlsx { sheet: Box<Sheet>, target: Target },
 }
 
 impl<'a> RowWriter<'a> {
-    /// Begins a file with these columns: the name of each, and where its values are in a record.
-    pub(crate) fn open(path: Option<PathBuf>, columns: &'a [(&'a str, &'a str)]) -> Result<Self, Failure> {
-        let mut csv = Writer::from_writer(Target::open(path)?);
-        csv.write_record(columns.iter().map(|(name, _)| name)).map_err(failed)?;
-        Ok(Self { csv, columns })
+    /// Begins a table with these columns.
+    pub(crate) fn open(args: ExportArgs, columns: &'a [ExportColumn]) -> Result<Self, Failure> {
+        let table = match args.format {
+            TableFormat::Csv => {
+                let target = Target::open(args.output)?;
+                let to_terminal = target.is_terminal();
+                let mut writer = Box::new(Writer::from_writer(target));
+                writer.write_record(columns.iter().map(|column| column.name)).map_err(failed)?;
+                Table::Csv { writer, to_terminal }
+            }
+            TableFormat::Xlsx => {
+                check_spreadsheet(args.output.as_deref())?;
+                let target = Target::open(args.output)?;
+                Table::Xlsx { sheet: Box::new(Sheet::new(columns).map_err(failed)?), target }
+            }
+        };
+        Ok(Self { table, columns })
     }
 
     /// Writes a record.
     pub(crate) fn write(&mut self, record: &Value) -> Result<(), Failure> {
-        let cells = self.columns.iter().map(|(_, pointer)| cell(record.pointer(pointer)));
-        self.csv.write_record(cells).map_err(failed)
+        let values = self.columns.iter().map(|column| record.pointer(column.pointer));
+        match &mut self.table {
+            Table::Csv { writer, to_terminal } => {
+                let shown = |text: String| if *to_terminal { terminal::clean(&text) } else { text };
+                writer.write_record(values.map(|value| shown(cell(value)))).map_err(failed)
+            }
+            Table::Xlsx { sheet, .. } => sheet.add(self.columns, values).map_err(failed),
+        }
     }
 
     /// Ends the file, and says what was written.
     pub(crate) fn close(self, done: &str) -> Result<Output, Failure> {
-        self.csv.into_inner().map_err(failed)?.close(done)
+        match self.table {
+            Table::Csv { writer, .. } => writer.into_inner().map_err(failed)?.close(done),
+            Table::Xlsx { sheet, mut target } => {
+                sheet.finish(&mut target).map_err(failed)?;
+                target.close(done)
+            }
+        }
     }
 }
 
@@ -84,7 +174,7 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::local(format!("the file: {error}"))
 }
 
-/// A value as a cell. A text that a spreadsheet could take for a formula begins with an apostrophe.
+/// A value as a cell of CSV. A text that a spreadsheet could take for a formula begins with an apostrophe.
 fn cell(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
@@ -96,17 +186,52 @@ fn cell(value: Option<&Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use calamine::{Data, Reader as _, Xlsx, open_workbook};
+
     use super::*;
+
+    const COLUMNS: [ExportColumn; 3] = [column("a", "/a"), kopecks("b", "/deep/b"), column("c", "/c")];
+
+    fn exported(format: TableFormat, path: &std::path::Path, records: &[Value]) {
+        let args = ExportArgs { format, output: Some(path.to_owned()) };
+        let mut rows = RowWriter::open(args, &COLUMNS).unwrap();
+        records.iter().for_each(|record| rows.write(record).unwrap());
+        rows.close("rows: 2").unwrap();
+    }
 
     #[test]
     fn records_become_rows_without_formulas() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
-        let mut rows =
-            RowWriter::open(Some(path.clone()), &[("a", "/a"), ("b", "/deep/b"), ("c", "/c")]).unwrap();
-        rows.write(&json!({ "a": "=1+1", "deep": { "b": -5 }, "c": null })).unwrap();
-        rows.write(&json!({ "a": "x, y", "deep": {} })).unwrap();
-        rows.close("rows: 2").unwrap();
+        let records =
+            [json!({ "a": "=1+1", "deep": { "b": -5 }, "c": null }), json!({ "a": "x, y", "deep": {} })];
+        exported(TableFormat::Csv, &path, &records);
         assert_eq!(std::fs::read_to_string(path).unwrap(), "a,b,c\n'=1+1,-5,\n\"x, y\",,\n");
+    }
+
+    #[test]
+    fn a_spreadsheet_has_texts_as_they_are_and_numbers_with_all_digits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.xlsx");
+        let number = 9_870_000_000_123_u64;
+        let records = [
+            json!({ "a": "-1", "deep": { "b": 123_450 }, "c": number }),
+            json!({ "a": "=1+1", "deep": {}, "c": true }),
+        ];
+        exported(TableFormat::Xlsx, &path, &records);
+        let mut book: Xlsx<_> = open_workbook(&path).unwrap();
+        let sheet = book.worksheet_range("Export").unwrap();
+        let rows: Vec<&[Data]> = sheet.rows().collect();
+        let text = |text: &str| Data::String(text.to_owned());
+        assert_eq!(rows[0], [text("a"), text("b (kopecks)"), text("c")]);
+        assert_eq!(rows[1], [text("-1"), Data::Float(123_450.0), Data::Float(9_870_000_000_123.0)]);
+        assert_eq!(rows[2], [text("=1+1"), Data::Empty, text("true")]);
+    }
+
+    #[test]
+    fn a_spreadsheet_is_not_written_on_a_screen() {
+        let path = Some(Path::new("a.xlsx"));
+        assert!(check_place(None, true).is_err());
+        assert!(check_place(path, true).is_ok() && check_place(None, false).is_ok());
     }
 }

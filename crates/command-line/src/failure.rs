@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
 use crate::money;
-use crate::table;
+use crate::terminal;
 
 /// The error of a command. Users see it, so it holds no secret.
 #[derive(Debug)]
@@ -89,11 +89,14 @@ impl Failure {
 
     /// Says it on standard error, to a person or to a program.
     pub(crate) fn print(&self, json: bool) {
-        if json {
-            eprintln!("{}", self.json());
-        } else {
-            eprint!("{}", self.text());
-        }
+        let said = if json { format!("{}\n", self.json()) } else { self.text() };
+        eprint!("{}", terminal::clean_lines(&said));
+    }
+
+    /// Whether the user can mend the failure without the service's support.
+    fn is_mendable(&self) -> bool {
+        use Exit::{Conflict, NotAllowed, NotFound, Refused, Throttled, Usage};
+        matches!(self.0.exit, Usage | Refused | NotFound | NotAllowed | Conflict | Throttled)
     }
 
     fn new(exit: Exit, message: impl Into<String>) -> Self {
@@ -118,13 +121,13 @@ impl Failure {
 
     fn text(&self) -> String {
         let Details { message, details, faults, .. } = &*self.0;
-        let mut text = format!("kopeck call: {}\n", table::clean(message));
+        let mut text = format!("kopeck call: {}\n", terminal::clean(message));
         for fault in faults {
-            let _ = writeln!(text, "  {}", table::clean(fault));
+            let _ = writeln!(text, "  {}", terminal::clean(fault));
         }
         let detail = |name: &str| details.get(name).and_then(Value::as_str);
-        if let Some(id) = detail("requestId") {
-            let _ = writeln!(text, "To ask the service's support about it, quote {}.", table::clean(id));
+        if let Some(id) = detail("requestId").filter(|_| !self.is_mendable()) {
+            let _ = writeln!(text, "To ask the service's support about it, quote {}.", terminal::clean(id));
         }
         if let Some(id) = detail("acceptedRequest") {
             let _ = writeln!(text, "The request was accepted before that: {id}.");
@@ -235,10 +238,26 @@ mod tests {
         let failure = Failure::from(error);
         assert_eq!(
             failure.text(),
-            "kopeck call: the service refuses these values:\n  surname: must not be empty\n  phone: must not be empty\n\
-             To ask the service's support about it, quote r-1.\n"
+            "kopeck call: the service refuses these values:\n  surname: must not be empty\n  phone: must not be empty\n"
         );
+        assert_eq!(failure.json()["error"]["requestId"], "r-1");
         assert_eq!(failure.json()["error"]["faults"][1]["field"], "phone");
+    }
+
+    #[test]
+    fn the_support_is_named_where_nothing_else_helps() {
+        for (status, named) in
+            [(400, false), (402, false), (404, false), (409, false), (429, false), (500, true), (503, true)]
+        {
+            let error = Error::Api {
+                status,
+                code: None,
+                message: "no".to_owned(),
+                request_id: Some("r-1".to_owned()),
+                retry_after: None,
+            };
+            assert_eq!(Failure::from(error).text().contains("quote r-1"), named, "{status}");
+        }
     }
 
     #[test]

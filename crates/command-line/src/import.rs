@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use kopeck_client::{Client, EmployeeFilter, Error, NewEmployee};
+use kopeck_client::{Client, EmployeeFilter, Error, ErrorCode, NewEmployee};
 
 use crate::context;
 use crate::csv_file::CsvFile;
 use crate::failure::Failure;
-use crate::names::{Categories, CategoryName, folded};
+use crate::names::{Categories, CategoryName, look, plain_blanks};
 use crate::output::Output;
 use crate::pages::LARGEST_PAGE;
 use crate::progress::Progress;
@@ -45,7 +45,7 @@ struct CategoryIds {
     known: Categories,
     /// Those that were created, or would be.
     created: Vec<String>,
-    /// Why the service does not take the others, by their folded names.
+    /// Why the service does not take the others, by what their names look like.
     refused: BTreeMap<String, String>,
 }
 
@@ -78,7 +78,7 @@ async fn categories(client: &Client, args: &ImportArgs, file: &CsvFile) -> Resul
             continue;
         }
         if args.dry_run {
-            named.created.push(name.to_owned());
+            named.created.push(plain_blanks(name));
         } else {
             named.create(client, name).await?;
         }
@@ -91,25 +91,32 @@ impl CategoryIds {
     fn is_settled(&self, name: &str) -> bool {
         let CategoryName::Name(_) = CategoryName::read(name) else { return true };
         self.known.find(&CategoryName::read(name)).is_some()
-            || self.refused.contains_key(&folded(name))
+            || self.refused.contains_key(&look(name))
             || self.will_be(name)
     }
 
     /// Whether the category would be created.
     fn will_be(&self, name: &str) -> bool {
-        self.created.iter().any(|created| folded(created) == folded(name))
+        self.created.iter().any(|created| look(created) == look(name))
     }
 
     async fn create(&mut self, client: &Client, name: &str) -> Result<(), Failure> {
-        match client.categories().create(name).await {
+        match client.categories().create(&plain_blanks(name)).await {
             Ok(category) => {
                 self.known.add(name, category.id_category);
                 self.created.push(category.name_category);
             }
+            // Another program has created it meanwhile.
+            Err(error @ Error::Api { .. }) if error.code() == Some(&ErrorCode::CategoryExists) => {
+                self.known = Categories::read(client).await?;
+                if self.known.find(&CategoryName::read(name)).is_none() {
+                    self.refused.insert(look(name), error.to_string());
+                }
+            }
             Err(Error::Invalid { faults, .. }) => {
                 let reasons: Vec<String> =
                     faults.into_iter().map(|fault| fault.detail.unwrap_or(fault.message)).collect();
-                self.refused.insert(folded(name), reasons.join("; "));
+                self.refused.insert(look(name), reasons.join("; "));
             }
             Err(error) => return Err(error.into()),
         }

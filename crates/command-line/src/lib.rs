@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod args;
+mod arguments;
 mod commands;
 mod context;
 mod csv_file;
@@ -20,12 +21,14 @@ mod prompt;
 mod requests;
 mod system;
 mod table;
+mod terminal;
 mod times;
 mod token;
 
 use std::process::ExitCode;
 
 pub use args::CallArgs;
+pub use money::parse as roubles;
 pub use times::seconds;
 
 /// Runs a command: its output goes to standard output, everything else to standard error.
@@ -40,6 +43,7 @@ pub fn run(args: CallArgs) -> ExitCode {
     match answered.and_then(|answer| answer.print(json)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
+            let failure = failure.naming(|field| arguments::argument_of(field, std::env::args_os()));
             failure.print(json);
             failure.exit().into()
         }

@@ -16,11 +16,21 @@ pub(crate) fn shown(kopecks: i64) -> String {
 }
 
 /// Parses roubles with both digits of kopecks, so that `150000` cannot mean kopecks. It accepts thousands separators,
-/// as [`shown`] prints them, and a decimal comma.
-pub(crate) fn parse(text: &str) -> Result<i64, String> {
+/// as they are printed, and a decimal comma.
+///
+/// # Errors
+/// What has to be typed instead, for a person to read.
+pub fn parse(text: &str) -> Result<i64, String> {
     let wrong = || format!("invalid amount {text:?}: use roubles with two decimals, e.g. 1500.00");
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let joined: String = text.trim().chars().filter(|c| !matches!(c, ' ' | '\u{a0}' | '\u{202f}')).collect();
+    if digits(&joined) {
+        // Too many digits to be kopecks of any partner.
+        let in_kopecks = joined.parse().map(shown).map_err(|_| wrong())?;
+        return Err(format!(
+            "invalid amount {text:?}: it could be meant in kopecks; write {in_kopecks} or {joined}.00"
+        ));
+    }
     let (roubles, kopecks) = joined.split_once(['.', ',']).ok_or_else(wrong)?;
     if !digits(roubles) || !digits(kopecks) || kopecks.len() != 2 {
         return Err(wrong());
@@ -94,5 +104,10 @@ mod tests {
             assert!(parse(bad).is_err(), "{bad}");
         }
         assert!(parse("92233720368547758.08").is_err(), "more than fits");
+        let said = parse("150000").unwrap_err();
+        assert_eq!(
+            said,
+            "invalid amount \"150000\": it could be meant in kopecks; write 1 500.00 or 150000.00"
+        );
     }
 }

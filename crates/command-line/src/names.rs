@@ -117,30 +117,48 @@ impl CategoryName {
 #[derive(Debug, Default)]
 pub(crate) struct Categories {
     by_name: HashMap<String, Uuid>,
+    /// By what the name looks like: a name pasted from a web page may have no-break spaces.
+    by_look: HashMap<String, Uuid>,
 }
 
 impl Categories {
     pub(crate) async fn read(client: &Client) -> Result<Self, Error> {
         let all = client.categories().all().per_page(LARGEST_PAGE).collect().await?;
-        let named = |category: CategoryWithCount| (folded(&category.name_category), category.id_category);
-        Ok(Self { by_name: all.into_iter().map(named).collect() })
+        let mut categories = Self::default();
+        for CategoryWithCount { name_category, id_category, .. } in all {
+            categories.add(&name_category, id_category);
+        }
+        Ok(categories)
     }
 
     /// The identifier, if there is such a category.
     pub(crate) fn find(&self, name: &CategoryName) -> Option<Uuid> {
         match name {
             CategoryName::Id(id) => self.by_name.values().find(|known| *known == id).copied(),
-            CategoryName::Name(name) => self.by_name.get(&folded(name)).copied(),
+            CategoryName::Name(name) => {
+                self.by_name.get(&folded(name)).or_else(|| self.by_look.get(&look(name))).copied()
+            }
         }
     }
 
     pub(crate) fn add(&mut self, name: &str, id: Uuid) {
         self.by_name.insert(folded(name), id);
+        self.by_look.entry(look(name)).or_insert(id);
     }
 }
 
-/// Names that differ in letter case only are the same name.
-pub(crate) fn folded(name: &str) -> String {
+/// What a name looks like: names of one look are the same name to a person, but not to the service.
+pub(crate) fn look(name: &str) -> String {
+    folded(&plain_blanks(name))
+}
+
+/// The name with plain spaces in place of no-break ones and others that look the same.
+pub(crate) fn plain_blanks(name: &str) -> String {
+    name.trim().chars().map(|c| if c.is_whitespace() && !c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The name as the service compares it: names that differ in letter case only are the same name.
+fn folded(name: &str) -> String {
     name.nfc().collect::<String>().trim().to_lowercase().nfc().collect()
 }
 
@@ -262,6 +280,18 @@ mod tests {
         assert_eq!(folded("И\u{306}од"), folded("ЙОД"), "typed with a combining breve");
         assert_eq!(categories.find(&CategoryName::Id(Uuid::from_u128(1))), Some(Uuid::from_u128(1)));
         assert_eq!(categories.find(&CategoryName::Id(Uuid::from_u128(2))), None);
+    }
+
+    #[test]
+    fn a_category_is_found_by_its_look_unless_another_has_that_very_name() {
+        let named = |name: &str| CategoryName::Name(name.to_owned());
+        let mut categories = Categories::default();
+        categories.add("Отдел\u{a0}кадров", Uuid::from_u128(1));
+        assert_eq!(categories.find(&named("отдел кадров")), Some(Uuid::from_u128(1)));
+        categories.add("Отдел кадров", Uuid::from_u128(2));
+        assert_eq!(categories.find(&named("ОТДЕЛ кадров")), Some(Uuid::from_u128(2)));
+        assert_eq!(categories.find(&named("отдел\u{a0}кадров")), Some(Uuid::from_u128(1)));
+        assert_eq!(categories.find(&named("отдел\u{202f}кадров")), Some(Uuid::from_u128(1)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::terminal;
 
 /// The output in two forms: text for people, one JSON document for programs.
 #[derive(Debug)]
@@ -62,6 +63,7 @@ pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
 
 /// Writes text, with a line break at its end, if there is any.
 fn write(text: &str) -> io::Result<()> {
+    let text = terminal::clean_lines(text);
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.is_empty() && !text.ends_with('\n') {

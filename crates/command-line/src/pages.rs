@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::output::{Output, json_of};
 use crate::table::{self, Column};
@@ -17,10 +18,10 @@ pub(crate) const LARGEST_PAGE: u64 = 500;
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct PageArgs {
     /// The number of the page, from 1.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole(1, None::<u64>))]
     page: u64,
     /// Records on a page, 1 to 500; the service has a default of its own.
-    #[arg(long)]
+    #[arg(long, value_parser = whole(1, None::<u64>))]
     per_page: Option<u64>,
     /// All pages, one after the other.
     #[arg(long, conflicts_with_all = ["page", "per_page"])]

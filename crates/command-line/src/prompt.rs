@@ -23,6 +23,10 @@ pub(crate) fn standard_input() -> Result<Zeroizing<String>, Failure> {
     let mut text = Zeroizing::new(String::new());
     let failed = |error: io::Error| Failure::local(format!("standard input: {error}"));
     io::stdin().lock().read_to_string(&mut text).map_err(failed)?;
+    // Editors of Windows begin a file so.
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
     Ok(text)
 }
 

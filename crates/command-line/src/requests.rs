@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::{Output, json_of};
 use crate::progress::Progress;
 use crate::table::{self, Column, flag, money, text};
+use crate::terminal;
 use crate::times;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,10 +232,10 @@ impl RequestReport {
     fn output(self, exit: Exit) -> Output {
         let Self { id, state, reference, result } = self;
         let mut json = json!({ "id": id, "status": state.as_str() });
-        let mut text = format!("{id} {}\n", table::clean(state.as_str()));
+        let mut text = format!("{id} {}\n", terminal::clean(state.as_str()));
         if let Some(reference) = reference {
             text.truncate(text.len() - 1);
-            text.push_str(&format!(" {}\n", table::clean(&reference)));
+            text.push_str(&format!(" {}\n", terminal::clean(&reference)));
             if let Some(json) = json.as_object_mut() {
                 json.insert("reference".to_owned(), reference.into());
             }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use kopeck_client::SealingKey;
+use kopeck_domain::Kopecks;
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -62,8 +63,8 @@ impl Installation {
 
     /// Makes a partner with `deposit` kopecks.
     pub(crate) async fn create_partner(&self, name: &str, deposit: i64) -> anyhow::Result<PartnerSecrets> {
-        let deposit = deposit.to_string();
-        let arguments = ["partner", "create", "--json", "--name", name, "--deposit", &deposit];
+        let deposit = Kopecks::new(deposit).to_string();
+        let arguments = ["partner", "create", "--json", "--name", name, "--deposit", &deposit, "--yes"];
         let (succeeded, said) = self.run(&arguments).await?;
         ensure!(succeeded, "partner create: {said}");
         let shown: Value = serde_json::from_str(&said).context("partner create")?;

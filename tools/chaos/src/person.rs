@@ -54,7 +54,7 @@ fn instructions(books: &Simulator, request: &Value) -> anyhow::Result<Vec<Stuck>
         let applied = books.applied(&key)? > 0;
         let verdict = books.query(std::slice::from_ref(&key))?.pop().flatten();
         let returned = match verdict {
-            Some(Verdict::Returned(amount)) if applied => Some(amount.get().to_string()),
+            Some(Verdict::Returned(amount)) if applied => Some(amount.to_string()),
             _ => None,
         };
         let card = instruction.get("idCard").and_then(Value::as_str).map(str::to_owned);

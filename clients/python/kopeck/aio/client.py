@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
@@ -82,6 +83,8 @@ class AsyncClient:
         seconds; what is sealed carries its time, and the service refuses what is more than five minutes off.
         """
         _printable("API key", api_key)
+        _typed("login", login)
+        _typed("password", password)
         key = SealingKey.parse(sealing_key) if isinstance(sealing_key, str) else sealing_key
         if key is None and (seal_parameters or seal_answers or also_open_with):
             raise ConfigError("the sealing key is missing")
@@ -135,6 +138,14 @@ class AsyncClient:
 
     def __repr__(self) -> str:
         return f"AsyncClient({self._base_url!r})"
+
+
+def _typed(what: str, text: str) -> None:
+    # What is pasted or read from a file of Windows ends so. It would count as a wrong one, and lock the login.
+    if text.startswith("\ufeff"):
+        raise ConfigError(f"the {what} begins with a byte-order mark")
+    if any(unicodedata.category(letter) == "Cc" for letter in text[:1] + text[-1:]):
+        raise ConfigError(f"the {what} begins or ends with a control character, such as the end of a line")
 
 
 def _printable(what: str, text: str) -> None:

@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kopeck.codec import MAX_BODY, Request, Response
-from kopeck.endpoint import Endpoint, never_connected
-from kopeck.errors import CallTimeoutError, ConfigError, DecodeError, TransportError
+from kopeck.endpoint import Endpoint, broken, never_connected
+from kopeck.errors import CallTimeoutError, ConfigError, DecodeError
 
 if TYPE_CHECKING:
     import httpx
@@ -35,9 +35,9 @@ class Connections:
         except asyncio.TimeoutError:
             raise CallTimeoutError("the service did not answer in time") from None
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
-            raise never_connected(error) from error
+            raise never_connected(self._endpoint, error) from error
         except httpx.TransportError as error:
-            raise TransportError(f"the connection broke: {type(error).__name__}", sent=True) from error
+            raise broken(self._endpoint, error) from error
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -36,7 +36,7 @@ class Event:
     created_at: datetime = named("createdAt", read=moment)
     """When it happened, in UTC."""
     data: Mapping[str, Any] = named("data", read=_data)
-    """What it tells, under the names of the reference; its form goes by the type."""
+    """Its data, with the field names of the reference; the fields depend on the type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class PartnerTransaction:
     """A transaction among those of all cards."""
 
     seq: int
-    """Its number among your transactions: from 1, without gaps, in the order in which the service learnt of them."""
+    """Its number among your transactions: from 1, without gaps, in the order in which the service received them."""
     id_card: UUID
     id: int
     date_execution_at: date

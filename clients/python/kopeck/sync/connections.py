@@ -9,8 +9,8 @@ import threading
 import time
 
 from kopeck.codec import MAX_BODY, Request, Response
-from kopeck.endpoint import Endpoint, never_connected
-from kopeck.errors import CallTimeoutError, DecodeError, TransportError
+from kopeck.endpoint import Endpoint, broken, never_connected
+from kopeck.errors import CallTimeoutError, DecodeError
 
 _CHUNK = 1 << 16
 
@@ -37,7 +37,7 @@ class Connections:
             raise CallTimeoutError("the service did not answer in time") from None
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise TransportError(f"the connection broke: {type(error).__name__}", sent=True) from error
+            raise broken(self._endpoint, error) from error
         except BaseException:
             connection.close()
             raise
@@ -100,7 +100,7 @@ class Connections:
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise never_connected(error) from error
+            raise never_connected(endpoint, error) from error
         return connection
 
     def _give_back(self, connection: http.client.HTTPConnection) -> None:

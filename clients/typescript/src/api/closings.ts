@@ -22,7 +22,7 @@ export class Closings {
    * Asks to close 1 to 10,000 cards for good, each once, and gives the closing's identifier. What is on them comes back to the
    * balance.
    *
-   * Rejects with `CardsError` if some of them stand in the way; then none is closed.
+   * Rejects with `CardsError` if some of them prevent it; then none is closed.
    */
   async create(cards: readonly CardClosing[], options?: RequestOptions): Promise<Id> {
     const body = { data: cards, reference: options?.reference };
@@ -39,7 +39,7 @@ export class Closings {
     return untilFinal(async () => (await this.status(closingId, options)).state, options);
   }
 
-  /** Reads what became of each card. Rejects with `ApiError` and 409 while there is no result. */
+  /** Reads the result of each card. Rejects with `ApiError` and 409 while there is no result. */
   async result(closingId: Id, options?: CallOptions): Promise<readonly ClosingResult[]> {
     const answer = await this.#core.call(operations.CLOSING_RESULT, { ...options, id: closingId });
     return listOf(answer).map(closingResult);

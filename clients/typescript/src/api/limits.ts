@@ -22,7 +22,7 @@ export class Limits {
    * Asks to give the same limit to 1 to 10,000 cards, each named once, in place of the whole limit they had, and gives
    * the request's identifier.
    *
-   * Rejects with `CardsError` if some of them stand in the way, with `ApiError` and 409 if the limit contradicts itself.
+   * Rejects with `CardsError` if some of them prevent it, with `ApiError` and 409 if the limit contradicts itself.
    */
   async set(cards: readonly Id[], limit: CardLimit, options?: RequestOptions): Promise<Id> {
     const body = { data: cards.map((idCard) => ({ idCard })), limit, reference: options?.reference };
@@ -39,7 +39,7 @@ export class Limits {
     return untilFinal(async () => (await this.status(setLimitsCardsId, options)).state, options);
   }
 
-  /** Reads what became of each card. Rejects with `ApiError` and 409 while there is no result. */
+  /** Reads the result of each card. Rejects with `ApiError` and 409 while there is no result. */
   async result(setLimitsCardsId: Id, options?: CallOptions): Promise<readonly LimitResult[]> {
     return listOf(await this.#core.call(operations.LIMITS_RESULT, { ...options, id: setLimitsCardsId })).map(limitResult);
   }

@@ -22,7 +22,7 @@ export class Replenishments {
   /**
    * Asks for top-ups of 1 to 10,000 cards, each once, and gives the request's identifier.
    *
-   * Rejects with `CardsError` if some of them stand in the way; then none is topped up.
+   * Rejects with `CardsError` if some of them prevent it; then none is topped up.
    */
   async create(topUps: readonly TopUp[], options?: RequestOptions): Promise<Id> {
     const cards = topUps.map(({ idCard, amount }) => ({ idCard, amountReplenishment: amount }));
@@ -32,7 +32,7 @@ export class Replenishments {
 
   /** Reads the state of a request. */
   async status(replenishmentId: Id, options?: CallOptions): Promise<RequestStatus> {
-    const query = { idReplenishment: checkedId(replenishmentId) };
+    const query = { idReplenishment: checkedId("replenishmentId", replenishmentId) };
     return requestStatus(await this.#core.call(operations.REPLENISHMENT_STATUS, { ...options, query }));
   }
 
@@ -41,9 +41,9 @@ export class Replenishments {
     return untilFinal(async () => (await this.status(replenishmentId, options)).state, options);
   }
 
-  /** Reads what became of each card. Rejects with `ApiError` and 409 while there is no result. */
+  /** Reads the result of each card. Rejects with `ApiError` and 409 while there is no result. */
   async result(replenishmentId: Id, options?: CallOptions): Promise<readonly ReplenishmentResult[]> {
-    const query = { idReplenishment: checkedId(replenishmentId) };
+    const query = { idReplenishment: checkedId("replenishmentId", replenishmentId) };
     return listOf(await this.#core.call(operations.REPLENISHMENT_RESULT, { ...options, query })).map(replenishmentResult);
   }
 

@@ -87,7 +87,7 @@ export class Statements {
     return answer;
   }
 
-  /** Reads transactions of all cards, in the order in which the service learnt of them. */
+  /** Reads transactions of all cards, in the order in which the service received them. */
   async transactions(query: TransactionFeedQuery = {}, options?: CallOptions): Promise<TransactionFeed> {
     return as(await this.#core.call(operations.TRANSACTION_FEED, { ...options, query }));
   }

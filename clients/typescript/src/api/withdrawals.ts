@@ -21,7 +21,7 @@ export class Withdrawals {
   /**
    * Asks for money back from 1 to 10,000 cards, each once, and gives the withdrawal's identifier.
    *
-   * Rejects with `CardsError` if some of them stand in the way; then nothing is taken.
+   * Rejects with `CardsError` if some of them prevent it; then nothing is taken.
    */
   async create(cards: readonly CardWithdrawal[], options?: RequestOptions): Promise<Id> {
     const body = { data: cards, reference: options?.reference };
@@ -38,7 +38,7 @@ export class Withdrawals {
     return untilFinal(async () => (await this.status(withdrawalId, options)).state, options);
   }
 
-  /** Reads what became of each card. Rejects with `ApiError` and 409 while there is no result. */
+  /** Reads the result of each card. Rejects with `ApiError` and 409 while there is no result. */
   async result(withdrawalId: Id, options?: CallOptions): Promise<readonly WithdrawalResult[]> {
     const answer = await this.#core.call(operations.WITHDRAWAL_RESULT, { ...options, id: withdrawalId });
     return listOf(answer).map(withdrawalResult);

@@ -33,7 +33,7 @@ export interface PeriodBalances {
 
 /** A transaction among those of all cards. */
 export interface PartnerTransaction extends Transaction {
-  /** Its number among your transactions: from 1, without gaps, in the order in which the service learnt of them. */
+  /** Its number among your transactions: from 1, without gaps, in the order in which the service received them. */
   readonly seq: number;
   readonly idCard: Id;
   /** Who has the card. */

@@ -44,6 +44,32 @@ impl<'a> InputValue<'a> {
             Self::Json(value) => value.as_i64(),
         }
     }
+
+    /// The end of the range beyond which an integer lies that is no `i64`.
+    fn beyond(self) -> Option<i64> {
+        let (is_integer, is_negative) = match self {
+            Self::Text(text) => {
+                let digits = text.strip_prefix('-').unwrap_or(text);
+                (
+                    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()),
+                    text.starts_with('-'),
+                )
+            }
+            Self::Json(value) => {
+                let number = value.as_f64().unwrap_or(0.5);
+                (number.fract() == 0.0, number < 0.0)
+            }
+        };
+        (is_integer && self.as_integer().is_none()).then_some(if is_negative { i64::MIN } else { i64::MAX })
+    }
+
+    /// What is wrong with a value that is no string: some identifiers are numbers in responses and strings in requests.
+    fn no_string(self) -> Invalid {
+        match self {
+            Self::Json(Value::Number(_)) => Invalid::new("must be a string: give the number in quotes"),
+            _ => Invalid::new("must be a string"),
+        }
+    }
 }
 
 /// Reader and schema of a field. It allocates nothing, as each request makes it anew.
@@ -109,7 +135,7 @@ pub(crate) fn text<T: HasSchema>(
     parse: impl Fn(&str) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     FieldType::new(T::schema, FieldEncoding::Text, move |given: InputValue<'_>| {
-        parse(given.as_text().ok_or_else(|| Invalid::new("must be a string"))?)
+        parse(given.as_text().ok_or_else(|| given.no_string())?)
     })
 }
 
@@ -144,7 +170,14 @@ pub(crate) fn integer<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     FieldType::new(i64::schema, FieldEncoding::Json, move |given: InputValue<'_>| {
-        parse(given.as_integer().ok_or_else(|| Invalid::new("must be an integer"))?)
+        match (given.as_integer(), given.beyond()) {
+            (Some(number), _) => parse(number),
+            // The rule says what it could be.
+            (None, Some(end)) => {
+                Err(parse(end).err().unwrap_or_else(|| Invalid::new("must be a smaller integer")))
+            }
+            (None, None) => Err(Invalid::new("must be an integer")),
+        }
     })
 }
 

@@ -23,6 +23,10 @@ impl<'a> Object<'a> {
     /// A text for the client that contains nothing of the body.
     pub(crate) fn parse(text: &'a [u8]) -> Result<Self, String> {
         serde_json::from_slice(text).map_err(|error| match error.classify() {
+            _ if text.starts_with("\u{feff}".as_bytes()) => {
+                "must be JSON in UTF-8; it begins with a byte-order mark".to_owned()
+            }
+            _ if std::str::from_utf8(text).is_err() => "must be JSON in UTF-8; it is not UTF-8".to_owned(),
             serde_json::error::Category::Data => "must be a JSON object, each field given once".to_owned(),
             serde_json::error::Category::Syntax
             | serde_json::error::Category::Eof
@@ -102,7 +106,27 @@ mod tests {
             let error = Object::parse(body.as_bytes()).map(|_| ()).unwrap_err();
             assert!(!error.contains("secret") && error.starts_with("must be"), "{body}: {error}");
         }
-        assert!(Object::parse(b"{\"a\":\"\xFF\"}").is_err());
+    }
+
+    #[test]
+    fn another_encoding_is_called_so() {
+        let refused = |body: &[u8]| Object::parse(body).map(|_| ()).unwrap_err();
+        // `Водители` in Windows-1251, and UTF-16 with its mark.
+        for body in [
+            &b"{\"nameCategory\":\"\xc2\xee\xe4\xe8\xf2\xe5\xeb\xe8\"}"[..],
+            b"\xff\xfe{\0}\0",
+            b"{\"a\":\"\xFF\"}",
+        ] {
+            assert_eq!(refused(body), "must be JSON in UTF-8; it is not UTF-8");
+        }
+        assert_eq!(
+            refused("\u{feff}{}".as_bytes()),
+            "must be JSON in UTF-8; it begins with a byte-order mark"
+        );
+        assert_eq!(
+            refused("{\"nameCategory\":\"Водители\"".as_bytes()),
+            "must be JSON; see line 1, column 34"
+        );
     }
 
     #[test]

@@ -60,17 +60,20 @@ impl HasSchema for EventTypes {
 }
 
 pub(super) fn event_type(name: &str) -> Result<EventType, Invalid> {
-    // The look for the nearest takes as long as the name is.
-    if name.chars().nth(64).is_some() {
-        return Err(Invalid::new("names an unknown type of event"));
-    }
-    name.parse().map_err(|_| {
-        let near = EventType::ALL.iter().map(|known| (strsim::damerau_levenshtein(name, known.as_str()), known));
-        let nearest = near.min_by_key(|(distance, _)| *distance).map_or("", |(_, known)| known.as_str());
-        let name = name.escape_debug();
-        Invalid::new(format!("names the unknown type of event \"{name}\"; the nearest is \"{nearest}\""))
-    })
+    name.parse().map_err(|_| unknown_type(name))
 }
+
+/// Names the text as far as it could be meant as a type, and the nearest type.
+fn unknown_type(text: &str) -> Invalid {
+    let is_name = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
+    let name: String = text.chars().take(LONGEST_TYPE).filter(is_name).collect();
+    let distance = |known: &&str| strsim::levenshtein(&name, known);
+    let nearest = EventType::ALL.iter().map(|known| known.as_str()).min_by_key(distance).unwrap_or_default();
+    Invalid::new(format!("{name:?} is no type of event; the nearest is {nearest:?}"))
+}
+
+/// No type has a longer name.
+const LONGEST_TYPE: usize = 40;
 
 fn event_types(names: &str) -> Result<EventTypes, Invalid> {
     let mut types = Vec::new();

@@ -144,7 +144,7 @@ async fn spreadsheet(month: &Arc<MonthReader>) -> Result<BodyStream, ApiError> {
 impl From<StatementError> for ApiError {
     fn from(error: StatementError) -> Self {
         match error {
-            StatementError::ToCome => Self::field("month", "must not be a month to come"),
+            StatementError::ToCome => Self::field("month", "must not be in the future"),
             StatementError::Store(error) => error.into(),
         }
     }

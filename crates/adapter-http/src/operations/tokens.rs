@@ -49,7 +49,7 @@ impl From<TokenError> for ApiError {
                 let message = "too many failures, try again later";
                 Self::new(Code::TooManyRequests, message).retry_after(seconds)
             }
-            TokenError::NonceSpent => Self::field("x-nonce", "was used for another call of a token"),
+            TokenError::NonceSpent => Self::field("x-nonce", "was used for another token request"),
             TokenError::Store(error) => error.into(),
             TokenError::Security(error) => error.into(),
         }

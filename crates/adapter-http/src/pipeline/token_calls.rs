@@ -34,6 +34,7 @@ impl Pipeline<'_> {
     pub(super) async fn login(&mut self, head: Head, payload: Payload) -> HandlerResult {
         // Before the lookup of the API key, so that a malformed nonce does not confirm a key.
         let nonce = head.nonce_and_key(self.operation.effect)?.0.to_owned();
+        let has_key = head.api_key.is_some();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
         let known = self.identify(&api_key, address.clone()).await?;
@@ -65,6 +66,10 @@ impl Pipeline<'_> {
         let issued =
             self.shared.logins.run(priority, login).await?.map_err(|error| match (error, faults) {
                 (TokenError::BadCredentials, Some(faults)) => ApiError::from(faults),
+                (TokenError::BadCredentials, None) if !has_key => ApiError::new(
+                    Code::BadCredentials,
+                    "the header x-api-key is missing, or given more than once",
+                ),
                 (error, _) => error.into(),
             })?;
         if let Some(network) = self.address.network() {

@@ -8,7 +8,7 @@ use kopeck_port_store::{BookedMovement, StoreError};
 use rust_xlsxwriter::{ExcelDateTime, Format, FormatAlign, Workbook, Worksheet, XlsxError};
 use time::PrimitiveDateTime;
 
-use super::{COLUMNS, no_formula};
+use super::COLUMNS;
 use crate::dto::entry;
 
 /// The most rows of a sheet, of which one has the names of the columns.
@@ -78,7 +78,8 @@ impl SpreadsheetWriter {
             sheet.write_string(row, 7, id.to_string())?;
         }
         if let Some(reference) = of.reference {
-            sheet.write_string(row, 8, no_formula(&reference))?;
+            // A cell of text is never a formula.
+            sheet.write_string(row, 8, reference)?;
         }
         self.row += 1;
         Ok(())

@@ -32,7 +32,7 @@ Examples:
   kopeck requests settle 0198c2a4-7d3e-7f00-8000-000000000001 --as applied";
 pub(super) const PARTNER_CREATE: &str = "\
 Examples:
-  kopeck partner create --name Acme --deposit 100000000
+  kopeck partner create --name Acme --deposit 1000000.00
   kopeck partner create --name Acme --sealing optional --json";
 pub(super) const PARTNER_LIST: &str = "\
 Examples:
@@ -61,17 +61,17 @@ Examples:
   kopeck partner delete 0198c2a4-7d3e-7f00-8000-000000000001 --retention 3653d --yes";
 pub(super) const PARTNER_DEPOSIT: &str = "\
 Examples:
-  kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4711";
+  kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 500000.00 --reference wire-4711";
 pub(super) const PARTNER_REVERSE_DEPOSIT: &str = "\
 Examples:
   kopeck partner reverse-deposit 0198c2a4-7d3e-7f00-8000-000000000001 wire-4711 --reason wrong-partner";
 pub(super) const PARTNER_WITHDRAW: &str = "\
 Examples:
-  kopeck partner withdraw 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4712";
+  kopeck partner withdraw 0198c2a4-7d3e-7f00-8000-000000000001 500000.00 --reference wire-4712";
 pub(super) const PARTNER_SET_THRESHOLD: &str = "\
 Examples:
-  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 50000000
-  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 0";
+  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 500000.00
+  kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 0.00";
 pub(super) const ROTATE_API_KEY: &str = "\
 Examples:
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001

@@ -1,6 +1,7 @@
 //! What can be done with partners.
 
 use clap::{Args, Subcommand};
+use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{self, TransferReference};
 use kopeck_domain::partner::{self, SealingPolicy};
@@ -8,6 +9,7 @@ use secrecy::SecretString;
 
 use time::Duration;
 
+use super::amount::{ConfirmArgs, roubles, roubles_above_zero};
 use super::{StoreArgs, duration, examples, partner_id, secret};
 
 /// Commands for partners.
@@ -86,9 +88,12 @@ pub struct CreateArgs {
     /// Whether its request bodies must be sealed: `required` or `optional`.
     #[arg(long, default_value = "required")]
     pub sealing: SealingPolicy,
-    /// A first deposit, in kopecks.
-    #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
-    pub deposit: Option<i64>,
+    /// A first deposit, in roubles with both digits of kopecks: `1000000.00`.
+    #[arg(long, value_name = "ROUBLES", value_parser = roubles_above_zero)]
+    pub deposit: Option<Kopecks>,
+    /// Whether to ask about a large amount.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
     /// Print JSON and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -210,12 +215,15 @@ pub struct DepositArgs {
     /// The partner's identifier.
     #[arg(value_parser = partner_id)]
     pub id: PartnerId,
-    /// The amount in kopecks.
-    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
-    pub kopecks: i64,
+    /// The amount in roubles, with both digits of kopecks: `500.00`.
+    #[arg(value_name = "ROUBLES", value_parser = roubles_above_zero)]
+    pub amount: Kopecks,
     /// Names the deposit, such as the number of a bank transfer.
     #[arg(long, value_parser = TransferReference::parse)]
     pub reference: TransferReference,
+    /// Whether to ask about a large amount.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// A threshold.
@@ -224,9 +232,12 @@ pub struct ThresholdArgs {
     /// The partner.
     #[command(flatten)]
     pub partner: PartnerArgs,
-    /// The amount in kopecks; 0 for none.
-    #[arg(value_parser = clap::value_parser!(i64).range(0..))]
-    pub kopecks: i64,
+    /// The amount in roubles, with both digits of kopecks: `500.00`; `0.00` for none.
+    #[arg(value_name = "ROUBLES", value_parser = roubles)]
+    pub amount: Kopecks,
+    /// Whether to ask about a large amount.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }
 
 /// A deposit to reverse.
@@ -249,10 +260,13 @@ pub struct WithdrawArgs {
     /// The partner.
     #[command(flatten)]
     pub partner: PartnerArgs,
-    /// The amount in kopecks.
-    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
-    pub kopecks: i64,
+    /// The amount in roubles, with both digits of kopecks: `500.00`.
+    #[arg(value_name = "ROUBLES", value_parser = roubles_above_zero)]
+    pub amount: Kopecks,
     /// Names the payment, such as the number of a bank transfer.
     #[arg(long, value_parser = TransferReference::parse)]
     pub reference: TransferReference,
+    /// Whether to ask about a large amount.
+    #[command(flatten)]
+    pub confirm: ConfirmArgs,
 }

@@ -4,7 +4,7 @@ mod contract_end;
 mod show;
 mod transfers;
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::audited::change;
-use super::{application, existing_application, password};
+use super::{application, confirm, existing_application, password};
 use crate::cli::{
     CreateArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RenameArgs, RotateKeyArgs,
     SuspendArgs, ThresholdArgs,
@@ -80,12 +80,16 @@ pub(super) fn sealing_key_text(key: &NewSealingKey) -> anyhow::Result<String> {
 }
 
 fn create(args: CreateArgs) -> anyhow::Result<()> {
+    confirm::amount(
+        args.confirm,
+        args.deposit.unwrap_or(Kopecks::ZERO),
+        "Create a partner with a deposit of",
+    )?;
     let application = application(&args.store)?;
     let password = if args.password_stdin { Some(password::read()?) } else { args.password };
     let new = NewPartner { name: args.name, login: args.login, password, sealing: args.sealing };
-    let deposit = args.deposit.map(Kopecks::new);
     let (partner, secrets) =
-        store_partner(&application, new, deposit, |partner, secrets| Ok((partner, secrets)))?;
+        store_partner(&application, new, args.deposit, |partner, secrets| Ok((partner, secrets)))?;
     let shown = json!({
         "partnerId": partner.id.to_string(),
         "apiKey": secrets.api_key.expose_secret(),
@@ -149,23 +153,19 @@ fn as_json(partner: &Partner, sheet: &BalanceSheet, zone: Zone) -> anyhow::Resul
 }
 
 fn suspend(args: &SuspendArgs) -> anyhow::Result<()> {
-    confirm(&args.partner, args.yes, "Suspend", "Its sessions end, and its logins are refused.")?;
+    confirm_partner(&args.partner, args.yes, "Suspend", "Its sessions end, and its logins are refused.")?;
     set_status(&args.partner, PartnerStatus::Suspended)
 }
 
 /// At a terminal, has a person confirm by `y` what is to be done with the partner, unless `yes` says so.
-fn confirm(partner: &PartnerArgs, yes: bool, verb: &str, effect: &str) -> anyhow::Result<()> {
-    if yes || !std::io::stdin().is_terminal() {
+fn confirm_partner(partner: &PartnerArgs, yes: bool, verb: &str, effect: &str) -> anyhow::Result<()> {
+    if yes || !io::stdin().is_terminal() {
         return Ok(());
     }
     let (application, id) = (existing_application(&partner.store)?, partner.id);
     let Partner { name, .. } =
         transact(&*application.store(), Access::Read, move |unit| partners::find(unit, id))?;
-    note(format_args!("{verb} {name:?}? {effect} [y/N]"));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).context("terminal")?;
-    anyhow::ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was changed");
-    Ok(())
+    confirm::ask(format_args!("{verb} {name:?}? {effect}"))
 }
 
 fn rename(args: RenameArgs) -> anyhow::Result<()> {
@@ -188,8 +188,9 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
 }
 
 fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
+    confirm::amount(args.confirm, args.amount, "Set the threshold to")?;
     let application = existing_application(&args.partner.store)?;
-    let (id, threshold, env) = (args.partner.id, Kopecks::new(args.kopecks), Arc::clone(&application.env));
+    let (id, threshold, env) = (args.partner.id, args.amount, Arc::clone(&application.env));
     change(&application, "partner.set_threshold", Some(id), move |unit, entry| {
         entry.subject = format!("threshold:{}", threshold.get());
         partners::set_threshold(unit, &env, id, threshold)

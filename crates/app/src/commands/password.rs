@@ -28,11 +28,38 @@ fn ask_twice() -> anyhow::Result<SecretString> {
 
 fn first_line() -> anyhow::Result<SecretString> {
     let mut line = Zeroizing::new(String::new());
-    // One byte more than a password and its line end may have: a longer line is refused, and need not be read.
-    let most = u64::try_from(MAX_BYTES + 3)?;
+    // One byte more than a mark, a password and its line end may have: a longer line is refused, and need not be read.
+    let most = u64::try_from(MAX_BYTES + 6)?;
     io::stdin().lock().take(most).read_line(&mut line).context("standard input")?;
-    let line = line.strip_suffix('\n').unwrap_or(&line);
+    Ok(SecretString::from(password_of(&line)?))
+}
+
+/// The password in a line, without the mark with which editors of Windows begin a file.
+fn password_of(line: &str) -> anyhow::Result<&str> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line);
+    let line = line.strip_suffix('\n').unwrap_or(line);
     let line = line.strip_suffix('\r').unwrap_or(line);
     anyhow::ensure!(!line.is_empty(), "standard input holds no password");
-    Ok(SecretString::from(line))
+    let is_whole = line.trim() == line && !line.ends_with(char::is_control);
+    anyhow::ensure!(
+        is_whole,
+        "the password on standard input begins or ends with a blank or a control character"
+    );
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_editors_leave_around_a_password_is_no_part_of_it() {
+        for line in ["correct horse", "correct horse\n", "correct horse\r\n", "\u{feff}correct horse\r\n"] {
+            assert_eq!(password_of(line).unwrap(), "correct horse");
+        }
+        for line in ["", "\n", "\u{feff}\n", "hunter2 \n", "\thunter2", "hunter2\u{a0}\n", "hunter2\r\r\n"] {
+            let said = password_of(line).unwrap_err().to_string();
+            assert!(!said.contains("hunter2"), "{said}");
+        }
+    }
 }

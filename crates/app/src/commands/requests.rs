@@ -9,7 +9,7 @@ use kopeck_service::stuck::{self, Outcome, StuckInstruction, StuckRequest};
 use serde_json::{Value, json};
 
 use super::audited::change;
-use super::existing_application;
+use super::{confirm, existing_application};
 use crate::cli::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
 use crate::command_output::say;
 
@@ -37,7 +37,7 @@ fn list(args: &StuckArgs) -> anyhow::Result<()> {
         say!("{kind} {id}, partner {}, since {}", request.partner, zone.moment_text(request.since))?;
         for StuckInstruction { key, card, held } in &request.instructions {
             let card = card.map_or_else(String::new, |(id, number)| format!(", card {id} number {number}"));
-            let held = held.map_or_else(String::new, |held| format!(", {held} kopecks held"));
+            let held = held.map_or_else(String::new, |held| format!(", {held} held"));
             say!("  bank key {}{card}{held}", key.as_str())?;
         }
     }
@@ -45,10 +45,11 @@ fn list(args: &StuckArgs) -> anyhow::Result<()> {
 }
 
 fn settle(args: SettleArgs) -> anyhow::Result<()> {
+    confirm::amount(args.confirm, args.returned.unwrap_or(Kopecks::ZERO), "Book as returned")?;
     let application = existing_application(&args.store)?;
     let outcome = match (args.outcome, args.returned) {
         (OutcomeArg::Applied, None) => Outcome::Applied,
-        (OutcomeArg::Applied, Some(amount)) => Outcome::Returned(Kopecks::new(amount)),
+        (OutcomeArg::Applied, Some(amount)) => Outcome::Returned(amount),
         (OutcomeArg::Refused, None) => Outcome::Refused,
         (OutcomeArg::Refused, Some(_)) => anyhow::bail!("no money comes back by what the bank refused"),
     };

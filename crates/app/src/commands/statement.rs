@@ -1,7 +1,7 @@
 //! `kopeck statement`.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use anyhow::Context as _;
 use kopeck_adapter_http::{SpreadsheetWriter, csv_head, csv_line, statement_body};
@@ -17,6 +17,11 @@ use crate::command_output::aligned;
 
 /// Shows the month of a partner, or writes it to a file.
 pub(super) fn run(args: &StatementArgs) -> anyhow::Result<()> {
+    let to_screen = args.output.is_none() && io::stdout().is_terminal();
+    anyhow::ensure!(
+        !(to_screen && args.format == StatementForm::Xlsx),
+        "a spreadsheet cannot be shown on a terminal: name a file by --output"
+    );
     let application = existing_application(&args.store)?;
     let (store, env) = (application.store(), application.env.clone());
     let (partner, month) = (args.partner, args.month);

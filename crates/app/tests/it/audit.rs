@@ -194,13 +194,13 @@ fn each_sent_response_is_in_the_log_though_the_process_is_killed() {
 #[test]
 fn commands_leave_their_entries() {
     let installation = Installation::embedded();
-    let partner = installation.create_partner(&["--login", "acme", "--deposit", "5000"]);
+    let partner = installation.create_partner(&["--login", "acme", "--deposit", "50.00"]);
     let of_partner = |command: &'static str| ["partner", command, partner.id.as_str()];
     for command in ["suspend", "resume", "end-sessions", "rotate-keys", "rotate-api-key"] {
         installation.succeed(&of_partner(command));
     }
     for _ in 0..2 {
-        let reference = ["700", "--reference", "wire-1"];
+        let reference = ["7.00", "--reference", "wire-1"];
         installation.succeed(&[&of_partner("deposit")[..], &reference].concat());
     }
     assert!(

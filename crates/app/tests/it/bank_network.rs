@@ -27,7 +27,7 @@ struct Pair {
 impl Pair {
     fn new() -> Self {
         let (bank_at, service_at) = (Installation::new(), Installation::new());
-        let partner = service_at.create_partner(&["--deposit", "10000000"]);
+        let partner = service_at.create_partner(&["--deposit", "100000.00"]);
         let bank = bank_at.bank_simulator("127.0.0.1:0", SECRET);
         Self { bank_at, service_at, partner, bank }
     }
@@ -212,7 +212,7 @@ async fn bank_and_service_authenticate_each_other_by_tls() {
     let bank = bank_at.start_command(simulator);
     assert!(bank.base_url.starts_with("https://"));
 
-    let partner = service_at.create_partner(&["--deposit", "10000000"]);
+    let partner = service_at.create_partner(&["--deposit", "100000.00"]);
     let trusting = ["--bank-url", &bank.base_url, "--bank-secret", SECRET, "--bank-ca", ca];
     let pin = pin.to_string();
     let mutual = ["--bank-client-cert", &client_cert, "--bank-client-key", &client_key, "--bank-pin", &pin];

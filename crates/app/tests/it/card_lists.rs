@@ -138,7 +138,7 @@ async fn a_card_that_may_pay_stays_linked() {
 /// A card with a limit by merchant, that expires and is unlinked; then the employee is erased.
 #[test]
 fn a_card_and_its_employee_come_to_their_end() {
-    let desk = Desk::open("10000000");
+    let desk = Desk::open("100000.00");
     let order = desk.json(
         &[
             "orders",

@@ -304,7 +304,7 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
 #[tokio::test]
 async fn a_restart_does_not_take_the_service_back() {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--deposit", "100000"]);
+    let partner = installation.create_partner(&["--deposit", "1000.00"]);
     let zone = Zone::parse("+03:00").unwrap();
     let started = kopeck::system_clock::SystemClock::default();
     let days_ahead = |at: PrimitiveDateTime| (at - day_start(zone, &started)).whole_days();
@@ -349,7 +349,7 @@ async fn a_restart_does_not_take_the_service_back() {
     assert!((101..=102).contains(&refreshed(&client, 101).await));
     // The commands go by the same clock.
     drop(running);
-    let reference = ["partner", "deposit", partner.id.as_str(), "1", "--reference", "R"];
+    let reference = ["partner", "deposit", partner.id.as_str(), "0.01", "--reference", "R"];
     installation.succeed(&reference);
     installation.succeed(&["check"]);
 }

@@ -81,7 +81,7 @@ impl Desk {
         serde_json::from_slice(said).unwrap_or_else(|_| panic!("no JSON document: {output:?}"))
     }
 
-    fn file(&self, name: &str, text: &str) -> String {
+    pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.installation.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
@@ -108,7 +108,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_file_is_imported_once_however_often_it_is_run() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let staff = desk.file(
         "staff.csv",
         "\u{feff}customId;surname;phone;category;status\r\nT-1;Попов;0031234567;Склад;\r\nT-2;Ёжиков;;;VACATION\r\n\
@@ -152,7 +152,7 @@ fn a_file_is_imported_once_however_often_it_is_run() {
 
 #[test]
 fn a_renamed_employee_does_not_keep_a_newcomer_out() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let staff = desk.file("staff.csv", "customId,surname\nT-1,Orlov\n");
     assert_eq!(desk.json(&["employees", "import", &staff], 0)["added"], 1);
     desk.json(&["employees", "update", "T-1", "--custom-id", "T-old"], 0);
@@ -163,7 +163,7 @@ fn a_renamed_employee_does_not_keep_a_newcomer_out() {
 
 #[test]
 fn cards_are_ordered_linked_and_topped_up_from_a_file() {
-    let desk = Desk::open("10000000");
+    let desk = Desk::open("100000.00");
     let order = desk.json(&["orders", "virtual", "2x500.00", "--wait"], 0);
     assert_eq!(order["status"], "SUCCESS");
     assert!(order["data"][0]["activationCode"].is_null(), "{order}");
@@ -221,7 +221,7 @@ fn cards_are_ordered_linked_and_topped_up_from_a_file() {
 
 #[test]
 fn one_key_is_one_call() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let deposit = ["sandbox", "deposit", "5.00", "--idempotency-key", "wire-7"];
     for _ in 0..2 {
         assert_eq!(desk.json(&deposit, 0)["balance"], 501);
@@ -232,7 +232,7 @@ fn one_key_is_one_call() {
 
 #[test]
 fn secrets_are_kept_for_their_owner_only() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let folder = desk.profiles().parent().unwrap().to_owned();
     assert_eq!((mode(&folder), mode(&desk.profiles()), mode(&desk.token())), (0o700, 0o600, 0o600));
     for open in [0o644, 0o620, 0o601] {
@@ -253,7 +253,7 @@ fn secrets_are_kept_for_their_owner_only() {
 
 #[test]
 fn a_token_serves_many_commands_and_wrong_credentials_are_reported() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let text = std::fs::read_to_string(desk.profiles()).unwrap();
     std::fs::write(desk.profiles(), text.replace(&desk.partner.password, "wrong")).unwrap();
     desk.json(&["balance"], 0);
@@ -279,7 +279,7 @@ fn a_token_serves_many_commands_and_wrong_credentials_are_reported() {
 
 #[test]
 fn exit_codes_tell_what_happened() {
-    let mut desk = Desk::open("1");
+    let mut desk = Desk::open("0.01");
     for (code, arguments) in [
         (2, &["topup", "create", "0f8fad5b-d9cb-469f-a165-70867728950e=150"][..]),
         (2, &["employees", "update", "T-1"]),
@@ -307,7 +307,7 @@ fn exit_codes_tell_what_happened() {
 
 #[test]
 fn errors_name_what_was_typed_and_not_what_was_sent() {
-    let desk = Desk::open("10000000");
+    let desk = Desk::open("100000.00");
     let said = |arguments: &[&str], code: i32| {
         let output = desk.call(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
@@ -409,7 +409,7 @@ impl Mute {
 #[test]
 fn events_are_forwarded_to_a_local_receiver() {
     const SECRET: &str = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     desk.json(&["employees", "add", "E-1"], 0);
     let receiver = Receiver::start();
     receiver.answer("500 Internal Server Error");
@@ -450,7 +450,7 @@ fn events_are_forwarded_to_a_local_receiver() {
 
 #[test]
 fn an_interrupted_call_tells_its_key() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let mute = Mute::start(true);
     mute.keep(&desk);
     let arguments = ["call", "sandbox", "deposit", "5.00", "--profile", "mute", "--json"];
@@ -474,7 +474,7 @@ fn an_interrupted_call_tells_its_key() {
 
 #[test]
 fn the_key_of_a_request_without_a_response_is_reported() {
-    let desk = Desk::open("1");
+    let desk = Desk::open("0.01");
     let mute = Mute::start(false);
     mute.keep(&desk);
 

@@ -136,7 +136,7 @@ fn a_second_server_on_the_same_folder_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn partners_are_made_suspended_resumed_and_given_money_beside_a_running_server() {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--login", "acme", "--deposit", "5000"]);
+    let partner = installation.create_partner(&["--login", "acme", "--deposit", "50.00"]);
     assert_eq!(partner.login, "acme");
     let taken = installation.run(&["partner", "create", "--name", "Other", "--login", "acme"]);
     assert!(!taken.status.success());
@@ -145,18 +145,18 @@ async fn partners_are_made_suspended_resumed_and_given_money_beside_a_running_se
     let client = running.client(&partner);
     assert_eq!(client.balance().await.unwrap().available, 5_000);
 
-    let deposit = ["partner", "deposit", &partner.id, "700", "--reference", "wire-1"];
+    let deposit = ["partner", "deposit", &partner.id, "7.00", "--reference", "wire-1"];
     for said in ["deposited 7.00", "nothing changed"] {
         assert!(installation.succeed(&deposit).contains(said));
     }
     assert_eq!(client.balance().await.unwrap().available, 5_700);
-    let threshold = ["partner", "set-threshold", &partner.id, "500"];
+    let threshold = ["partner", "set-threshold", &partner.id, "5.00"];
     assert!(installation.succeed(&threshold).contains("5.00"), "roubles");
     let listed: serde_json::Value =
         serde_json::from_str(&installation.succeed(&["partner", "list", "--json"])).unwrap();
     assert_eq!(listed[0]["threshold"], 500);
     assert_eq!(listed[0]["balance"], listed[0]["available"]);
-    let other_amount = ["partner", "deposit", &partner.id, "701", "--reference", "wire-1"];
+    let other_amount = ["partner", "deposit", &partner.id, "7.01", "--reference", "wire-1"];
     assert!(!installation.run(&other_amount).status.success());
 
     installation.succeed(&["partner", "suspend", &partner.id]);
@@ -252,10 +252,10 @@ fn every_command_refuses_a_database_of_a_newer_schema_and_names_both_versions() 
         &["partner", "list"],
         &["partner", "show", &partner.id],
         &["partner", "set-policy", &partner.id, "optional"],
-        &["partner", "deposit", &partner.id, "1", "--reference", "r"],
+        &["partner", "deposit", &partner.id, "0.01", "--reference", "r"],
         &["partner", "reverse-deposit", &partner.id, "r", "--reason", "x"],
-        &["partner", "withdraw", &partner.id, "1", "--reference", "r"],
-        &["partner", "set-threshold", &partner.id, "1"],
+        &["partner", "withdraw", &partner.id, "0.01", "--reference", "r"],
+        &["partner", "set-threshold", &partner.id, "0.01"],
         &["partner", "end-sessions", &partner.id],
         &["partner", "rotate-keys", &partner.id],
         &["webhooks", "list", &partner.id],
@@ -299,7 +299,7 @@ fn migrate_says_what_it_did_and_wrong_arguments_change_nothing() {
     assert!(installation.succeed(&["migrate"]).contains("up to date"));
     for wrong in [
         &["partner", "create", "--name", ""][..],
-        &["partner", "create", "--name", "x", "--deposit", "0"],
+        &["partner", "create", "--name", "x", "--deposit", "0.00"],
         &["partner", "create", "--name", "x", "--sealing", "maybe"],
         &["partner", "suspend", "not-a-uuid"],
         &["partner", "suspend", "00000000-0000-0000-0000-000000000001"],

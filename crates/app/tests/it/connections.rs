@@ -59,7 +59,7 @@ async fn the_service_verifies_its_database_server() {
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && said.contains("certificate verify failed"), "{said}");
 
-    let create = ["partner", "create", "--name", "Test", "--deposit", "7", "--json"];
+    let create = ["partner", "create", "--name", "Test", "--deposit", "0.07", "--json"];
     let output = command(&create, &ours).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let partner = Installation::secrets(&String::from_utf8(output.stdout).unwrap());

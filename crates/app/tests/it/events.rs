@@ -162,7 +162,7 @@ async fn a_hundred_requests_of_a_partner_wait_and_no_more() {
 #[test]
 fn an_event_of_another_process_ends_the_wait() {
     let installation = Installation::on_a_server();
-    let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
+    let partner = installation.create_partner(&["--deposit", "0.01", "--sealing", "optional"]);
     let (first, second) = (installation.serve(&[]), installation.serve(&[]));
     let login = login_call(&partner.api_key, &partner.login, &partner.password);
     let token = login.send_to(&first.base_url).text_of("accessToken");

@@ -229,7 +229,7 @@ fn every_forgery_is_refused_in_the_same_words() {
         let (call, field) = forged_call(forgery);
         let got = call.token(&token).nonce(forgery["x_nonce"].as_str().unwrap()).send(&server);
         let expected = json!({"success": false, "data": [
-            {"field": field, "message": "incorrect value passed", "detail": "the sealed value was refused"},
+            {"field": field, "message": "incorrect value passed", "detail": "the sealed value was refused; check the sealing key and the clock"},
         ]});
         assert_eq!((got.status, got.json()), (422, expected), "{place}: {why}");
         sent += 1;

@@ -52,7 +52,7 @@ async fn killed_twenty_times_under_load_it_loses_and_duplicates_nothing() {
     println!("seed {seed}");
     let random = Random::new(seed);
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--deposit", "1000000000"]);
+    let partner = installation.create_partner(&["--deposit", "10000000.00", "--yes"]);
     let cards = set_up(&installation, &partner).await;
 
     let mut attempts = Vec::new();

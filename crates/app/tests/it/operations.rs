@@ -36,8 +36,14 @@ fn shows(text: &str, line: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     let installation = Installation::new();
-    let partner =
-        installation.create_partner(&["--sealing", "optional", "--deposit", "1000000", "--login", "acme-47"]);
+    let partner = installation.create_partner(&[
+        "--sealing",
+        "optional",
+        "--deposit",
+        "10000.00",
+        "--login",
+        "acme-47",
+    ]);
     let running = installation.serve(&[TELLS, &["--processing-delay", "1h", "--workers", "2"]].concat());
     assert_eq!(running.ask("/health/live"), (200, r#"{"status":"live"}"#.to_owned()));
     let (status, ready) = running.ask("/health/ready");

@@ -15,12 +15,12 @@ use crate::process::{Installation, pseudo_terminal};
 /// With a partner, and with a deposit that was carried out and one that was refused.
 fn with_history() -> (Installation, String) {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--login", "acme", "--deposit", "150000"]);
+    let partner = installation.create_partner(&["--login", "acme", "--deposit", "1500.00"]);
     installation.succeed(&["partner", "rotate-api-key", &partner.id]);
     let deposit =
-        |kopecks| ["partner", "deposit", &*partner.id, kopecks, "--reference", "wire-1"].map(str::to_owned);
-    installation.succeed(&deposit("1").each_ref().map(String::as_str));
-    assert!(!installation.run(&deposit("2").each_ref().map(String::as_str)).status.success());
+        |amount| ["partner", "deposit", &*partner.id, amount, "--reference", "wire-1"].map(str::to_owned);
+    installation.succeed(&deposit("0.01").each_ref().map(String::as_str));
+    assert!(!installation.run(&deposit("0.02").each_ref().map(String::as_str)).status.success());
     (installation, partner.id)
 }
 
@@ -223,23 +223,40 @@ fn money_is_paid_out_once_and_a_deposit_is_reversed_once() {
         let shown = installation.succeed(&["partner", "show", &id, "--json"]);
         serde_json::from_str::<Value>(&shown).unwrap()["available"].as_i64().unwrap()
     };
-    let withdraw = |kopecks: &str, reference: &str| partner("withdraw", &[kopecks, "--reference", reference]);
+    let withdraw = |amount: &str, reference: &str| partner("withdraw", &[amount, "--reference", reference]);
     for said in ["withdrew 500.00", "nothing changed"] {
-        let output = withdraw("50000", "out-1");
+        let output = withdraw("500.00", "out-1");
         assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains(said));
         assert_eq!(available(), 100_001);
     }
-    for (kopecks, reference, said) in [
-        ("50001", "out-1", "another amount before: 500.00"),
-        ("100002", "out-2", "only 1000.01 is available"),
+    for (amount, reference, code, said) in [
+        ("500.01", "out-1", 1, "another amount before: 500.00"),
+        ("1000.02", "out-2", 1, "only 1000.01 is available"),
+        ("0.00", "out-3", 2, "must be 0.01 or more"),
+        ("50000", "out-3", 2, "it could be meant in kopecks; write 500.00 or 50000.00"),
     ] {
-        let output = withdraw(kopecks, reference);
-        assert_eq!(output.status.code(), Some(1));
+        let output = withdraw(amount, reference);
+        assert_eq!(output.status.code(), Some(code));
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     }
-    assert!(!withdraw("0", "out-3").status.success());
+    for (command, arguments) in [
+        ("deposit", &["50000", "--reference", "wire-7"][..]),
+        ("set-threshold", &["50000"]),
+        ("set-threshold", &["0"]),
+    ] {
+        let output = partner(command, arguments);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        assert!(stderr(&output).contains("could be meant in kopecks"), "{}", stderr(&output));
+    }
+    for arguments in [
+        &["partner", "create", "--name", "x", "--deposit", "50000"][..],
+        &["requests", "settle", &id, "--as", "applied", "--returned", "50000"],
+    ] {
+        assert!(stderr(&installation.run(arguments)).contains("could be meant in kopecks"), "{arguments:?}");
+    }
+    assert_eq!(available(), 100_001);
 
-    assert!(partner("deposit", &["100000", "--reference", "wire-2"]).status.success());
+    assert!(partner("deposit", &["1000.00", "--reference", "wire-2"]).status.success());
     let reverse = |reference: &str| partner("reverse-deposit", &[reference, "--reason", "the wrong partner"]);
     for (reference, code, said, left) in [
         ("wire-1", Some(0), "", 200_000),
@@ -254,8 +271,8 @@ fn money_is_paid_out_once_and_a_deposit_is_reversed_once() {
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
         assert_eq!(available(), left, "{reference}");
     }
-    assert!(partner("deposit", &["5", "--reference", "wire-3"]).status.success());
-    assert!(withdraw("100002", "out-4").status.success());
+    assert!(partner("deposit", &["0.05", "--reference", "wire-3"]).status.success());
+    assert!(withdraw("1000.02", "out-4").status.success());
     assert!(stderr(&reverse("wire-3")).contains("only 0.03 is available"));
     assert!(!partner("reverse-deposit", &["wire-3"]).status.success(), "without a reason");
     assert!(installation.succeed(&["check"]).contains("no discrepancies"));

@@ -83,7 +83,7 @@ async fn a_days_work(client: &Client, cards: &[Uuid]) -> Uuid {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_exits_by_what_it_finds() {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
     let running = serve(&installation, &[]);
     let client = running.client(&partner);
     let cards = two_cards(&client).await;
@@ -121,7 +121,7 @@ async fn the_command_exits_by_what_it_finds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_day_is_compared_by_itself() {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
     let running = serve(&installation, &["--operations-listen", "127.0.0.1:0", "--reconcile", "00:00"]);
     let figure = |name: &str| -> i64 {
         let (_, figures) = running.ask("/metrics");
@@ -162,7 +162,7 @@ fn file(folder: &Path, name: &str) -> std::path::PathBuf {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_that_is_put_back_while_the_bank_is_ahead_is_made_up_for() {
     let installation = Installation::embedded();
-    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
     let running = serve(&installation, &[]);
     let cards = two_cards(&running.client(&partner)).await;
     agree(&installation);
@@ -200,7 +200,7 @@ async fn a_backup_that_is_put_back_while_the_bank_is_ahead_is_made_up_for() {
     }
     // What the bank took is made up for under its keys.
     for key in &keys {
-        installation.succeed(&["partner", "withdraw", &partner.id, "5000", "--reference", key]);
+        installation.succeed(&["partner", "withdraw", &partner.id, "50.00", "--reference", key]);
     }
     installation.succeed(&["partner", "resume", &partner.id]);
     let balance = running.client(&partner).balance().await.unwrap();

@@ -37,7 +37,7 @@ async fn one_role_migrates_and_another_runs_every_other_command() {
     // Without anything to apply it grants all the same.
     assert!(run(&["migrate", "--service-role", &roles.service_role], &roles.owner).0);
 
-    let create = ["partner", "create", "--name", "Test", "--deposit", "7", "--json"];
+    let create = ["partner", "create", "--name", "Test", "--deposit", "0.07", "--json"];
     let output = command(&create, &roles.service).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let partner = Installation::secrets(&String::from_utf8(output.stdout).unwrap());

@@ -243,7 +243,7 @@ const NO_WORKERS: &[&str] = &["--no-workers"];
 fn of_copies_at_two_processes_one_has_an_effect() {
     const ROUNDS: i64 = 12;
     let installation = Installation::on_a_server();
-    let secrets = installation.create_partner(&["--deposit", "1000000"]);
+    let secrets = installation.create_partner(&["--deposit", "10000.00"]);
     let (first, second) = (installation.serve(NO_WORKERS), installation.serve(NO_WORKERS));
     let partner = Remote::login(&first.base_url, &secrets);
     for round in 0..ROUNDS {
@@ -274,7 +274,7 @@ fn of_copies_at_two_processes_one_has_an_effect() {
 #[test]
 fn a_killed_process_remembers_which_nonces_are_spent() {
     let installation = Installation::new();
-    let secrets = installation.create_partner(&["--deposit", "1000000"]);
+    let secrets = installation.create_partner(&["--deposit", "10000.00"]);
     let mut running = installation.serve(NO_WORKERS);
     let partner = Remote::login(&running.base_url, &secrets);
     for (round, key) in (1..).zip([Some("a"), None, Some("b"), None]) {

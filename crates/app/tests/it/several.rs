@@ -37,7 +37,7 @@ fn a_database_on_a_server_needs_its_key_and_its_tables() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
     let installation = Installation::on_a_server();
-    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
     let serve = [NOTHING_WAITS, &["--no-workers"]].concat();
     let (first, second) = (installation.serve(&serve), installation.serve(&serve));
     let (ours, theirs) = (first.client(&partner), second.client(&partner));
@@ -80,7 +80,7 @@ fn sessions_end_on_every_server() {
 async fn jobs_of_a_stopping_worker_go_to_another_at_once() {
     const SECRET: &str = "correct-horse-battery";
     let installation = Installation::on_a_server();
-    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
     let bank = installation.bank_simulator("127.0.0.1:0", SECRET);
     let across = [NOTHING_WAITS, &["--bank-url", &bank.base_url, "--bank-secret", SECRET]].concat();
     let server = installation.serve(&[&across[..], &["--no-workers", "--sandbox", "true"]].concat());

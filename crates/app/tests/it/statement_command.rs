@@ -17,9 +17,9 @@ fn this_month() -> String {
 #[test]
 fn an_operator_has_a_month_in_each_form() {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--deposit", "150000"]);
-    for (kopecks, reference) in [("50", "wire-1"), ("7", "=2+3")] {
-        installation.succeed(&["partner", "deposit", &partner.id, kopecks, "--reference", reference]);
+    let partner = installation.create_partner(&["--deposit", "1500.00"]);
+    for (amount, reference) in [("0.50", "wire-1"), ("0.07", "=2+3")] {
+        installation.succeed(&["partner", "deposit", &partner.id, amount, "--reference", reference]);
     }
     let month = this_month();
     let statement = |more: &[&str]| {
@@ -46,7 +46,7 @@ fn an_operator_has_a_month_in_each_form() {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(std::fs::read(&file).unwrap())).unwrap();
     let sheet = book.worksheet_range("Entries").unwrap();
     let last: Vec<String> = sheet.rows().next_back().unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!((last[4].as_str(), last[8].as_str()), ("150057", "'=2+3"));
+    assert_eq!((last[4].as_str(), last[8].as_str()), ("150057", "=2+3"));
 
     let run = |arguments: &[&str]| {
         let output = installation.command(arguments).stderr(Stdio::piped()).output().unwrap();

@@ -26,7 +26,7 @@ struct Service {
 impl Service {
     fn start() -> Self {
         let installation = Installation::new();
-        let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
+        let partner = installation.create_partner(&["--deposit", "0.01", "--sealing", "optional"]);
         let running = Some(installation.serve(SANDBOX));
         let mut service = Self { installation, running, partner, token: String::new() };
         service.login();
@@ -324,7 +324,7 @@ fn an_operator_lists_webhooks_and_disables_one() {
 #[test]
 fn a_machine_without_certificate_authorities_serves_all_the_same() {
     let installation = Installation::embedded();
-    let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
+    let partner = installation.create_partner(&["--deposit", "0.01", "--sealing", "optional"]);
     let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
     command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
     let running = Some(installation.start_command(command));

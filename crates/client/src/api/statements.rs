@@ -61,7 +61,7 @@ impl<'a> Statements<'a> {
         Ok(StatementFile { response })
     }
 
-    /// Reads transactions of all cards, in the order in which the service learnt of them.
+    /// Reads transactions of all cards, in the order in which the service received them.
     ///
     /// # Errors
     ///

@@ -6,6 +6,7 @@
 )]
 
 mod errors;
+mod import;
 mod lists;
 mod operations;
 mod retries;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kopeck_client::{Client, Error, ErrorCode, IdempotencyKey, RetryPolicy};
 use tokio::net::TcpListener;
 
-use crate::stub::{Reply, Stub, logged_in};
+use crate::stub::{RecordedRequest, Reply, Stub, logged_in};
 
 const CATEGORY: &str = r#"{"idCategory":"0f8fad5b-d9cb-469f-a165-70867728950e","nameCategory":"Лекторы"}"#;
 
@@ -24,17 +24,32 @@ fn busy() -> Reply {
     Reply::json(503, r#"{"success":false,"code":"bank_unavailable","message":"later"}"#)
 }
 
+fn late() -> Reply {
+    Reply::json(
+        408,
+        r#"{"success":false,"code":"request_timeout","message":"the body did not arrive in time"}"#,
+    )
+}
+
 fn in_progress() -> Reply {
     Reply::json(409, r#"{"code":"request_in_progress","message":"wait"}"#).header("retry-after", "0")
 }
 
 #[tokio::test]
 async fn every_retry_keeps_the_key_and_takes_a_new_nonce() {
-    let stub = failing_first(vec![|| Reply::HangUp, busy, in_progress, || Reply::json(500, "")]).await;
-    let category = stub.client().categories().create("Лекторы").await.unwrap();
-    assert_eq!(category.name_category, "Лекторы");
+    let passing: [Vec<fn() -> Reply>; 2] = [
+        vec![|| Reply::HangUp, busy, in_progress, || Reply::json(500, "")],
+        vec![late, || Reply::json(408, "<h1>Timeout</h1>"), busy, late],
+    ];
+    for first in passing {
+        let stub = failing_first(first).await;
+        let category = stub.client().categories().create("Лекторы").await.unwrap();
+        assert_eq!(category.name_category, "Лекторы");
+        assert_one_request(&stub.calls());
+    }
+}
 
-    let calls = stub.calls();
+fn assert_one_request(calls: &[RecordedRequest]) {
     assert_eq!(calls.len(), 5);
     let mut nonces: Vec<_> = calls.iter().map(|call| call.header("x-nonce").unwrap()).collect();
     nonces.sort_unstable();
@@ -122,6 +137,8 @@ async fn a_service_that_is_not_there_was_not_sent_anything() {
         .unwrap();
     let error = client.balance().await.unwrap_err();
     assert!(matches!(error, Error::Transport { sent: false, .. }), "{error:?}");
+    let reason = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(reason, format!("no connection to {address}"));
 }
 
 #[tokio::test]

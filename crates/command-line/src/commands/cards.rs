@@ -1,11 +1,9 @@
 //! `kopeck call cards …`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 use kopeck_client::{
-    BankStatus, Card, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PaymentQuestion,
-    PrimitiveDateTime, TransactionFilter, TransactionType, Uuid,
+    BankStatus, Card, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LimitPeriod, LinkedCard,
+    PaymentQuestion, PrimitiveDateTime, TransactionFilter, TransactionType, Uuid,
 };
 use serde_json::Value;
 
@@ -13,7 +11,7 @@ use super::shown;
 use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::exit::Exit;
-use crate::export::RowWriter;
+use crate::export::{ExportArgs, ExportColumn, RowWriter, column, kopecks};
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName, EmployeeName};
@@ -91,13 +89,12 @@ pub(crate) enum CardsCommand {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Write cards as CSV, the first issued first. Amounts are in kopecks.
+    /// Write cards as a file, the first issued first. Amounts are in kopecks.
     Export {
         #[command(flatten)]
         which: CardArgs,
-        /// Write to this file in place of standard output.
-        #[arg(long, value_name = "FILE")]
-        output: Option<PathBuf>,
+        #[command(flatten)]
+        file: ExportArgs,
     },
     /// List the cards that are not linked yet.
     Available {
@@ -194,20 +191,20 @@ const LISTED: [Column; 8] = [
     text("valid until", "/dateUntil"),
     table::money("balance", "/balance"),
 ];
-const EXPORTED: [(&str, &str); 13] = [
-    ("idCard", "/idCard"),
-    ("customIdCard", "/customCardId"),
-    ("type", "/type"),
-    ("idEmployee", "/idEmployee"),
-    ("statusCard", "/statusCard"),
-    ("bankStatus", "/bankStatus"),
-    ("dateUntil", "/dateUntil"),
-    ("activated", "/activated"),
-    ("activatedAt", "/activatedAt"),
-    ("balance", "/balance"),
-    ("canToUp", "/canToUp"),
-    ("updatedAt", "/balanceAccount/updateAt"),
-    ("limit", "/shownLimit"),
+const EXPORTED: [ExportColumn; 13] = [
+    column("idCard", "/idCard"),
+    column("customIdCard", "/customCardId"),
+    column("type", "/type"),
+    column("idEmployee", "/idEmployee"),
+    column("statusCard", "/statusCard"),
+    column("bankStatus", "/bankStatus"),
+    column("dateUntil", "/dateUntil"),
+    column("activated", "/activated"),
+    column("activatedAt", "/activatedAt"),
+    kopecks("balance", "/balance"),
+    kopecks("canToUp", "/canToUp"),
+    column("updatedAt", "/balanceAccount/updateAt"),
+    column("limit", "/shownLimit"),
 ];
 const UNLINKED: [Column; 2] = [text("idEmployee", "/idEmployee"), text("idCard", "/idCard")];
 const LINKED: [Column; 3] =
@@ -246,7 +243,7 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output
         CardsCommand::List { which, page } => {
             page.answer(&LISTED, cards.all(&which.filter(client).await?)).await
         }
-        CardsCommand::Export { which, output } => export(client, &which.filter(client).await?, output).await,
+        CardsCommand::Export { which, file } => export(client, &which.filter(client).await?, file).await,
         CardsCommand::Available { type_card, page } => {
             page.answer(&FREE, cards.all_available(type_card.as_ref())).await
         }
@@ -279,8 +276,8 @@ impl CardArgs {
 }
 
 /// Writes cards as they come.
-async fn export(client: &Client, filter: &CardFilter, output: Option<PathBuf>) -> Result<Output, Failure> {
-    let mut rows = RowWriter::open(output, &EXPORTED)?;
+async fn export(client: &Client, filter: &CardFilter, file: ExportArgs) -> Result<Output, Failure> {
+    let mut rows = RowWriter::open(file, &EXPORTED)?;
     let (mut cards, mut count) = (client.cards().all(filter), 0_u64);
     while let Some(card) = cards.next().await? {
         rows.write(&with_limit(&card)?)?;
@@ -307,6 +304,18 @@ fn linked(card: &LinkedCard) -> Result<Output, Failure> {
     shown(card, &LINKED)
 }
 
+/// A period as people say it.
+fn period_word(period: &LimitPeriod) -> String {
+    match period {
+        LimitPeriod::Day => "day",
+        LimitPeriod::Week => "week",
+        LimitPeriod::Month => "month",
+        LimitPeriod::Quarter => "quarter",
+        other => return other.to_string(),
+    }
+    .to_owned()
+}
+
 /// A limit in words.
 fn limit(limit: &CardLimit) -> String {
     if limit.unlimited {
@@ -314,7 +323,7 @@ fn limit(limit: &CardLimit) -> String {
     }
     let mut words = Vec::new();
     if let (Some(amount), Some(period)) = (limit.amount, &limit.period) {
-        words.push(format!("{} per {period}", money::shown(amount)));
+        words.push(format!("{} per {}", money::shown(amount), period_word(period)));
     }
     if !limit.days.is_empty() {
         let days: Vec<String> = limit.days.iter().map(ToString::to_string).collect();
@@ -335,7 +344,7 @@ fn limit(limit: &CardLimit) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kopeck_client::{LimitPeriod, TimeWindow, Weekday};
+    use kopeck_client::{TimeWindow, Weekday};
 
     use super::*;
 
@@ -345,7 +354,7 @@ mod tests {
         let all = CardLimit::per(LimitPeriod::Day, 50_000)
             .on_days([Weekday::Monday, Weekday::Friday])
             .within([TimeWindow::new("08:00", "20:00")]);
-        assert_eq!(limit(&all), "500.00 per CDAY; on Monday, Friday; at 08:00-20:00");
+        assert_eq!(limit(&all), "500.00 per day; on Monday, Friday; at 08:00-20:00");
         assert!(
             limit(&all.clone().only_at(["5812", "5411-5499"])).ends_with("; only merchants 5812, 5411-5499")
         );

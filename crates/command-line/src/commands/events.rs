@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use kopeck_client::{Client, Event, EventQuery, EventType};
 use serde_json::Value;
 
+use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::output::{Output, json_of, print_line};
 
@@ -15,7 +16,7 @@ pub(crate) enum EventsCommand {
         #[command(flatten)]
         from: FeedArgs,
         /// The most events, 1 to 500.
-        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=500))]
+        #[arg(long, default_value_t = 100, value_parser = whole(1, Some(500_u64)))]
         limit: u64,
     },
     /// Print events as they come, each on a line, until interrupted.
@@ -23,7 +24,7 @@ pub(crate) enum EventsCommand {
         #[command(flatten)]
         from: FeedArgs,
         /// End after this many events.
-        #[arg(long)]
+        #[arg(long, value_parser = whole(0, None::<u64>))]
         count: Option<u64>,
     },
 }
@@ -32,7 +33,7 @@ pub(crate) enum EventsCommand {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FeedArgs {
     /// The number after which to begin: `seq` of the last event you have; 0 for the oldest that is kept.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(long, default_value_t = 0, value_parser = whole(0, None::<i64>))]
     after: i64,
     /// Only these types, with commas between them, such as `order.status,card.issued`.
     #[arg(long, value_delimiter = ',')]

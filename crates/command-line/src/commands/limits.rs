@@ -134,9 +134,14 @@ impl FromStr for Window {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) =
-            text.split_once('-').ok_or("must be two times with a hyphen between: 08:00-20:00")?;
-        Ok(Self(TimeWindow::new(from.trim(), to.trim())))
+        let time = |text: &str| {
+            let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.split_once(':').is_some_and(|(hour, minute)| digits(hour) && digits(minute))
+        };
+        match text.split_once('-').map(|(from, to)| (from.trim(), to.trim())) {
+            Some((from, to)) if time(from) && time(to) => Ok(Self(TimeWindow::new(from, to))),
+            _ => Err(format!("invalid window {text:?}: write HH:MM-HH:MM, e.g. 08:00-20:00")),
+        }
     }
 }
 
@@ -227,6 +232,15 @@ mod tests {
             ("data[0].idCard", None),
         ] {
             assert_eq!(argument(field).as_deref(), name, "{field}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_two_times() {
+        assert_eq!("08:00-24:00".parse(), Ok(Window(TimeWindow::new("08:00", "24:00"))));
+        for bad in ["8-20", "08:00", "8:00-20:00", "08:00-20", "08:00-20:0x", ""] {
+            let said = bad.parse::<Window>().unwrap_err();
+            assert_eq!(said, format!("invalid window {bad:?}: write HH:MM-HH:MM, e.g. 08:00-20:00"));
         }
     }
 

@@ -78,11 +78,13 @@ pub(super) async fn run(args: LoginArgs, name: Option<&str>) -> Result<Output, F
 
 /// From standard input, else from the environment, else by asking.
 fn gather(args: LoginArgs) -> Result<Profile, Failure> {
-    let given = if args.stdin { from_standard_input()? } else { LoginInput::from_environment() };
+    let given = if args.stdin { from_standard_input()? } else { LoginInput::from_environment()? };
     // If no other value needs a prompt, there is no sealing key.
     let asks = given.password.is_none();
     let profile = Profile {
-        base_url: told(args.base_url.or(given.base_url), "the base URL", || prompt::visible("Base URL: "))?,
+        base_url: told(args.base_url.or(given.base_url), "the base URL", || prompt::visible("Base URL: "))?
+            .trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+            .to_owned(),
         api_key: told(given.api_key, "the API key", || prompt::unseen("API key (not shown): "))?,
         login: told(given.login, "the login", || prompt::visible("Login: "))?,
         password: told(given.password, "the password", || prompt::unseen("Password (not shown): "))?,
@@ -128,17 +130,32 @@ fn from_standard_input() -> Result<LoginInput, Failure> {
 }
 
 impl LoginInput {
-    fn from_environment() -> Self {
-        let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
-        let secret = |name| variable(name).map(SecretString::from);
-        Self {
+    fn from_environment() -> Result<Self, Failure> {
+        let variable = |name| match env::var(name).ok().filter(|value| !value.is_empty()) {
+            Some(value) => check_typed(name, &value).map(|()| Some(value)),
+            None => Ok(None),
+        };
+        let secret = |name| Ok::<_, Failure>(variable(name)?.map(SecretString::from));
+        Ok(Self {
             base_url: None,
-            api_key: secret("KOPECK_API_KEY"),
-            login: variable("KOPECK_LOGIN"),
-            password: secret("KOPECK_PASSWORD"),
-            sealing_key: secret("KOPECK_SEALING_KEY"),
-        }
+            api_key: secret("KOPECK_API_KEY")?,
+            login: variable("KOPECK_LOGIN")?,
+            password: secret("KOPECK_PASSWORD")?,
+            sealing_key: secret("KOPECK_SEALING_KEY")?,
+        })
     }
+}
+
+/// What is pasted, or comes from a file of Windows, may end so. It would count as a wrong one, and lock the login.
+fn check_typed(variable: &str, value: &str) -> Result<(), Failure> {
+    let what = if value.starts_with('\u{feff}') {
+        "begins with a byte-order mark"
+    } else if value.starts_with(char::is_control) || value.ends_with(char::is_control) {
+        "begins or ends with a control character, such as the end of a line"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!("{variable} {what}")))
 }
 
 fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {

@@ -5,6 +5,7 @@ use kopeck_client::{BankBehaviour, Client, PrimitiveDateTime, Purchase};
 use serde_json::{Value, json};
 
 use super::balance;
+use crate::arguments::whole;
 use crate::context::IdempotencyArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -32,6 +33,7 @@ pub(crate) enum SandboxCommand {
         /// The card.
         card: CardName,
         /// The purchase, as the list of transactions names it.
+        #[arg(value_parser = whole(0, None::<i64>))]
         transaction_id: i64,
         /// How much, such as `120.00`.
         #[arg(value_parser = money::parse)]
@@ -96,7 +98,7 @@ pub(crate) struct PurchaseArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BankArgs {
     /// The latency of each response in milliseconds.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole(0, None::<u64>))]
     latency_ms: u64,
     /// The share of requests that fail without an effect, 0 to 1.
     #[arg(long, default_value_t = 0.0)]

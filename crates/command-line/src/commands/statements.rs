@@ -7,7 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use kopeck_client::{Client, Date, EntryFilter, EntryType, FileFormat, TransactionQuery, TransactionType};
 use serde_json::json;
 
-use crate::export::{RowWriter, Target};
+use crate::arguments::whole;
+use crate::export::{ExportArgs, ExportColumn, RowWriter, Target, check_spreadsheet, column, kopecks};
 use crate::failure::Failure;
 use crate::names::{self, CardName, EmployeeName};
 use crate::output::{Output, json_of};
@@ -61,21 +62,20 @@ pub(crate) enum Form {
 /// What can be done with the transactions of all cards.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TransactionsCommand {
-    /// List transactions in the order in which the service learnt of them.
+    /// List transactions in the order in which the service received them.
     List {
         #[command(flatten)]
         which: TransactionArgs,
         /// The most transactions, 1 to 1000.
-        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1000))]
+        #[arg(long, default_value_t = 100, value_parser = whole(1, Some(1_000_u64)))]
         limit: u64,
     },
-    /// Write transactions as CSV, all that there are behind a number.
+    /// Write transactions as a file, all that there are behind a number. Amounts are in kopecks.
     Export {
         #[command(flatten)]
         which: TransactionArgs,
-        /// Write to this file in place of standard output.
-        #[arg(long, value_name = "FILE")]
-        output: Option<PathBuf>,
+        #[command(flatten)]
+        file: ExportArgs,
     },
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum TransactionsCommand {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TransactionArgs {
     /// The number after which to begin: `seq` of the last transaction you have; 0 for the first.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(long, default_value_t = 0, value_parser = whole(0, None::<i64>))]
     after: i64,
     /// Those executed on this day or later, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
@@ -147,37 +147,33 @@ pub(super) async fn transactions(client: &Client, command: TransactionsCommand) 
             let text = format!("{}next: --after {}\n", table::list(&rows, &TRANSACTION), feed.next);
             Ok(Output::new(json_of(&feed)?, text))
         }
-        TransactionsCommand::Export { which, output } => {
+        TransactionsCommand::Export { which, file } => {
             let query = TransactionQuery { limit: Some(MOST), ..which.query(client).await? };
-            export(client, query, output).await
+            export(client, query, file).await
         }
     }
 }
 
 /// The most transactions that the service gives at once.
 const MOST: u64 = 1_000;
-const COLUMNS: [(&str, &str); 12] = [
-    ("seq", "/seq"),
-    ("idCard", "/idCard"),
-    ("idEmployee", "/idEmployee"),
-    ("customId", "/customId"),
-    ("id", "/id"),
-    ("date", "/dateExecutionAt"),
-    ("time", "/timeExecutionAt"),
-    ("type", "/type"),
-    ("amount", "/amount"),
-    ("place", "/place"),
-    ("mcc", "/mcc"),
-    ("merchantId", "/merchantId"),
+const COLUMNS: [ExportColumn; 12] = [
+    column("seq", "/seq"),
+    column("idCard", "/idCard"),
+    column("idEmployee", "/idEmployee"),
+    column("customId", "/customId"),
+    column("id", "/id"),
+    column("date", "/dateExecutionAt"),
+    column("time", "/timeExecutionAt"),
+    column("type", "/type"),
+    kopecks("amount", "/amount"),
+    column("place", "/place"),
+    column("mcc", "/mcc"),
+    column("merchantId", "/merchantId"),
 ];
 
 /// Writes transactions as they come. Kopecks are integers.
-async fn export(
-    client: &Client,
-    query: TransactionQuery,
-    output: Option<PathBuf>,
-) -> Result<Output, Failure> {
-    let mut rows = RowWriter::open(output, &COLUMNS)?;
+async fn export(client: &Client, query: TransactionQuery, file: ExportArgs) -> Result<Output, Failure> {
+    let mut rows = RowWriter::open(file, &COLUMNS)?;
     let (mut after, mut count) = (query.after, 0_u64);
     let mut transactions = client.statements().all_transactions(&query);
     while let Some(one) = transactions.next().await? {
@@ -223,6 +219,9 @@ pub(super) async fn statement(client: &Client, args: StatementArgs) -> Result<Ou
             return target.close("written");
         }
     };
+    if format == FileFormat::Xlsx {
+        check_spreadsheet(args.output.as_deref())?;
+    }
     let mut file = statements.file(&args.month, format).await?;
     let mut target = Target::open(args.output)?;
     while let Some(chunk) = file.chunk().await? {

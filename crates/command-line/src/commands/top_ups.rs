@@ -1,15 +1,15 @@
 //! `kopeck call topup …`.
 
-use std::collections::HashSet;
+mod from_csv;
+
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use kopeck_client::{Client, TopUp, Uuid};
 
 use crate::context::IdempotencyArgs;
-use crate::csv_file::{CsvFile, RowFault};
 use crate::examples;
 use crate::failure::{Failure, field_of_item};
 use crate::money;
@@ -62,8 +62,8 @@ pub(crate) struct CreateArgs {
     /// A card and how much it gets, in roubles with kopecks.
     #[arg(value_name = "CARD=AMOUNT", required_unless_present = "from_csv")]
     cards: Vec<CardAmount>,
-    /// Take them from a file with the columns `card` (idCard or customIdCard) and `amount`. With a faulty row nothing is
-    /// sent.
+    /// Take them from a file with the columns `card` (idCard or customIdCard) or `customId` (of an employee, whose main card
+    /// is topped up), and `amount`. With a faulty row nothing is sent.
     #[arg(long, value_name = "FILE", conflicts_with = "cards")]
     from_csv: Option<PathBuf>,
     #[command(flatten)]
@@ -124,56 +124,20 @@ pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Output
 }
 
 async fn create(client: &Client, args: CreateArgs) -> Result<Output, Failure> {
-    let asked = match &args.from_csv {
-        Some(path) => read(path)?,
-        None => args.cards,
+    let (asked, top_ups) = match &args.from_csv {
+        Some(path) => from_csv::read(client, path).await?,
+        None => named(client, &args.cards).await?,
     };
-    let cards: Vec<CardName> = asked.iter().map(|each| each.card.clone()).collect();
-    let ids = names::cards(client, &cards).await?;
-    let top_ups: Vec<TopUp> =
-        ids.into_iter().zip(&asked).map(|(id, each)| TopUp::new(id, each.amount)).collect();
-    let argument = |field: &str| asked.get(field_of_item(field)?.0).map(ToString::to_string);
+    let argument = |field: &str| asked.get(field_of_item(field)?.0).cloned();
     let created = args.repeat.send(args.reference.name(client.replenishments().create(&top_ups))).await;
     let created = created.map_err(|failure| failure.naming(argument))?;
     RequestKind::TopUp.accepted(client, created.replenishment_id, args.wait).await
 }
 
-/// The cards of a file. It is money, so all rows have to be good.
-fn read(path: &Path) -> Result<Vec<CardAmount>, Failure> {
-    let file = CsvFile::read(path, &["card", "amount"])?;
-    for column in ["card", "amount"] {
-        if !file.has(column) {
-            return Err(Failure::usage(format!("{}: there is no column {column}", path.display())));
-        }
-    }
-    let (cards, faults) = parse(file);
-    if !faults.is_empty() {
-        return Err(Failure::rows(
-            format!("{}: nothing was sent, because of faulty rows:", path.display()),
-            &faults,
-        ));
-    }
-    if cards.is_empty() {
-        return Err(Failure::usage(format!("{}: there are no rows", path.display())));
-    }
-    Ok(cards)
-}
-
-fn parse(file: CsvFile) -> (Vec<CardAmount>, Vec<RowFault>) {
-    let (mut cards, mut seen, mut faults) = (Vec::new(), HashSet::new(), file.faults);
-    for row in file.rows {
-        let text = row.get("card").unwrap_or_default();
-        let card = text.parse::<CardName>().map_err(|why| row.fault(text, "card", why));
-        let amount = money::parse(row.get("amount").unwrap_or_default());
-        let amount = amount.map_err(|why| row.fault(text, "amount", why));
-        match (card, amount) {
-            (Ok(card), Ok(_)) if !seen.insert(card.clone()) => {
-                faults.push(row.fault(text, "card", "stands in the file twice"));
-            }
-            (Ok(card), Ok(amount)) => cards.push(CardAmount { card, amount }),
-            (card, amount) => faults.extend(card.err().into_iter().chain(amount.err())),
-        }
-    }
-    faults.sort_by_key(|fault| fault.line);
-    (cards, faults)
+/// The top-ups of cards, and how each was typed.
+async fn named(client: &Client, asked: &[CardAmount]) -> Result<(Vec<String>, Vec<TopUp>), Failure> {
+    let cards: Vec<CardName> = asked.iter().map(|each| each.card.clone()).collect();
+    let ids = names::cards(client, &cards).await?;
+    let top_ups = ids.into_iter().zip(asked).map(|(id, each)| TopUp::new(id, each.amount)).collect();
+    Ok((asked.iter().map(ToString::to_string).collect(), top_ups))
 }

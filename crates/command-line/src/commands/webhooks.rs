@@ -8,6 +8,7 @@ use kopeck_client::{
 };
 
 use super::shown;
+use crate::arguments::whole;
 use crate::context::IdempotencyArgs;
 use crate::failure::Failure;
 use crate::output::{Output, json_of};
@@ -128,7 +129,7 @@ pub(crate) struct WhichArgs {
     #[arg(long)]
     event: Option<Uuid>,
     /// Those behind this number of the feed that were not delivered.
-    #[arg(long, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(long, value_parser = whole(0, None::<i64>))]
     after: Option<i64>,
 }
 

@@ -8,7 +8,7 @@ use kopeck_client::{Employee, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch
 use super::CategoryIds;
 use super::rules;
 use crate::csv_file::{CsvFile, Row, RowFault};
-use crate::names::{CategoryName, folded};
+use crate::names::{CategoryName, look};
 
 /// The reason why a row with an unknown category is faulty.
 pub(super) const NO_CATEGORY: &str = "there is no such category";
@@ -80,7 +80,7 @@ fn category(
     if dry_run && named.will_be(text) {
         return Ok(Some(Uuid::nil()));
     }
-    let reason = named.refused.get(&folded(text)).map_or(NO_CATEGORY, String::as_str);
+    let reason = named.refused.get(&look(text)).map_or(NO_CATEGORY, String::as_str);
     Err(row.fault(custom_id, "category", reason))
 }
 

@@ -9,6 +9,7 @@ use super::plan::{Action, Change, NO_CATEGORY, Plan};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::table::{self, Column, number, text};
+use crate::terminal;
 
 const CHANGES: [Column; 4] = [
     number("line", "/line"),
@@ -53,7 +54,7 @@ pub(super) fn answer(mut done: Plan, created: &[String], dry_run: bool) -> Outpu
             shown,
             "category {}: {}",
             if dry_run { "to be created" } else { "created" },
-            table::clean(name)
+            terminal::clean(name)
         );
     }
     let would = if dry_run { "dry run, nothing was changed: " } else { "" };

@@ -35,7 +35,7 @@ class Closings:
     ) -> ClosingCreated:
         """Asks to close 1 to 10,000 cards for good, each once. What is on them comes back to the balance.
 
-        `reference` is what you call the closing. Raises `CardsError` if some of them stand in the way; then none is closed.
+        `reference` is what you call the closing. Raises `CardsError` if some of them prevent it; then none is closed.
         """
         body = with_reference({"data": list(cards)}, reference)
         answer = await self._core.call(operations.CREATE_CLOSING, body=body, key=idempotency_key)
@@ -55,7 +55,7 @@ class Closings:
         return (await self.status(closing_id)).state
 
     async def result(self, closing_id: Id) -> tuple[ClosingResult, ...]:
-        """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
+        """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
         return decode_list(ClosingResult, await self._core.call(operations.CLOSING_RESULT, id=closing_id))
 
     async def cancel(self, closing_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

@@ -35,7 +35,7 @@ class Replenishments:
     ) -> ReplenishmentCreated:
         """Asks for top-ups of 1 to 10,000 cards, each once. `reference` is what you call the request.
 
-        Raises `CardsError` if some of them stand in the way; then none is topped up.
+        Raises `CardsError` if some of them prevent it; then none is topped up.
         """
         body = with_reference({"cards": list(cards)}, reference)
         answer = await self._core.call(operations.REPLENISH, body=body, key=idempotency_key)
@@ -43,7 +43,7 @@ class Replenishments:
 
     async def status(self, replenishment_id: Id) -> RequestStatus:
         """Reads the state of a request."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode(RequestStatus, await self._core.call(operations.REPLENISHMENT_STATUS, query=query))
 
     async def wait(
@@ -56,8 +56,8 @@ class Replenishments:
         return (await self.status(replenishment_id)).state
 
     async def result(self, replenishment_id: Id) -> tuple[ReplenishmentResult, ...]:
-        """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode_list(ReplenishmentResult, await self._core.call(operations.REPLENISHMENT_RESULT, query=query))
 
     async def cancel(self, replenishment_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

@@ -35,7 +35,7 @@ class Withdrawals:
     ) -> WithdrawalCreated:
         """Asks for money back from 1 to 10,000 cards, each once.
 
-        `reference` is what you call the withdrawal. Raises `CardsError` if some of them stand in the way; then nothing is taken.
+        `reference` is what you call the withdrawal. Raises `CardsError` if some of them prevent it; then nothing is taken.
         """
         body = with_reference({"data": list(cards)}, reference)
         answer = await self._core.call(operations.CREATE_WITHDRAWAL, body=body, key=idempotency_key)
@@ -55,7 +55,7 @@ class Withdrawals:
         return (await self.status(withdrawal_id)).state
 
     async def result(self, withdrawal_id: Id) -> tuple[WithdrawalResult, ...]:
-        """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
+        """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
         return decode_list(WithdrawalResult, await self._core.call(operations.WITHDRAWAL_RESULT, id=withdrawal_id))
 
     async def cancel(self, withdrawal_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

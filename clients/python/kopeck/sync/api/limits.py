@@ -41,7 +41,7 @@ class Limits:
     ) -> LimitChangeCreated:
         """Asks to give the same limit to 1 to 10,000 cards, each named once, in place of the whole limit they had.
 
-        `reference` is what you call the change. Raises `CardsError` if some cards stand in the way, `ApiError` with 409 if
+        `reference` is what you call the change. Raises `CardsError` if some cards prevent it, `ApiError` with 409 if
         the limit contradicts itself.
         """
         body = with_reference({"data": [{"idCard": card} for card in cards], "limit": limit}, reference)
@@ -62,7 +62,7 @@ class Limits:
         return (self.status(set_limits_cards_id)).state
 
     def result(self, set_limits_cards_id: Id) -> tuple[LimitResult, ...]:
-        """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
+        """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
         return decode_list(LimitResult, self._core.call(operations.LIMITS_RESULT, id=set_limits_cards_id))
 
     def cancel(self, set_limits_cards_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

@@ -36,7 +36,7 @@ class Replenishments:
     ) -> ReplenishmentCreated:
         """Asks for top-ups of 1 to 10,000 cards, each once. `reference` is what you call the request.
 
-        Raises `CardsError` if some of them stand in the way; then none is topped up.
+        Raises `CardsError` if some of them prevent it; then none is topped up.
         """
         body = with_reference({"cards": list(cards)}, reference)
         answer = self._core.call(operations.REPLENISH, body=body, key=idempotency_key)
@@ -44,7 +44,7 @@ class Replenishments:
 
     def status(self, replenishment_id: Id) -> RequestStatus:
         """Reads the state of a request."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode(RequestStatus, self._core.call(operations.REPLENISHMENT_STATUS, query=query))
 
     def wait(
@@ -57,8 +57,8 @@ class Replenishments:
         return (self.status(replenishment_id)).state
 
     def result(self, replenishment_id: Id) -> tuple[ReplenishmentResult, ...]:
-        """Reads what became of each card. Raises `ApiError` with 409 while there is no result."""
-        query = {"idReplenishment": identifier(replenishment_id)}
+        """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
+        query = {"idReplenishment": identifier("replenishment_id", replenishment_id)}
         return decode_list(ReplenishmentResult, self._core.call(operations.REPLENISHMENT_RESULT, query=query))
 
     def cancel(self, replenishment_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:

@@ -88,7 +88,7 @@ class Statements:
         id_card: Id | None = None,
         id_employee: Id | None = None,
     ) -> TransactionFeed:
-        """Reads transactions of all cards, in the order in which the service learnt of them; 100 by default, 1,000 at most.
+        """Reads transactions of all cards, in the order in which the service received them; 100 by default, 1,000 at most.
 
         Both dates are inclusive, and those of execution.
         """
@@ -98,8 +98,8 @@ class Statements:
             "from": from_date,
             "to": to_date,
             "type": transaction_type,
-            "idCard": None if id_card is None else identifier(id_card),
-            "idEmployee": None if id_employee is None else identifier(id_employee),
+            "idCard": None if id_card is None else identifier("id_card", id_card),
+            "idEmployee": None if id_employee is None else identifier("id_employee", id_employee),
         }
         return decode(TransactionFeed, self._core.call(operations.TRANSACTION_FEED, query=query))
 

@@ -118,7 +118,10 @@ fn every_refusal_is_one_and_the_same() {
         };
         assert_eq!(
             sent.faults(),
-            [("idCard".to_owned(), "the sealed value was refused".to_owned())],
+            [(
+                "idCard".to_owned(),
+                "the sealed value was refused; check the sealing key and the clock".to_owned()
+            )],
             "{bad}"
         );
     }

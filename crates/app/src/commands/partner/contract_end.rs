@@ -7,13 +7,13 @@ use kopeck_domain::partner::PartnerStatus;
 use kopeck_service::partners;
 use kopeck_service::partners::contract_end::{self, CardsToClose, ContractEndError};
 
-use super::{change, confirm, existing_application};
+use super::{change, confirm_partner, existing_application};
 use crate::cli::{CloseArgs, DeleteArgs};
 use crate::command_output::say;
 
 /// Ends a contract as far as it can be ended now.
 pub(super) fn close(args: &CloseArgs) -> anyhow::Result<()> {
-    confirm(
+    confirm_partner(
         &args.partner,
         args.yes,
         "End the contract of",
@@ -59,7 +59,7 @@ pub(super) fn close(args: &CloseArgs) -> anyhow::Result<()> {
 
 /// Deletes a closed partner.
 pub(super) fn delete(args: &DeleteArgs) -> anyhow::Result<()> {
-    confirm(&args.partner, args.yes, "Delete", "All of its records are removed for good.")?;
+    confirm_partner(&args.partner, args.yes, "Delete", "All of its records are removed for good.")?;
     let (application, id) = (existing_application(&args.partner.store)?, args.partner.id);
     let (env, retention) = (Arc::clone(&application.env), args.retention);
     change(&application, "partner.delete", Some(id), move |unit, _| {

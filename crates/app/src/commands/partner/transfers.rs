@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use kopeck_audit::{Entry, Outcome};
-use kopeck_domain::Kopecks;
 use kopeck_service::partners::{self, DepositOrigin, TransferOutcome};
 
-use super::{change, existing_application};
+use super::{change, confirm, existing_application};
 use crate::cli::{DepositArgs, ReverseArgs, WithdrawArgs};
 use crate::command_output::say;
 
 /// Books a deposit.
 pub(super) fn deposit(args: DepositArgs) -> anyhow::Result<()> {
-    let application = existing_application(&args.store)?;
-    let DepositArgs { store: _, id, kopecks, reference } = args;
-    let (env, amount) = (Arc::clone(&application.env), Kopecks::new(kopecks));
+    let DepositArgs { store, id, amount, reference, confirm } = args;
+    confirm::amount(confirm, amount, "Deposit")?;
+    let application = existing_application(&store)?;
+    let env = Arc::clone(&application.env);
     let origin = DepositOrigin::Operator(reference.clone());
     let named = reference.clone();
     let outcome = change(&application, "partner.deposit", Some(id), move |unit, entry| {
@@ -45,9 +45,10 @@ pub(super) fn reverse_deposit(args: ReverseArgs) -> anyhow::Result<()> {
 
 /// Books a payment to the partner.
 pub(super) fn withdraw(args: WithdrawArgs) -> anyhow::Result<()> {
-    let application = existing_application(&args.partner.store)?;
-    let WithdrawArgs { partner, kopecks, reference } = args;
-    let (id, env, amount) = (partner.id, Arc::clone(&application.env), Kopecks::new(kopecks));
+    let WithdrawArgs { partner, amount, reference, confirm } = args;
+    confirm::amount(confirm, amount, "Withdraw")?;
+    let application = existing_application(&partner.store)?;
+    let (id, env) = (partner.id, Arc::clone(&application.env));
     let named = reference.clone();
     let outcome = change(&application, "partner.withdraw", Some(id), move |unit, entry| {
         entry.subject = format!("transfer:{}", named.as_str());
