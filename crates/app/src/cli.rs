@@ -35,7 +35,7 @@ use crate::logging::LogFormat;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
-pub use environment::{UnknownVariable, command, parse, unknown_variables};
+pub use environment::{ExposedSecret, UnknownVariable, command, exposed_secrets, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::private_file;
 
 /// Where a file goes.
 pub(crate) enum Target {
@@ -17,10 +18,10 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Standard output, or the file at `path`, which is written anew.
+    /// Standard output, or the file at `path`, which is written anew; a new one is its owner's only.
     pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
-        let file = File::create(&path);
+        let file = private_file::create(&path);
         let file = file.map_err(|error| Failure::local(format!("{}: {error}", path.display())))?;
         Ok(Self::File(file, path))
     }
@@ -96,17 +97,24 @@ fn cell(value: Option<&Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
     fn records_become_rows_without_formulas() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         let mut rows =
             RowWriter::open(Some(path.clone()), &[("a", "/a"), ("b", "/deep/b"), ("c", "/c")]).unwrap();
         rows.write(&json!({ "a": "=1+1", "deep": { "b": -5 }, "c": null })).unwrap();
         rows.write(&json!({ "a": "x, y", "deep": {} })).unwrap();
         rows.close("rows: 2").unwrap();
-        assert_eq!(std::fs::read_to_string(path).unwrap(), "a,b,c\n'=1+1,-5,\n\"x, y\",,\n");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a,b,c\n'=1+1,-5,\n\"x, y\",,\n");
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        RowWriter::open(Some(path.clone()), &[("a", "/a")]).unwrap().close("rows: 0").unwrap();
+        assert_eq!(mode(), 0o640, "its owner shares it");
     }
 }

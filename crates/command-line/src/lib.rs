@@ -26,6 +26,7 @@ mod token;
 use std::process::ExitCode;
 
 pub use args::CallArgs;
+pub use private_file::create as create_private_file;
 pub use times::seconds;
 
 /// Runs a command: its output goes to standard output, everything else to standard error.
