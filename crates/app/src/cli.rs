@@ -122,6 +122,9 @@ pub struct StoreArgs {
     /// `postgres://USER:PASSWORD@HOST/DATABASE`. `sqlite://kopeck-data/kopeck.sqlite` if absent.
     #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
     pub database_url: Option<String>,
+    /// Whether a database on another machine may be used that is not verified by TLS (`true`, `false`).
+    #[arg(long, env = "KOPECK_DATABASE_ALLOW_UNVERIFIED", default_value_t = false, action = clap::ArgAction::Set)]
+    pub database_allow_unverified: bool,
     /// The folder of the bank simulator's file, where the database is on a server; `kopeck-data` if absent.
     #[arg(long, env = "KOPECK_DATA_DIR")]
     pub data_dir: Option<PathBuf>,

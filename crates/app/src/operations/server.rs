@@ -7,6 +7,7 @@ use actix_web::dev::Server;
 use actix_web::http::header;
 use actix_web::web::{self, Data};
 use actix_web::{App, HttpResponse, HttpServer};
+use rustls::ServerConfig;
 use serde_json::json;
 
 use super::Operations;
@@ -18,7 +19,11 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 ///
 /// # Errors
 /// If the listener cannot be used.
-pub(super) fn serve(listener: TcpListener, operations: Operations) -> io::Result<Server> {
+pub(super) fn serve(
+    listener: TcpListener,
+    operations: Operations,
+    tls: Option<ServerConfig>,
+) -> io::Result<Server> {
     let server = HttpServer::new(move || {
         App::new()
             .app_data(Data::new(operations.clone()))
@@ -26,7 +31,12 @@ pub(super) fn serve(listener: TcpListener, operations: Operations) -> io::Result
             .service(web::resource("/health/ready").get(ready))
             .service(web::resource("/metrics").get(metrics))
     });
-    Ok(server.workers(1).disable_signals().listen(listener)?.run())
+    let server = server.workers(1).disable_signals();
+    let server = match tls {
+        Some(tls) => server.listen_rustls_0_23(listener, tls)?,
+        None => server.listen(listener)?,
+    };
+    Ok(server.run())
 }
 
 /// Any response means that the process is alive.

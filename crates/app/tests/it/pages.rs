@@ -57,7 +57,8 @@ fn no_chapter_is_missing_in_the_contents() {
     for path in pages() {
         let text = std::fs::read_to_string(&path).unwrap();
         let (head, chapters) = text.split_once("\n## ").unwrap_or_default();
-        let listed: Vec<&str> = head.split("](#").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect();
+        let listed: Vec<&str> =
+            head.split("](#").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect();
         if !head.contains(" ·\n") || listed.len() < 5 {
             continue;
         }
@@ -77,7 +78,8 @@ fn every_example_of_a_client_is_in_the_guide() {
     for folder in ["crates/client/examples", "clients/python/examples", "clients/typescript/examples"] {
         for file in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap().map(Result::unwrap) {
             let name = file.file_name().into_string().unwrap();
-            let is_program = file.path().extension().is_some_and(|kind| ["rs", "py", "ts"].iter().any(|one| kind == *one));
+            let is_program =
+                file.path().extension().is_some_and(|kind| ["rs", "py", "ts"].iter().any(|one| kind == *one));
             assert!(!is_program || reference.contains(&format!("{folder}/{name}")), "{folder}/{name}");
         }
     }
