@@ -202,6 +202,6 @@ mod tests {
         assert!(refused("", &first.1).contains("holds no certificate"));
         let broken = "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n";
         let said = refused(&first.0, broken);
-        assert!(said.contains("KOPECK_TLS_KEY") && !said.contains("hunter2"), "{said}");
+        assert!(said.contains("its key do not fit") && !said.contains("hunter2"), "{said}");
     }
 }

@@ -92,6 +92,7 @@ mod returns;
 mod roles;
 mod sandbox;
 mod sealed_once;
+mod security_review;
 mod server;
 mod several;
 mod statement_command;
