@@ -122,7 +122,7 @@ fn windows(rule: &str) -> Vec<u64> {
     windows.map(|(window, _)| seconds(window)).collect()
 }
 
-/// Something that happens once, such as a statement that a failover hits, wakes nobody: an increase is over before the alarm
+/// Something that happens once, such as a statement that a failover hits, does not page: an increase is over before the alarm
 /// has waited for it.
 #[test]
 fn no_single_event_pages() {
