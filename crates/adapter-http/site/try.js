@@ -44,7 +44,8 @@ export function tryIt({ method, path, operation, parameters, example, required }
   const body = example === undefined ? null
     : h("textarea", { name: "body", rows: String(Math.min(16, pretty(example).split("\n").length + 1)), spellcheck: "false" });
   // What takes an idempotency key changes something.
-  const isReal = keys.length > 0 && !isSandbox() && !operation["x-sandbox"];
+  const byHand = keys.length > 0 && !isSandbox();
+  const isReal = byHand && !operation["x-sandbox"];
   const files = fileTypes(operation);
   const format = files.length === 0 ? null : h("select", { name: "accept" },
     h("option", { value: "" }, "JSON"), files.map(type => h("option", { value: type }, FILES[type] ?? type)));
@@ -75,7 +76,7 @@ export function tryIt({ method, path, operation, parameters, example, required }
   isReal ? h("p", { class: "hint" }, "Production: type yourself what is to change. No identifier is filled in.") : null, hint,
   h("button", { type: "submit" }, isReal ? "Send …" : "Send"));
   const refill = filler({
-    operation, inputs, example, required, boxes, body, hint, byHand: isReal, seals: seals.map(([box]) => box),
+    operation, inputs, example, required, boxes, body, hint, byHand, seals: seals.map(([box]) => box),
   });
   return h("div", {}, form, shown);
 }
