@@ -36,8 +36,8 @@ def opened(seen: Seen, slot: str, text: str) -> str:
 
 
 class Sealed(unittest.TestCase):
-    def test_bodies_are_sealed_and_parameters_are_if_wanted(self) -> None:
-        with Stub(answer, tokens=answer) as stub, stub.client(sealing_key=KEY, seal_parameters=True) as client:
+    def test_bodies_and_parameters_are_sealed(self) -> None:
+        with Stub(answer, tokens=answer) as stub, stub.client(sealing_key=KEY) as client:
             client.categories.rename(ID, "Ё")
             client.cards.transactions(ID, page=2)
             login, rename, transactions = stub.seen
@@ -49,8 +49,8 @@ class Sealed(unittest.TestCase):
         query = transactions.target.partition("?sealed=")[2]
         self.assertEqual(opened(transactions, "query", query), '{"page":2}')
 
-    def test_parameters_travel_clear_by_default_and_bodies_are_bound_to_them(self) -> None:
-        with Stub(answer, tokens=answer) as stub, stub.client(sealing_key=KEY) as client:
+    def test_parameters_travel_clear_if_wanted_and_bodies_are_bound_to_them(self) -> None:
+        with Stub(answer, tokens=answer) as stub, stub.client(sealing_key=KEY, seal_parameters=False) as client:
             client.categories.rename(ID, "N")
             (rename,) = stub.calls()
         self.assertEqual(rename.target, f"/v1/category/{ID}")

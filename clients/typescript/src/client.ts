@@ -33,7 +33,7 @@ export interface ClientOptions {
   readonly sealingKey?: SealingKey | string | undefined;
   /** Further keys that open answers, while keys are rotated. */
   readonly alsoOpenWith?: readonly (SealingKey | string)[] | undefined;
-  /** Whether identifiers in paths and query parameters are sealed too. Default: `false`. */
+  /** Whether identifiers in paths and query parameters are sealed too. By default so with a sealing key. */
   readonly sealParameters?: boolean | undefined;
   /** Whether answers are asked for sealed, and a success in clear is refused. By default so with a sealing key. */
   readonly sealAnswers?: boolean | undefined;
@@ -132,7 +132,7 @@ function checkTyped(what: string, text: string): void {
 
 function sealingOf(options: ClientOptions): Sealing | undefined {
   const parsed = (key: SealingKey | string) => (typeof key === "string" ? SealingKey.parse(key) : key);
-  const { sealingKey, alsoOpenWith = [], sealParameters = false, sealAnswers } = options;
+  const { sealingKey, alsoOpenWith = [], sealParameters, sealAnswers } = options;
   if (sealingKey === undefined) {
     if (sealParameters || sealAnswers || alsoOpenWith.length > 0) throw new ConfigError("the sealing key is missing");
     return undefined;
@@ -140,7 +140,7 @@ function sealingOf(options: ClientOptions): Sealing | undefined {
   return {
     key: parsed(sealingKey),
     otherKeys: alsoOpenWith.map(parsed),
-    parameters: sealParameters,
+    parameters: sealParameters ?? true,
     answers: sealAnswers ?? true,
   };
 }

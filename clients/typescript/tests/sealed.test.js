@@ -32,9 +32,9 @@ function opened({ method, target, headers }, slot, text) {
 
 const body = (seen) => opened(seen, "body", JSON.parse(seen.body).sealed);
 
-test("bodies are sealed, and parameters are if that is wanted", async (t) => {
+test("bodies and parameters are sealed", async (t) => {
   const { client, seen } = await stub(t, answer, answer);
-  const one = client({ sealingKey: KEY, sealParameters: true });
+  const one = client({ sealingKey: KEY });
   await one.categories.rename(ID, "Ё");
   await one.cards.transactions(ID, { page: 2 });
   const [login, rename, transactions] = seen;
@@ -45,9 +45,9 @@ test("bodies are sealed, and parameters are if that is wanted", async (t) => {
   assert.equal(await opened(transactions, "query", transactions.target.split("?sealed=")[1]), '{"page":2}');
 });
 
-test("parameters travel clear by default, and bodies are bound to them", async (t) => {
+test("parameters travel clear if that is wanted, and bodies are bound to them", async (t) => {
   const { client, calls } = await stub(t, answer, answer);
-  await client({ sealingKey: KEY }).categories.rename(ID, "N");
+  await client({ sealingKey: KEY, sealParameters: false }).categories.rename(ID, "N");
   const [rename] = calls();
   assert.equal(rename.target, `/v1/category/${ID}`);
   await body(rename);

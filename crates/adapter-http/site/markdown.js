@@ -75,7 +75,7 @@ function heading(line) {
 function table(lines) {
   const cells = line => line.slice(1, -1).split(/(?<!\\)\|/).map(cell => inline(cell.trim().replaceAll("\\|", "|")));
   const [head, , ...rows] = lines;
-  return h("div", { class: "scroll" }, h("table", {},
+  return h("div", { class: "scroll" }, h("table", { class: "fields" },
     h("thead", {}, h("tr", {}, cells(head).map(cell => h("th", { scope: "col" }, cell)))),
     h("tbody", {}, rows.map(row => h("tr", {}, cells(row).map(cell => h("td", {}, cell)))))));
 }

@@ -1,5 +1,6 @@
 // What the forms of "Try it" are filled with, so that the first call works in an empty sandbox, and so does every further
-// one: fresh names and numbers, and identifiers that are looked up among what the partner has.
+// one: fresh names and numbers, and identifiers that are looked up among what the partner has. What changes something outside
+// of a sandbox has nothing of that.
 
 import { loginName, lookUp, PASSWORD, REFRESH_TOKEN } from "./session.js";
 
@@ -17,6 +18,9 @@ const FRESH = {
   phone: () => `903${digits(7)}`,
   nameCategory: () => `Category ${digits(6)}`,
 };
+
+/** This month, as the API takes it. */
+const thisMonth = () => new Date().toLocaleDateString("sv").slice(0, 7);
 
 /** States of a request whose result can be read. */
 const DONE = ["SUCCESS", "PART_SUCCESS", "DECLINE"];
@@ -92,6 +96,7 @@ const OF_OPERATION = {
   },
   "closing.cancel": { closingId: first("closings", "closingId", "NEW", "REJECTED") },
   "closing.result": { closingId: first("closings", "closingId", ...DONE) },
+  statement: { month: thisMonth },
   "sandbox.activate": { body: () => ({}) },
   "sandbox.expire": { idCard: async ask => (await freeCard(ask)) ?? mainCard(ask) },
   "sandbox.purchase": { amount: () => 1000 },
@@ -108,9 +113,10 @@ const OF_OPERATION = {
 
 /**
  * The values of an operation's parameters by `place:name`, its body, and what nothing was found for, with the operation
- * that makes one. What is optional and not to be found is left out.
+ * that makes one. What is optional and not to be found is left out. With `byHand` all that would be looked up or made up is
+ * left empty.
  */
-export async function prefill({ operationId, inputs, example, required }) {
+export async function prefill({ operationId, inputs, example, required, byHand }) {
   const own = OF_OPERATION[operationId] ?? {};
   const cache = new Map();
   const ask = path => {
@@ -121,6 +127,7 @@ export async function prefill({ operationId, inputs, example, required }) {
   const value = async (name, otherwise, needed) => {
     const find = own[name] ?? FRESH[name] ?? LOOKED_UP[name];
     if (!find) return otherwise;
+    if (byHand) return "";
     const found = await find(ask);
     if (found === undefined && needed) missing.push({ name, needs: own.needs?.[name] ?? NEEDS[name] });
     return found;

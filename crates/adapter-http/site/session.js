@@ -39,7 +39,7 @@ export async function logIn(data) {
 }
 
 /** Sends a call; answers what was sent, and what came, sealed and opened. */
-export async function send({ method, path, query, body, key, byApiKey, seal, sealAnswer }) {
+export async function send({ method, path, query, body, key, byApiKey, seal, sealAnswer, accept }) {
   if (!session.apiKey) throw new Error("Log in first, at the top of this page.");
   if ((seal || sealAnswer) && !session.key) throw new Error("Sealing needs your sealing key: log in with it.");
   const nonce = freshNonce();
@@ -48,7 +48,7 @@ export async function send({ method, path, query, body, key, byApiKey, seal, sea
   if (byApiKey) headers["x-api-key"] = session.apiKey;
   else headers.authorization = `Bearer ${session.token}`;
   if (key) headers["idempotency-key"] = key;
-  if (sealAnswer) headers.accept = SEALED;
+  if (accept ?? sealAnswer) headers.accept = accept ?? SEALED;
   const sealed = async (slot, value) => sealRequest(session.key, { ...bound, slot }, withSecrets(JSON.stringify(value)));
   let text;
   // A change without a body has to be sealed all the same: an empty object says that the call is the partner's.
@@ -77,9 +77,12 @@ export async function lookUp(path) {
 }
 
 async function opened(answer, bound) {
+  const type = answer.headers.get("content-type") ?? "";
+  const got = { status: answer.status, headers: [...answer.headers], text: "", opened: null, file: null };
+  if (type !== "" && !/^[^;]*[/+]json\b/.test(type)) return { ...got, file: await answer.blob() };
   const text = await answer.text();
-  const got = { status: answer.status, headers: [...answer.headers], text, opened: null };
-  if ((answer.headers.get("content-type") ?? "").startsWith(SEALED)) {
+  got.text = text;
+  if (type.startsWith(SEALED)) {
     if (!session.key) throw new Error("The response is sealed: log in with your sealing key to open it.");
     got.opened = await openResponse(session.key, bound, answer.status, JSON.parse(text).sealed);
   }

@@ -1,5 +1,6 @@
 // Calls from the page.
 
+import { confirmed, isSandbox } from "./confirm.js";
 import { code, h, pretty } from "./dom.js";
 import { prefill } from "./prefill.js";
 import { canSeal, isLoggedIn, logIn, onResponse, parsed, send } from "./session.js";
@@ -42,6 +43,12 @@ export function tryIt({ method, path, operation, parameters, example, required }
   })]));
   const body = example === undefined ? null
     : h("textarea", { name: "body", rows: String(Math.min(16, pretty(example).split("\n").length + 1)), spellcheck: "false" });
+  // What takes an idempotency key changes something.
+  const byHand = keys.length > 0 && !isSandbox();
+  const isReal = byHand && !operation["x-sandbox"];
+  const files = fileTypes(operation);
+  const format = files.length === 0 ? null : h("select", { name: "accept" },
+    h("option", { value: "" }, "JSON"), files.map(type => h("option", { value: type }, FILES[type] ?? type)));
   const seals = ["Seal the request", "Ask for a sealed response"].map((label, index) => {
     const box = h("input", { type: "checkbox", name: ["seal", "sealAnswer"][index] });
     return [box, h("label", { class: "check" }, box, label)];
@@ -49,7 +56,9 @@ export function tryIt({ method, path, operation, parameters, example, required }
   const call = async () => {
     await refill.upToDate();
     if (!form.reportValidity() || refill.misses()) throw new Error("A value is missing.");
-    return send(read(new FormData(form), { method, path, operation, inputs }));
+    const request = read(new FormData(form), { method, path, operation, inputs });
+    if (isReal && !(await confirmed(operation, request, shown))) throw new Error("Nothing was sent.");
+    return send(request);
   };
   const form = h("form", {
     novalidate: true,
@@ -62,14 +71,18 @@ export function tryIt({ method, path, operation, parameters, example, required }
     },
   },
   [...boxes].map(([name, box]) => h("label", {}, name.replace(/^\w+:/, ""), box)),
-  body ? h("label", {}, "Body", body) : null, seals.map(([, label]) => label), hint,
-  h("button", { type: "submit" }, "Send"));
-  const refill = filler({ operation, inputs, example, required, boxes, body, hint, seals: seals.map(([box]) => box) });
+  body ? h("label", {}, "Body", body) : null, format ? h("label", {}, "Format", format) : null,
+  seals.map(([, label]) => label),
+  isReal ? h("p", { class: "hint" }, "Production: type yourself what is to change. No identifier is filled in.") : null, hint,
+  h("button", { type: "submit" }, isReal ? "Send …" : "Send"));
+  const refill = filler({
+    operation, inputs, example, required, boxes, body, hint, byHand, seals: seals.map(([box]) => box),
+  });
   return h("div", {}, form, shown);
 }
 
 /** Fills a form. What it is filled with is out of date after every response, also to another form. */
-function filler({ operation, inputs, example, required, boxes, body, hint, seals }) {
+function filler({ operation, inputs, example, required, boxes, body, hint, byHand, seals }) {
   const filled = new Map();
   let missing = [];
   let latest = null;
@@ -87,7 +100,7 @@ function filler({ operation, inputs, example, required, boxes, body, hint, seals
       if (filled.get(box) !== canSeal()) box.checked = canSeal();
       filled.set(box, canSeal());
     }
-    const values = await prefill({ operationId: operation.operationId, inputs, example, required });
+    const values = await prefill({ operationId: operation.operationId, inputs, example, required, byHand });
     if (mine !== turn) return latest;
     for (const [name, value] of values.parameters) put(boxes.get(name), value);
     if (body) put(body, pretty(values.body));
@@ -140,11 +153,30 @@ function read(data, { method, path, operation, inputs }) {
     byApiKey: operation.security[0].apiKey !== undefined,
     seal: data.get("seal") !== null,
     sealAnswer: data.get("sealAnswer") !== null,
+    accept: data.get("accept") || null,
   };
 }
 
+/** What a response can be beside JSON, by media type. */
+const FILES = {
+  "text/csv": "CSV",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "spreadsheet (XLSX)",
+};
+
+function fileTypes(operation) {
+  return Object.keys(operation.responses["200"]?.content ?? {}).filter(type => !/[/+]json$/.test(type));
+}
+
+/** A link that saves what came, under the name that the service gave it. */
+function saveLink({ headers, file }) {
+  const given = headers.find(([name]) => name === "content-disposition")?.[1] ?? "";
+  const name = /filename="([^"]+)"/.exec(given)?.[1] ?? "response";
+  return h("p", {}, h("a", { class: "file", href: URL.createObjectURL(file), download: name }, `Save ${name}`),
+    ` (${file.size} bytes)`);
+}
+
 /** What was sent and what came; secrets that were typed in are not shown again. */
-function showAnswer({ sent, status, headers, text, opened: plain }) {
+function showAnswer({ sent, status, headers, text, file, opened: plain }) {
   const hidden = ([name, value]) => `${name}: ${["authorization", "x-api-key"].includes(name) ? "…" : value}`;
   const head = [`${sent.method} ${sent.target}`, ...Object.entries(sent.headers).map(hidden)].join("\n");
   const json = parsed(text);
@@ -153,7 +185,8 @@ function showAnswer({ sent, status, headers, text, opened: plain }) {
   return [
     h("h5", {}, "Sent"), code(sent.text ? `${head}\n\n${sent.text}` : head, "request as sent"),
     h("h5", {}, plain === null ? "Received" : "Received, sealed"),
-    h("div", { class: "received", "data-status": String(status) }, code(received, "response as received")),
+    h("div", { class: "received", "data-status": String(status) }, code(received, "response as received"),
+      file ? saveLink({ headers, file }) : null),
     plain === null ? null : [h("h5", {}, "Opened"), h("div", { class: "opened", "data-status": String(status) },
       code(pretty(parsed(plain)), "response, opened"))],
   ].flat().filter(part => part !== null);

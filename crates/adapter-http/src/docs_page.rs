@@ -32,11 +32,18 @@ const POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+
+const PAGE: &str = include_str!("../site/docs.html");
+
+/// The page as a sandbox serves it: what it says of itself, and its forms are filled in.
+static SANDBOX_PAGE: File =
+    File::new("/docs", HTML, || PAGE.replace("data-mode=\"production\"", "data-mode=\"sandbox\"").into());
 
 /// What is served.
-static FILES: [File; 22] = [
+static FILES: [File; 23] = [
     File::new("/openapi.json", JSON, || openapi().into()),
-    File::new("/docs", "text/html; charset=utf-8", || include_str!("../site/docs.html").into()),
+    File::new("/docs", HTML, || PAGE.into()),
     File::new("/docs/docs.css", "text/css; charset=utf-8", || include_str!("../site/docs.css").into()),
     File::new("/docs/icon.svg", "image/svg+xml", || include_str!("../site/icon.svg").into()),
     File::new("/docs/docs.js", SCRIPT, || include_str!("../site/docs.js").into()),
@@ -45,6 +52,7 @@ static FILES: [File; 22] = [
     File::new("/docs/schema.js", SCRIPT, || include_str!("../site/schema.js").into()),
     File::new("/docs/operation.js", SCRIPT, || include_str!("../site/operation.js").into()),
     File::new("/docs/samples.js", SCRIPT, || include_str!("../site/samples.js").into()),
+    File::new("/docs/confirm.js", SCRIPT, || include_str!("../site/confirm.js").into()),
     File::new("/docs/try.js", SCRIPT, || include_str!("../site/try.js").into()),
     File::new("/docs/seal.js", SCRIPT, || include_str!("../site/seal.js").into()),
     File::new("/docs/noble-ciphers/chacha.js", SCRIPT, || {
@@ -211,8 +219,9 @@ pub(crate) fn redirect_to_docs(secure: bool) -> HttpResponse {
     response.finish()
 }
 
-/// The file at this path, with or without a final slash.
-pub(crate) fn file(path: &str) -> Option<&'static File> {
+/// The file at this path, with or without a final slash, as a sandbox or another service has it.
+pub(crate) fn file(path: &str, is_sandbox: bool) -> Option<&'static File> {
     let path = path.strip_suffix('/').unwrap_or(path);
-    FILES.iter().find(|file| file.path == path)
+    let own = Some(&SANDBOX_PAGE).filter(|page| is_sandbox && page.path == path);
+    own.or_else(|| FILES.iter().find(|file| file.path == path))
 }

@@ -49,18 +49,26 @@ pub struct ConnectionSettings {
     pub stop_seconds: u64,
 }
 
-/// Serves the applications of `app`, one for each worker, on `listener`. For the operations port.
+/// Serves the applications of `app`, one for each worker, on `listener`, by HTTPS with `tls`. For the operations port.
 ///
 /// # Errors
 /// If the listener cannot be used.
-pub fn serve_app<F, I, S>(listener: TcpListener, settings: ConnectionSettings, app: F) -> io::Result<Server>
+pub fn serve_app<F, I, S>(
+    listener: TcpListener,
+    settings: ConnectionSettings,
+    tls: Option<rustls::ServerConfig>,
+    app: F,
+) -> io::Result<Server>
 where
     F: Fn() -> I + Clone + Send + 'static,
     I: IntoServiceFactory<S, Request>,
     S: Application,
     <S::Service as Service<Request>>::Future: 'static,
 {
-    listen(listener, settings, &Arc::default(), app)
+    match tls {
+        Some(tls) => listen_tls(listener, settings, &Arc::default(), tls, app),
+        None => listen(listener, settings, &Arc::default(), app),
+    }
 }
 
 /// [`serve_app`], with counted connections.

@@ -119,7 +119,8 @@ pub(crate) fn pattern(pattern: &str, form: &str) -> Json {
 
 /// A text of 1 to `most` characters, not all blank.
 pub(crate) fn free_text(most: usize) -> Json {
-    let rule = "No control, format (bidirectional, zero-width) or unassigned characters. Stored in NFC.";
+    let rule =
+        "No control, format (bidirectional, zero-width), invisible or unassigned characters. Stored in NFC.";
     chars(1, most)
         .with("pattern", patterns::free_text())
         .with("x-form", "not blank")

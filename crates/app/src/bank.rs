@@ -6,19 +6,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use kopeck_adapter_bank_http::{
     BankAddress, BankTls, ClientCertificate, HttpBank, HttpBankSettings, ResilienceSettings, SimulatorControl,
 };
 use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::{Sandbox, SandboxClock as _, SandboxError};
 use kopeck_service::Settings;
-use secrecy::{SecretSlice, SecretString};
+use secrecy::{ExposeSecret as _, SecretSlice};
 
 use crate::cli::{BankArgs, ServiceArgs};
 use crate::clock::ServiceClock;
 use crate::compose::{SystemAdapters, simulator};
 use crate::folder::DataFolder;
+use crate::keys::read_private;
 use clock_sync::{ClockSync, SynchronisedClock};
 
 /// The bank of a service.
@@ -111,7 +112,12 @@ pub fn gateway(
 }
 
 fn address(url: &str, args: &BankArgs) -> anyhow::Result<BankAddress> {
-    let secret: SecretString = args.bank_secret.clone().context("KOPECK_BANK_SECRET is missing")?;
+    let secret = match (&args.bank_secret, &args.bank_secret_file) {
+        (Some(secret), _) => secret.clone(),
+        (None, Some(file)) => read_private(file)?.trim().into(),
+        (None, None) => bail!("KOPECK_BANK_SECRET is missing"),
+    };
+    ensure!(!secret.expose_secret().is_empty(), "the bank's secret is empty");
     let timeout = Duration::try_from(args.bank_timeout).context("KOPECK_BANK_TIMEOUT")?;
     let address = BankAddress::new(url, secret, timeout)?.with_tls(tls(args)?);
     Ok(if args.bank_allow_http { address.allow_http() } else { address })

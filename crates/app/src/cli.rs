@@ -38,7 +38,7 @@ pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
-pub use environment::{UnknownVariable, command, parse, unknown_variables};
+pub use environment::{ExposedSecret, UnknownVariable, command, exposed_secrets, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs, WebhookArgs};
 pub use partner::{
@@ -125,6 +125,9 @@ pub struct StoreArgs {
     /// `postgres://USER:PASSWORD@HOST/DATABASE`. `sqlite://kopeck-data/kopeck.sqlite` if absent.
     #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
     pub database_url: Option<String>,
+    /// Whether a database on another machine may be used that is not verified by TLS (`true`, `false`).
+    #[arg(long, env = "KOPECK_DATABASE_ALLOW_UNVERIFIED", default_value_t = false, action = clap::ArgAction::Set)]
+    pub database_allow_unverified: bool,
     /// The folder of the bank simulator's file, where the database is on a server; `kopeck-data` if absent.
     #[arg(long, env = "KOPECK_DATA_DIR")]
     pub data_dir: Option<PathBuf>,

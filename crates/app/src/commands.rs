@@ -27,7 +27,7 @@ use kopeck_adapter_store_diesel::AuditChain;
 
 use crate::audit::HeadForwarder;
 use crate::cli::{self, Cli, Command, StoreArgs};
-use crate::command_output::print;
+use crate::command_output::{note, print};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::logging;
 
@@ -36,8 +36,11 @@ use crate::logging;
 /// # Errors
 /// The reason why the command failed, for the operator.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let exposed = cli::exposed_secrets(std::env::args_os());
     // A partner's commands are no part of the service and have no log.
-    if !matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
+    if matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
+        exposed.iter().for_each(|each| note(format_args!("warning: {}", exposure(each))));
+    } else {
         let serves =
             matches!(cli.command, Command::Serve(_) | Command::Worker(_) | Command::BankSimulator(_));
         if serves {
@@ -46,6 +49,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             logging::start_for_command(cli.log_format);
         }
         warn_about_unknown_variables();
+        exposed.iter().for_each(|each| log::warn!("{}", exposure(each)));
     }
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
@@ -80,6 +84,14 @@ fn warn_about_unknown_variables() {
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
         log::warn!("the environment variable {name} is not a setting{meant}");
     }
+}
+
+fn exposure(secret: &cli::ExposedSecret) -> String {
+    let cli::ExposedSecret { option, instead } = secret;
+    format!(
+        "{option} is on the command line, where every user of this machine can read it in the list of processes: use \
+         {instead} instead"
+    )
 }
 
 /// The application for commands that may create or migrate the database.

@@ -25,7 +25,7 @@ use uuid::Uuid;
 use crate::audit::MasterKeySigner;
 use crate::cli::StoreArgs;
 use crate::clock::ServiceClock;
-use crate::connections::warn_about_database;
+use crate::connections::check_database;
 use crate::encryption::MasterKeyColumns;
 use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
@@ -97,7 +97,7 @@ impl Storage {
     /// # Errors
     /// If the folder cannot be created or read, a key is invalid or missing, or the database is missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy, anew: bool) -> anyhow::Result<Self> {
-        warn_about_database(args.database_url());
+        check_database(args)?;
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         folder.begin_database(anew)?;
         let keys = match MasterKeys::from_settings(args)? {
@@ -115,7 +115,7 @@ impl Storage {
     /// # Errors
     /// If there is no such database, or a key is invalid or missing.
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
-        warn_about_database(args.database_url());
+        check_database(args)?;
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
         let keys = match MasterKeys::from_settings(args)? {
             Some(keys) => keys,

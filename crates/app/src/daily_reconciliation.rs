@@ -17,7 +17,7 @@ use crate::stop::Stop;
 /// How often the clock is looked at.
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
 /// The pause after a comparison that did not come to its end.
-const RETRY_AFTER: Duration = Duration::minutes(10);
+pub const RETRY_AFTER: Duration = Duration::minutes(10);
 /// The most differences of a day in the log; `kopeck reconcile` has all of them.
 const MOST_LOGGED: usize = 20;
 

@@ -3,10 +3,10 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use kopeck_adapter_security::MasterKey;
 use kopeck_port_system::Entropy;
 
@@ -34,18 +34,18 @@ impl DataFolder {
     /// `beside` names it where the database is on a server.
     ///
     /// # Errors
-    /// If the URL is none of a database, or the folder cannot be made.
+    /// If the URL is none of a database, the folder cannot be made, or others than its owner may write to it.
     pub fn make(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         let folder = Self::of(database_url, beside)?;
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder.path);
-        made.with_context(|| format!("cannot make the data folder {}", folder.path.display()))?;
+        make_private(&folder.path)?;
         Ok(folder)
     }
 
     /// The folder that belongs to a database that is there. Whether one on a server is there shows when it is opened.
     ///
     /// # Errors
-    /// If the URL is invalid, or the embedded database does not exist or cannot be read.
+    /// If the URL is invalid, the embedded database does not exist or cannot be read, or others than its owner may write to
+    /// the folder.
     pub fn existing(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         let folder = Self::of(database_url, beside)?;
         if let Some(database) = &folder.database
@@ -53,6 +53,7 @@ impl DataFolder {
         {
             bail!("there is no database at {}", database.display());
         }
+        ensure_private(&folder.path)?;
         Ok(folder)
     }
 
@@ -241,6 +242,35 @@ impl DataFolder {
     }
 }
 
+/// Makes a data folder for its owner only, unless it is there.
+///
+/// # Errors
+/// If it cannot be made, or others than its owner may write to it.
+pub(crate) fn make_private(folder: &Path) -> anyhow::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    ensure_private(folder)
+}
+
+/// Who may write to the folder can put another file in the place of the database, the master key or the clock, whatever
+/// the mode of these is. One that is not there yet has no such file.
+fn ensure_private(folder: &Path) -> anyhow::Result<()> {
+    let shown = folder.display();
+    let mode = match std::fs::metadata(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        found => {
+            found.with_context(|| format!("cannot look at the data folder {shown}"))?.permissions().mode()
+        }
+    };
+    ensure!(
+        mode & 0o022 == 0,
+        "others than its owner may write to the data folder {shown} (mode {:03o}), and so exchange the files in it: \
+         check that they are yours, then chmod 700 it",
+        mode & 0o777
+    );
+    Ok(())
+}
+
 /// Whether there is anything in the file. One that is out of reach, such as in a folder of another user, may be there.
 fn is_database(file: &Path) -> anyhow::Result<bool> {
     match std::fs::metadata(file) {
@@ -284,6 +314,31 @@ mod tests {
         assert_eq!(mode("master.key"), 0o600);
         assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_refused() {
+        let within = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/kopeck.sqlite", within.path().display());
+        std::fs::write(within.path().join("kopeck.sqlite"), "SQLite").unwrap();
+        let beside = ("postgres://db/kopeck", Some(within.path()));
+        for mode in [0o777, 0o1777, 0o770, 0o720, 0o702, 0o2775] {
+            std::fs::set_permissions(within.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            for (url, beside) in [(&*url, None), beside] {
+                for folder in [DataFolder::make(url, beside), DataFolder::existing(url, beside)] {
+                    let refused = folder.unwrap_err().to_string();
+                    let shown = format!("(mode {:03o})", mode & 0o777);
+                    assert!(refused.contains("chmod 700") && refused.contains(&shown), "{mode:o}: {refused}");
+                }
+            }
+        }
+        for mode in [0o700, 0o755, 0o750] {
+            std::fs::set_permissions(within.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+            DataFolder::make(&url, None).unwrap();
+            DataFolder::existing(&url, None).unwrap();
+        }
+        let absent = within.path().join("absent");
+        DataFolder::existing("postgres://db/kopeck", Some(&absent)).expect("it is made by what needs it");
     }
 
     #[test]

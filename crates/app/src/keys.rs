@@ -97,16 +97,12 @@ impl KeyFile {
     /// If it is not there, cannot be read, holds anything else than keys, or others than its owner may read it.
     pub fn read(&self) -> anyhow::Result<Vec<MasterKey>> {
         let shown = self.path.display();
-        let mut file = File::open(&self.path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
+        let text = read_private(&self.path).map_err(|error| match error.downcast_ref::<io::Error>() {
+            Some(reason) if reason.kind() == io::ErrorKind::NotFound => {
                 anyhow::anyhow!("{shown} is missing, and without it the database cannot be used: put it back")
             }
-            _ => anyhow::Error::new(error).context(format!("cannot read {shown}")),
+            _ => error,
         })?;
-        let mode = file.metadata().with_context(|| format!("cannot read {shown}"))?.permissions().mode();
-        ensure!(mode & 0o077 == 0, "{shown} may be read by others than its owner: chmod 600 it");
-        let mut text = Zeroizing::new(String::new());
-        file.read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let keys: Result<Vec<_>, _> = lines.map(MasterKey::parse).collect();
         let keys = keys.with_context(|| format!("{shown} holds no master key"))?;
@@ -182,6 +178,20 @@ impl KeyFile {
         let folder = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
         folder.context("cannot sync the folder of the master key")
     }
+}
+
+/// The text of a file with secrets.
+///
+/// # Errors
+/// If it cannot be read, or others than its owner may read it.
+pub(crate) fn read_private(path: &Path) -> anyhow::Result<Zeroizing<String>> {
+    let shown = path.display();
+    let mut file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    let mode = file.metadata().with_context(|| format!("cannot read {shown}"))?.permissions().mode();
+    ensure!(mode & 0o077 == 0, "{shown} may be read by others than its owner: chmod 600 it");
+    let mut text = Zeroizing::new(String::new());
+    file.read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
+    Ok(text)
 }
 
 /// A file that is read again when it has changed.

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
+use rustls::ServerConfig;
 
 pub use bank::InstrumentedBank;
 pub use health::Health;
@@ -30,6 +31,7 @@ pub struct Operations {
 /// Serves them over HTTP, on a thread of its own, until it is dropped.
 pub struct OperationsServer {
     address: SocketAddr,
+    is_https: bool,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -43,18 +45,19 @@ impl Operations {
         Ok(Self { metrics: Arc::new(Metrics::new()?), health: Arc::default() })
     }
 
-    /// Serves them at `listen`.
+    /// Serves them at `listen`, by HTTPS with `tls`.
     ///
     /// # Errors
     /// If the address cannot be listened on.
-    pub fn serve(&self, listen: SocketAddr) -> anyhow::Result<OperationsServer> {
+    pub fn serve(&self, listen: SocketAddr, tls: Option<ServerConfig>) -> anyhow::Result<OperationsServer> {
+        let is_https = tls.is_some();
         let listener = TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}"))?;
         let address = listener.local_addr()?;
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         let operations = self.clone();
         let serve = move || {
             actix_web::rt::System::new().block_on(async move {
-                let server = server::serve(listener, operations);
+                let server = server::serve(listener, operations, tls);
                 let handle = server.as_ref().map(|server| server.handle());
                 // The thread that started this one waits for it.
                 let _ = sender.send(handle.map_err(|error| error.to_string()));
@@ -68,7 +71,7 @@ impl Operations {
         let thread = std::thread::Builder::new().name("operations".to_owned()).spawn(serve)?;
         let handle = receiver.recv().context("the operations thread ended")?.map_err(anyhow::Error::msg)?;
         log::info!(address:% = address; "operations endpoint listening");
-        Ok(OperationsServer { address, handle, thread: Some(thread) })
+        Ok(OperationsServer { address, is_https, handle, thread: Some(thread) })
     }
 }
 
@@ -77,6 +80,12 @@ impl OperationsServer {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Its URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}://{}", if self.is_https { "https" } else { "http" }, self.address)
     }
 }
 

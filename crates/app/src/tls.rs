@@ -65,12 +65,12 @@ impl CertificateFiles {
 impl Content {
     fn certified(&self, provider: &CryptoProvider) -> anyhow::Result<CertifiedKey> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.chain).collect();
-        let chain = chain.context("KOPECK_TLS_CERT is no certificate in PEM")?;
-        ensure!(!chain.is_empty(), "KOPECK_TLS_CERT holds no certificate");
+        let chain = chain.context("the file of the TLS certificate is no certificate in PEM")?;
+        ensure!(!chain.is_empty(), "the file of the TLS certificate holds no certificate");
         // The reason is left out: it could quote the key.
         let key = PrivateKeyDer::from_pem_slice(&self.key)
-            .map_err(|_| anyhow::anyhow!("KOPECK_TLS_KEY holds no private key in PEM"))?;
-        CertifiedKey::from_der(chain, key, provider).context("KOPECK_TLS_CERT and KOPECK_TLS_KEY do not fit")
+            .map_err(|_| anyhow::anyhow!("the file of the TLS key holds no private key in PEM"))?;
+        CertifiedKey::from_der(chain, key, provider).context("the TLS certificate and its key do not fit")
     }
 }
 
@@ -202,6 +202,6 @@ mod tests {
         assert!(refused("", &first.1).contains("holds no certificate"));
         let broken = "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n";
         let said = refused(&first.0, broken);
-        assert!(said.contains("KOPECK_TLS_KEY") && !said.contains("hunter2"), "{said}");
+        assert!(said.contains("its key do not fit") && !said.contains("hunter2"), "{said}");
     }
 }

@@ -26,7 +26,7 @@ pub struct ClientBuilder {
     password: Option<SecretString>,
     sealing_key: Option<SealingKey>,
     other_sealing_keys: Vec<SealingKey>,
-    seal_parameters: bool,
+    seal_parameters: Option<bool>,
     seal_answers: Option<bool>,
     timeout: Duration,
     connect_timeout: Duration,
@@ -45,7 +45,7 @@ impl ClientBuilder {
             password: None,
             sealing_key: None,
             other_sealing_keys: Vec::new(),
-            seal_parameters: false,
+            seal_parameters: None,
             seal_answers: None,
             timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
@@ -88,9 +88,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Whether to seal identifiers in paths and query parameters too. Default: no.
+    /// Whether to seal identifiers in paths and query parameters too. Default: yes with a sealing key, since a URL is written
+    /// down by what it passes, and a search has names in it.
     pub const fn seal_parameters(mut self, seal: bool) -> Self {
-        self.seal_parameters = seal;
+        self.seal_parameters = Some(seal);
         self
     }
 
@@ -156,10 +157,10 @@ impl ClientBuilder {
             Some(key) => Some(Sealing {
                 key,
                 other_keys: self.other_sealing_keys,
-                parameters: self.seal_parameters,
+                parameters: self.seal_parameters.unwrap_or(true),
                 answers: self.seal_answers.unwrap_or(true),
             }),
-            None if self.seal_parameters || self.seal_answers == Some(true) => {
+            None if self.seal_parameters == Some(true) || self.seal_answers == Some(true) => {
                 return Err(missing("sealing key"));
             }
             None => None,

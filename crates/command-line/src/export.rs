@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::private_file;
 use crate::terminal;
 use sheet::Sheet;
 
@@ -22,10 +23,10 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Standard output, or the file at `path`, which is written anew.
+    /// Standard output, or the file at `path`, which is written anew; a new one is its owner's only.
     pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
-        let file = File::create(&path);
+        let file = private_file::create(&path);
         let file = file.map_err(|error| Failure::local(format!("{}: {error}", path.display())))?;
         Ok(Self::File(file, path))
     }
@@ -186,6 +187,8 @@ fn cell(value: Option<&Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use calamine::{Data, Reader as _, Xlsx, open_workbook};
 
     use super::*;
@@ -203,10 +206,15 @@ mod tests {
     fn records_become_rows_without_formulas() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         let records =
             [json!({ "a": "=1+1", "deep": { "b": -5 }, "c": null }), json!({ "a": "x, y", "deep": {} })];
         exported(TableFormat::Csv, &path, &records);
-        assert_eq!(std::fs::read_to_string(path).unwrap(), "a,b,c\n'=1+1,-5,\n\"x, y\",,\n");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a,b,c\n'=1+1,-5,\n\"x, y\",,\n");
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        exported(TableFormat::Csv, &path, &records[..0]);
+        assert_eq!(mode(), 0o640, "its owner shares it");
     }
 
     #[test]

@@ -29,6 +29,7 @@ use std::process::ExitCode;
 
 pub use args::CallArgs;
 pub use money::parse as roubles;
+pub use private_file::create as create_private_file;
 pub use times::seconds;
 
 /// Runs a command: its output goes to standard output, everything else to standard error.

@@ -1,6 +1,6 @@
 //! Files with mode 0600.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -15,7 +15,7 @@ const OTHERS: u32 = 0o077;
 /// The text of a file; `None` if it is not there. Refused if anyone but its owner may look into it.
 pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Failure> {
     let failed = |error: io::Error| Failure::local(format!("{}: {error}", path.display()));
-    let mut file = match fs::File::open(path) {
+    let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(failed)?,
     };
@@ -55,6 +55,15 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
         let _ = fs::remove_file(beside);
         failed(error)
     })
+}
+
+/// Opens a file for the records of a partner, to be written anew: a new one is its owner's only. One that is there keeps its
+/// mode, which its owner chose.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
 /// Removes a file, if it is there.

@@ -22,7 +22,7 @@ pub fn folded(text: &str) -> String {
 ///
 /// # Errors
 /// [`Invalid`] with the rule that is broken.
-pub(crate) fn parse(text: &str, most: usize) -> Result<String, Invalid> {
+pub fn parse(text: &str, most: usize) -> Result<String, Invalid> {
     let too_long = || Invalid::new(format!("must have at most {most} characters"));
     // NFC composes a character of four at most, so that a longer text is too long in NFC as well. It is not normalized.
     if text.chars().nth(4 * most).is_some() {
@@ -35,8 +35,12 @@ pub(crate) fn parse(text: &str, most: usize) -> Result<String, Invalid> {
     if text.chars().nth(most).is_some() {
         return Err(too_long());
     }
-    if text.chars().any(is_excluded) {
-        return Err(Invalid::new("must not hold control, format or unassigned characters"));
+    let before = std::iter::once(None).chain(text.chars().map(Some));
+    if before
+        .zip(text.chars())
+        .any(|(before, character)| is_excluded(character) && !is_style(before, character))
+    {
+        return Err(Invalid::new("must not hold control, format, invisible or unassigned characters"));
     }
     Ok(text)
 }
@@ -44,14 +48,37 @@ pub(crate) fn parse(text: &str, most: usize) -> Result<String, Invalid> {
 /// Whether a character is invisible, ends a line, turns the direction of a text, or means nothing.
 pub(crate) fn is_excluded(character: char) -> bool {
     use GeneralCategory as Category;
-    matches!(
-        get_general_category(character),
-        Category::Control
-            | Category::Format
-            | Category::Unassigned
-            | Category::LineSeparator
-            | Category::ParagraphSeparator
-    )
+    let is_among =
+        |ranges: &[(char, char)]| ranges.iter().any(|(first, last)| (*first..=*last).contains(&character));
+    is_among(INVISIBLE)
+        || matches!(
+            get_general_category(character),
+            Category::Control
+                | Category::Format
+                | Category::Unassigned
+                | Category::LineSeparator
+                | Category::ParagraphSeparator
+        )
+}
+
+/// Letters and marks that look like nothing: what Unicode calls *default ignorable* and no category above has, and the
+/// blank of Braille.
+const INVISIBLE: &[(char, char)] = &[
+    ('\u{34F}', '\u{34F}'),
+    ('\u{115F}', '\u{1160}'),
+    ('\u{17B4}', '\u{17B5}'),
+    ('\u{180B}', '\u{180F}'),
+    ('\u{2800}', '\u{2800}'),
+    ('\u{3164}', '\u{3164}'),
+    ('\u{FE00}', '\u{FE0F}'),
+    ('\u{FFA0}', '\u{FFA0}'),
+    ('\u{E0100}', '\u{E01EF}'),
+];
+
+/// Whether a character only makes the symbol before it an emoji, as phones type it, or plain.
+fn is_style(before: Option<char>, character: char) -> bool {
+    let is_symbol = |before| get_general_category(before) == GeneralCategory::OtherSymbol;
+    matches!(character, '\u{FE0E}' | '\u{FE0F}') && before.is_some_and(is_symbol)
 }
 
 #[cfg(test)]
@@ -73,6 +100,38 @@ mod tests {
         }
     }
 
+    /// Every character that Unicode's own tables call invisible, alone and between two letters.
+    #[test]
+    fn what_looks_like_nothing_is_no_letter() {
+        use regex_syntax::hir::{Class, HirKind};
+
+        let HirKind::Class(Class::Unicode(ignorable)) =
+            regex_syntax::parse(r"[\p{Default_Ignorable_Code_Point}\u2800]").unwrap().into_kind()
+        else {
+            panic!("a class of characters");
+        };
+        let mut seen = 0;
+        for range in ignorable.ranges() {
+            for character in range.start()..=range.end() {
+                for text in [character.to_string(), format!("a{character}b")] {
+                    assert!(parse(&text, 100).is_err(), "{character:?}");
+                }
+                seen += 1;
+            }
+        }
+        assert!(seen > 4_000, "{seen}");
+        for (first, last) in INVISIBLE {
+            let is_known = |character: char| {
+                ignorable.ranges().iter().any(|range| (range.start()..=range.end()).contains(&character))
+            };
+            assert!(is_known(*first) && is_known(*last), "{first:?}");
+        }
+        assert_eq!(parse("Кафе ☕\u{fe0f}", 100).as_deref(), Ok("Кафе ☕\u{fe0f}"));
+        for text in ["Кафе\u{fe0f}", "\u{fe0f}", "☕\u{fe0f}\u{fe0f}"] {
+            assert!(parse(text, 100).is_err(), "{text:?}");
+        }
+    }
+
     #[test]
     fn what_cannot_be_seen_is_refused() {
         let hidden =
@@ -90,7 +149,7 @@ mod tests {
         ];
         for text in hidden.into_iter().chain(more) {
             let reason = parse(&format!("a{text}b"), 100).unwrap_err().to_string();
-            assert!(reason.contains("control, format or unassigned"), "{text:?}: {reason}");
+            assert!(reason.contains("control, format, invisible or"), "{text:?}: {reason}");
         }
         for text in ["", "  ", "\u{3000}"] {
             assert_eq!(parse(text, 100).unwrap_err().to_string(), "must not be empty");

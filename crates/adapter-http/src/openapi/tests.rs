@@ -185,7 +185,7 @@ fn prose_ends_and_its_links_lead_somewhere() {
         for target in prose.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let leads = match target.strip_prefix("/docs#") {
                 Some(anchor) => anchors.contains(anchor),
-                None => crate::docs_page::file(target).is_some(),
+                None => crate::docs_page::file(target, false).is_some(),
             };
             assert!(leads, "{target} in: {prose}");
             links += 1;

@@ -22,7 +22,7 @@ use time::UtcOffset;
 use crate::dto::local;
 use crate::input::field_types::{FieldType, InputValue, text};
 use crate::operations::prelude::*;
-use crate::schema::chars;
+use crate::schema;
 
 pub(super) static OPERATIONS: [&Operation; 9] = [
     &info::OPERATION,
@@ -89,14 +89,8 @@ pub(super) fn read_id(r: &mut Reader<'_>) -> Option<CardId> {
 pub(super) fn merchant_text(
     about: &'static str,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
-    let read = |text: &str| {
-        if (1..=LONGEST_MERCHANT_TEXT).contains(&text.chars().count()) {
-            Ok(text.to_owned())
-        } else {
-            Err(Invalid::new(format!("must have 1 to {LONGEST_MERCHANT_TEXT} characters")))
-        }
-    };
-    text(read).looks_like(|_| chars(1, LONGEST_MERCHANT_TEXT)).about(about)
+    let read = |given: &str| kopeck_domain::text::parse(given, LONGEST_MERCHANT_TEXT);
+    text(read).looks_like(|_| schema::free_text(LONGEST_MERCHANT_TEXT)).about(about)
 }
 
 fn account(account: &AccountBalance, zone: Zone) -> api::AccountBalance {

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::{EmployeeId, PartnerId};
-use kopeck_domain::person::{CustomId, PersonName};
+use kopeck_domain::person::{CustomId, Email, PersonName};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     Access, ColumnCipher, EmployeeCards, EmployeeFilter, EmployeeRepository, StoreError,
@@ -104,7 +104,7 @@ impl EmployeeRow {
             name: name(self.name, "employees.name")?,
             patronymic: name(self.patronymic, "employees.patronymic")?,
             phone: phone.map(|text| word(&text, "employees.phone")).transpose()?,
-            email: email.map(|text| word(&text, "employees.email")).transpose()?,
+            email: email.map(Email::from_stored),
             category: self.category_id.map(Id::to),
             status: word(&self.status, "employees.status")?,
             created_at: self.created_at.time("employees.created_at")?,

@@ -15,11 +15,14 @@ use super::{duration_above_zero, secret, zone};
 #[derive(Debug, Clone, Args)]
 pub struct BankArgs {
     /// `https://…` of the bank connector; if absent, a simulator in the process replaces the bank.
-    #[arg(long, env = "KOPECK_BANK_URL", requires = "bank_secret")]
+    #[arg(long, env = "KOPECK_BANK_URL", requires = "bank_credentials")]
     pub bank_url: Option<String>,
     /// The secret that bank and service share.
-    #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
+    #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, group = "bank_credentials", value_parser = secret, allow_hyphen_values = true)]
     pub bank_secret: Option<SecretString>,
+    /// A file with that secret, readable only by its owner, such as one that a vault's agent writes.
+    #[arg(long, env = "KOPECK_BANK_SECRET_FILE", group = "bank_credentials")]
+    pub bank_secret_file: Option<PathBuf>,
     /// PEM file of the certificate authorities that may issue the bank's certificate, in place of the system's.
     #[arg(long, env = "KOPECK_BANK_CA", requires = "bank_url")]
     pub bank_ca: Option<PathBuf>,

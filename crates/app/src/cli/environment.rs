@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
-use clap::{CommandFactory as _, FromArgMatches as _};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 
 use super::Cli;
 
@@ -59,6 +60,57 @@ pub struct UnknownVariable {
     pub name: String,
     /// The setting that was probably meant.
     pub meant: Option<String>,
+}
+
+/// A secret on the command line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ExposedSecret {
+    /// The option, such as `--master-key`.
+    pub option: String,
+    /// What to use in its place.
+    pub instead: String,
+}
+
+/// The secrets among the arguments of a command line: each user of the machine sees them in the list of processes.
+pub fn exposed_secrets(line: impl IntoIterator<Item = OsString>) -> Vec<ExposedSecret> {
+    let (command, mut exposed) = (command(), Vec::new());
+    if let Ok(given) = command.clone().try_get_matches_from(line) {
+        gather_exposed(&command, &given, &mut exposed);
+    }
+    exposed
+}
+
+fn gather_exposed(command: &clap::Command, given: &ArgMatches, into: &mut Vec<ExposedSecret>) {
+    for argument in command.get_arguments() {
+        let name = argument.get_id().as_str();
+        let instead = match argument.get_env().and_then(OsStr::to_str) {
+            _ if name == "password" => "--password-stdin",
+            Some(variable) if argument.is_hide_env_values_set() => variable,
+            _ => continue,
+        };
+        // The URL of a database is a secret only with a password in it.
+        let is_typed = given.value_source(name) == Some(ValueSource::CommandLine);
+        let has_secret =
+            || name != "database_url" || given.get_one::<String>(name).is_some_and(|url| has_password(url));
+        if is_typed && has_secret() {
+            let option = format!("--{}", argument.get_long().unwrap_or(name));
+            into.push(ExposedSecret { option, instead: instead.to_owned() });
+        }
+    }
+    if let Some((below, given)) = given.subcommand()
+        && let Some(command) = command.find_subcommand(below)
+    {
+        gather_exposed(command, given, into);
+    }
+}
+
+/// Whether a database URL holds a password: behind the user, or as a parameter.
+fn has_password(url: &str) -> bool {
+    let (_, rest) = url.split_once("://").unwrap_or_default();
+    let (before, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let user = before.split('/').next().and_then(|authority| authority.rsplit_once('@'));
+    user.and_then(|(user, _)| user.split_once(':')).is_some_and(|(_, password)| !password.is_empty())
+        || parameters.split('&').any(|one| one.starts_with("password=") || one.starts_with("sslpassword="))
 }
 
 /// Those of `names` that begin with `KOPECK_` and that nothing here reads.
@@ -117,6 +169,74 @@ mod tests {
                 ("KOPECK_SOMETHING_ELSE", None),
             ]
         );
+    }
+
+    const WEBHOOK_SECRET: &str = "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
+
+    fn exposed(line: &[&str]) -> Vec<(String, String)> {
+        let line = ["kopeck"].iter().chain(line).map(OsString::from);
+        exposed_secrets(line).into_iter().map(|each| (each.option, each.instead)).collect()
+    }
+
+    #[test]
+    fn a_secret_on_the_command_line_is_found_with_what_to_use_instead() {
+        let bank = ["--bank-url", "https://bank.example", "--bank-secret", "s"];
+        for (line, option, instead) in [
+            (&["check", "--master-key", "x"][..], "--master-key", "KOPECK_MASTER_KEY"),
+            (&["serve", "--master-keys-accepted=x"], "--master-keys-accepted", "KOPECK_MASTER_KEYS_ACCEPTED"),
+            (&[&["worker"][..], &bank].concat(), "--bank-secret", "KOPECK_BANK_SECRET"),
+            (&["bank-simulator", "--secret", "x"], "--secret", "KOPECK_BANK_SECRET"),
+            (&["partner", "create", "--name", "A", "--password", "x"], "--password", "--password-stdin"),
+            (
+                &["partner", "list", "--database-url", "postgres://kopeck:x@db/kopeck"],
+                "--database-url",
+                "KOPECK_DATABASE_URL",
+            ),
+            (
+                &["migrate", "--database-url=postgres://db/k?password=x"],
+                "--database-url",
+                "KOPECK_DATABASE_URL",
+            ),
+            (
+                &[
+                    "call",
+                    "webhooks",
+                    "listen",
+                    "--forward-to",
+                    "http://127.0.0.1:1",
+                    "--secret",
+                    WEBHOOK_SECRET,
+                ],
+                "--secret",
+                "KOPECK_WEBHOOK_SECRET",
+            ),
+        ] {
+            assert_eq!(exposed(line), [(option.to_owned(), instead.to_owned())], "{line:?}");
+        }
+        let without_password =
+            ["sqlite://kopeck.sqlite", "postgres://kopeck@db/kopeck", "postgres://db/k?sslmode=require"];
+        for url in without_password {
+            assert_eq!(exposed(&["check", "--database-url", url]), [], "{url}");
+        }
+        assert_eq!(exposed(&["serve", "--listen", "127.0.0.1:0"]), []);
+        assert_eq!(exposed(&["no such command"]), []);
+    }
+
+    /// An option that is called like a secret is known as one, or names what holds it.
+    #[test]
+    fn no_option_with_a_secret_is_forgotten() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments().filter(|argument| argument.get_action().takes_values()) {
+                let name = argument.get_id().as_str();
+                let is_secret = ["password", "secret", "token"].iter().any(|word| name.contains(word))
+                    || name.starts_with("master_key");
+                let is_known =
+                    name == "password" || argument.is_hide_env_values_set() || name.ends_with("_file");
+                assert!(!is_secret || is_known, "--{name} of {}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 
     #[test]

@@ -18,6 +18,17 @@ pub struct OperationsArgs {
     /// Address and port of `/health/live`, `/health/ready` and `/metrics`; there are none if absent.
     #[arg(long, env = "KOPECK_OPERATIONS_LISTEN")]
     pub operations_listen: Option<SocketAddr>,
+    /// The certificate chain in PEM with which they are served by HTTPS. A changed file is reloaded within seconds.
+    #[arg(
+        long,
+        env = "KOPECK_OPERATIONS_TLS_CERT",
+        requires = "operations_tls_key",
+        requires = "operations_listen"
+    )]
+    pub operations_tls_cert: Option<PathBuf>,
+    /// The private key of that certificate in PEM.
+    #[arg(long, env = "KOPECK_OPERATIONS_TLS_KEY", requires = "operations_tls_cert")]
+    pub operations_tls_key: Option<PathBuf>,
 }
 
 /// Where events may be delivered.

@@ -18,7 +18,7 @@ use super::existing_application;
 use crate::cli::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs, StoreArgs};
 use crate::command_output::{aligned, note, print, say};
 use crate::compose::{self, SystemAdapters};
-use crate::connections::warn_about_database;
+use crate::connections::check_database;
 use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
 use crate::logging::Timestamp;
@@ -47,7 +47,7 @@ fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
 
 /// The database alone.
 fn store(args: &StoreArgs) -> anyhow::Result<PooledStore> {
-    warn_about_database(args.database_url());
+    check_database(args)?;
     DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
     let config = StoreConfig::new(args.database_url(), Arc::clone(&SystemAdapters::real().clock));
     Ok(PooledStore::open(config)?)

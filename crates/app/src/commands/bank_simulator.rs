@@ -1,7 +1,7 @@
 //! `kopeck bank-simulator`.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::cli::BankSimulatorArgs;
 use crate::clock::ServiceClock;
 use crate::compose::SystemAdapters;
+use crate::folder::make_private;
 use crate::port::Port;
 use crate::service_output;
 
@@ -31,11 +32,7 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let port = Port::bind(args.listen)?;
     let tls = tls(args)?;
     let folder = &args.data_dir;
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    make_private(folder)?;
     let _lock = lock(folder)?;
     let adapters = SystemAdapters::real();
     let clock = Arc::new(ServiceClock::open(adapters.wall, folder.join("clock"))?);

@@ -1,5 +1,6 @@
 //! `kopeck serve` and `kopeck worker`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,9 +19,9 @@ use super::first_start;
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::audit::HeadForwarder;
 use crate::bank::Bank;
-use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
+use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
-use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
+use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
 use crate::daily_reconciliation::DailyReconciliation;
 use crate::deliveries::Deliverer;
 use crate::folder::{DataFolder, ServerLock};
@@ -43,7 +44,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let max_connections = open_files::raise_limit(args.front.max_connections)?;
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { IgnoredSignals::listen() })?;
-    let certificate = certificate(&args.front)?;
+    let certificate = certificate(args.front.tls_cert.as_ref(), args.front.tls_key.as_ref())?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     // Before anything is written: a start that finds its port in use leaves nothing behind.
     let port = Port::bind(args.listen)?;
@@ -122,9 +123,23 @@ fn read_again(periodic_check: &PeriodicCheck) -> impl Fn() + 'static {
 }
 
 /// The configured certificate, if any.
-fn certificate(args: &FrontArgs) -> anyhow::Result<Option<Arc<Certificate>>> {
-    let (Some(chain), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+fn certificate(chain: Option<&PathBuf>, key: Option<&PathBuf>) -> anyhow::Result<Option<Arc<Certificate>>> {
+    let (Some(chain), Some(key)) = (chain, key) else { return Ok(None) };
     Certificate::open(CertificateFiles { chain: chain.clone(), key: key.clone() }).map(Some)
+}
+
+/// The port for operators, if it is configured, and its certificate.
+fn serve_operations(
+    args: &OperationsArgs,
+    operations: &Operations,
+) -> anyhow::Result<(Option<OperationsServer>, Option<Arc<Certificate>>)> {
+    let certificate = certificate(args.operations_tls_cert.as_ref(), args.operations_tls_key.as_ref())?;
+    let tls = certificate.as_ref().map(Certificate::server_config).transpose()?;
+    let Some(listen) = args.operations_listen else { return Ok((None, None)) };
+    if tls.is_none() {
+        warn_about_plain_operations(listen);
+    }
+    Ok((Some(operations.serve(listen, tls)?), certificate))
 }
 
 /// The parts of a serving or working process.
@@ -148,6 +163,7 @@ struct Process {
     operations: Operations,
     /// Dropped after the rest: it reports the shutdown too.
     operations_server: Option<OperationsServer>,
+    operations_certificate: Option<Arc<Certificate>>,
     /// Held until the process ends.
     _lock: Option<ServerLock>,
 }
@@ -163,8 +179,7 @@ impl Process {
                 "the sandbox is on: every partner can deposit money and move the clock; KOPECK_SANDBOX=false switches it off"
             );
         }
-        let operations_server =
-            args.operations.operations_listen.map(|listen| operations.serve(listen)).transpose()?;
+        let (operations_server, operations_certificate) = serve_operations(&args.operations, &operations)?;
         let system_clock = Arc::new(SystemClock::default());
         let adapters = SystemAdapters::with_wall(Arc::clone(&system_clock) as _);
         let storage = Storage::open(&args.store, &*adapters.entropy, args.new_database)?;
@@ -221,6 +236,7 @@ impl Process {
             webhooks: Arc::new(HttpWebhooks::new(args.webhooks.settings(sandbox))?),
             operations,
             operations_server,
+            operations_certificate,
             _lock: lock,
         })
     }
@@ -314,25 +330,26 @@ impl Process {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
         let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
         let clock = Arc::clone(&self.system_clock);
+        let certificates: Vec<_> =
+            certificate.into_iter().chain(self.operations_certificate.clone()).collect();
         PeriodicCheck::start(move || {
             let ClockReading { step, offset } = clock.read();
             metrics.clock_seen(ClockLabel::Machine, offset, step);
             keys.refresh();
             audit.tick();
             heads.tick();
-            match certificate.as_ref().map(|certificate| certificate.refresh()) {
-                None | Some(CertificateRefresh::Unchanged) => {}
-                Some(looked) => metrics.certificate_changed(looked == CertificateRefresh::Replaced),
+            for certificate in &certificates {
+                match certificate.refresh() {
+                    CertificateRefresh::Unchanged => {}
+                    looked => metrics.certificate_changed(looked == CertificateRefresh::Replaced),
+                }
             }
         })
     }
 
     fn announce_operations_address(&self) {
         if let Some(operations_server) = &self.operations_server {
-            service_output::announce(&format!(
-                "health and metrics on http://{}\n",
-                operations_server.address()
-            ));
+            service_output::announce(&format!("health and metrics on {}\n", operations_server.url()));
         }
     }
 

@@ -1,6 +1,5 @@
 //! `kopeck statement`.
 
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 
 use anyhow::Context as _;
@@ -35,7 +34,8 @@ pub(super) fn run(args: &StatementArgs) -> anyhow::Result<()> {
     let zone = args.store.utc_offset;
     match &args.output {
         Some(path) => {
-            let file = File::create(path).with_context(|| path.display().to_string())?;
+            let file =
+                kopeck_command_line::create_private_file(path).with_context(|| path.display().to_string())?;
             let mut out = io::BufWriter::new(file);
             reader.write(args.format, zone, &mut out)?;
             out.flush().with_context(|| path.display().to_string())

@@ -10,6 +10,7 @@ use actix_web::http::header;
 use actix_web::web::{self, Data};
 use actix_web::{App, FromRequest, Handler, HttpResponse, Resource, Responder};
 use kopeck_adapter_http::{ConnectionSettings, serve_app};
+use rustls::ServerConfig;
 use serde_json::json;
 
 use super::Operations;
@@ -31,8 +32,12 @@ const SETTINGS: ConnectionSettings = ConnectionSettings {
 ///
 /// # Errors
 /// If the listener cannot be used.
-pub(super) fn serve(listener: TcpListener, operations: Operations) -> io::Result<Server> {
-    serve_app(listener, SETTINGS, move || {
+pub(super) fn serve(
+    listener: TcpListener,
+    operations: Operations,
+    tls: Option<ServerConfig>,
+) -> io::Result<Server> {
+    serve_app(listener, SETTINGS, tls, move || {
         App::new()
             .app_data(Data::new(operations.clone()))
             .service(page("/health/live", live))

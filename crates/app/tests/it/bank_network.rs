@@ -1,5 +1,6 @@
 //! The service over a bank in another process: the simulator behind its HTTP server, both as real binaries.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use kopeck_adapter_bank_http::PublicKeyPin;
@@ -243,4 +244,23 @@ fn a_bank_by_plain_http_on_another_machine_has_to_be_permitted() {
     let permitted = [&serve[..], &["--bank-allow-http", "true"]].concat();
     let (_, well) = installation.start_command(installation.command(&permitted)).stop("TERM");
     assert!(well && installation.log().contains("can be read on their way"), "{}", installation.log());
+}
+
+/// As a vault's agent delivers it.
+#[tokio::test]
+async fn the_banks_secret_comes_from_a_private_file() {
+    let pair = Pair::new();
+    let file = pair.service_at.path().join("bank-secret");
+    std::fs::write(&file, format!("{SECRET}\n")).unwrap();
+    let url = pair.bank.base_url.as_str();
+    let arguments = ["--bank-url", url, "--bank-secret-file", file.to_str().unwrap(), "--sandbox", "true"];
+    let set_mode = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    set_mode(0o640);
+    let refused = pair.service_at.run(&[&["serve", "--listen", "127.0.0.1:0"][..], &arguments].concat());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("chmod 600") && !said.contains(SECRET), "{said}");
+    set_mode(0o600);
+    let running = pair.service_at.serve(&arguments);
+    let client = running.client(&pair.partner);
+    client.sandbox().deposit(5).await.unwrap();
 }

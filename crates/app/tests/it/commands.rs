@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use kopeck_client::{EmployeeFilter, Error, Paging};
 
-use crate::process::{Installation, ask, pseudo_terminal};
+use crate::process::{Installation, MASTER_KEY, ask, pseudo_terminal};
 
 #[test]
 fn the_first_start_without_a_terminal_keeps_its_secrets_in_a_private_file() {
@@ -56,6 +56,52 @@ fn the_first_start_at_a_terminal_prints_its_secrets_and_a_request_that_works_whe
     assert_eq!(balance["available"], 100_000_000);
     let mode = std::fs::metadata(installation.path().join("demo-partner.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_secret_on_the_command_line_is_warned_of_and_not_shown() {
+    let installation = Installation::new();
+    let said = |arguments: &[&str]| {
+        let output = installation.run(arguments);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let create = ["partner", "create", "--name", "A", "--password"];
+    for (arguments, instead) in [
+        (&[&create[..], &["tractor-v7Q-rain"]].concat()[..], "--password-stdin"),
+        (&["check", "--master-keys-accepted", MASTER_KEY], "KOPECK_MASTER_KEYS_ACCEPTED"),
+    ] {
+        let said = said(arguments);
+        let warned = said.contains("list of processes") && said.contains(&format!("use {instead} instead"));
+        assert!(warned && !said.contains("tractor") && !said.contains(MASTER_KEY), "{said}");
+    }
+    assert!(!said(&["check"]).contains("list of processes"));
+}
+
+#[test]
+fn a_data_folder_that_others_may_write_to_is_refused_by_every_command() {
+    let installation = Installation::embedded();
+    installation.create_partner(&[]);
+    let shared = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(installation.path(), shared).unwrap();
+    let folder = installation.path().to_str().unwrap();
+    let simulator = ["bank-simulator", "--listen", "127.0.0.1:0", "--data-dir", folder, "--secret", "x"];
+    for arguments in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["worker"],
+        &["migrate"],
+        &["check"],
+        &["partner", "list"],
+        &["audit", "verify"],
+        &["audit", "list"],
+        &["master-key", "rotate"],
+        &simulator,
+    ] {
+        let refused = installation.run(arguments);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && said.contains("chmod 700"), "{arguments:?}: {said}");
+    }
+    std::fs::set_permissions(installation.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    installation.succeed(&["check"]);
 }
 
 #[test]

@@ -6,14 +6,17 @@ use crate::certificates::Authority;
 use crate::process::Installation;
 
 const UNVERIFIED: &str = "the connection to the database can be read or impersonated";
+const PERMITTED_BY: &str = "KOPECK_DATABASE_ALLOW_UNVERIFIED=true";
 const PLAIN: &str = "requests can be read on their way";
 const ANY_HEADER: &str = "clients can choose their address by sending Forwarded";
 
 #[test]
-fn every_command_warns_of_a_database_that_is_not_verified() {
+fn every_command_refuses_a_database_that_is_not_verified_unless_it_is_permitted() {
     let installation = Installation::on_a_server();
-    let said = |command: &[&str], url: &str| {
-        let output = installation.command(command).env("KOPECK_DATABASE_URL", url).output().unwrap();
+    let said = |command: &[&str], url: &str, permitted: &str| {
+        let mut command = installation.command(command);
+        command.env("KOPECK_DATABASE_URL", url).env("KOPECK_DATABASE_ALLOW_UNVERIFIED", permitted);
+        let output = command.output().unwrap();
         assert!(!output.status.success(), "there is no such server");
         String::from_utf8(output.stderr).unwrap()
     };
@@ -28,11 +31,14 @@ fn every_command_warns_of_a_database_that_is_not_verified() {
         &["audit", "list"],
         &["audit", "verify"],
     ] {
-        let said = said(command, open);
-        assert_eq!(said.matches(UNVERIFIED).count(), 1, "{command:?}: {said}");
-        assert!(!said.contains("hunter2"), "{said}");
+        let [refused, warned] = ["false", "true"].map(|permitted| said(command, open, permitted));
+        assert_eq!(refused.matches(UNVERIFIED).count(), 1, "{command:?}: {refused}");
+        assert!(refused.contains(PERMITTED_BY) && !refused.contains("db.invalid"), "{refused}");
+        assert_eq!(warned.matches(UNVERIFIED).count(), 1, "{command:?}: {warned}");
+        assert!(!warned.contains(PERMITTED_BY), "{warned}");
+        assert!(!format!("{refused}{warned}").contains("hunter2"));
     }
-    let verified = said(&["check"], "postgres://kopeck@db.invalid/kopeck?sslrootcert=system");
+    let verified = said(&["check"], "postgres://kopeck@db.invalid/kopeck?sslrootcert=system", "");
     assert!(!verified.contains(UNVERIFIED), "{verified}");
     let local = installation.run(&["check"]);
     assert!(!String::from_utf8(local.stderr).unwrap().contains(UNVERIFIED));

@@ -97,6 +97,71 @@ fn every_alarm_is_explained_and_no_other() {
     assert_eq!(raised, explained);
 }
 
+/// The rule of an alarm: its lines after the name.
+fn rule<'a>(alarms: &'a str, name: &str) -> &'a str {
+    let (_, rest) = alarms.split_once(&format!("- alert: {name}\n")).expect(name);
+    rest.split("\n      - alert: ").next().unwrap()
+}
+
+/// A time such as `15s`, `1m`, `7d`, in seconds.
+fn seconds(text: &str) -> u64 {
+    let (number, unit) = text.split_at(text.len() - 1);
+    let unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        other => panic!("{other}"),
+    };
+    number.parse::<u64>().unwrap() * unit
+}
+
+/// How long the counters of a rule are looked back at.
+fn windows(rule: &str) -> Vec<u64> {
+    let windows = rule.split("increase(").skip(1).filter_map(|part| part.split_once('[')?.1.split_once(']'));
+    windows.map(|(window, _)| seconds(window)).collect()
+}
+
+/// Something that happens once, such as a statement that a failover hits, does not page: an increase is over before the alarm
+/// has waited for it.
+#[test]
+fn no_single_event_pages() {
+    let alarms = read(ALARMS);
+    let names: Vec<&str> =
+        alarms.lines().filter_map(|line| line.trim_start().strip_prefix("- alert: ")).collect();
+    let mut counted = 0;
+    for name in names {
+        let rule = rule(&alarms, name);
+        let windows = windows(rule);
+        if !rule.contains("severity: page") || windows.is_empty() {
+            continue;
+        }
+        counted += 1;
+        let wait = rule.lines().find_map(|line| line.trim().strip_prefix("for: ")).map_or(0, seconds);
+        assert!(
+            windows.iter().all(|window| *window <= wait),
+            "{name} looks back {windows:?} and waits {wait}"
+        );
+    }
+    assert!(counted > 0);
+    assert!(rule(&alarms, "KopeckDatabaseFails").contains("for: 1m\n"));
+}
+
+/// What fails is repeated only every ten minutes: the window has to hold more failures than the alarm needs, however they fall
+/// into it.
+#[test]
+fn a_comparison_that_fails_each_time_is_an_alarm() {
+    let alarms = read(ALARMS);
+    let rule = rule(&alarms, "KopeckReconciliationFails");
+    let (_, needed) = rule.lines().next().unwrap().rsplit_once(" > ").unwrap();
+    let window = windows(rule)[0];
+    let pause = u64::try_from(kopeck::daily_reconciliation::RETRY_AFTER.whole_seconds()).unwrap();
+    let sure = u32::try_from(window / pause - 1).unwrap();
+    let needed: f64 = needed.parse().unwrap();
+    assert!(needed < f64::from(sure), "{needed} of {sure} within {window} s");
+    assert!(needed < 2.0, "two failures in a row");
+}
+
 /// The variables of a command and of all below it.
 fn variables(command: &clap::Command) -> BTreeSet<String> {
     let own = command.get_arguments().filter_map(|argument| argument.get_env());

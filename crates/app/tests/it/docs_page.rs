@@ -4,6 +4,7 @@
 //! (W3C WebDriver), and asked afterwards what the page has loaded and complained of.
 
 mod driver;
+mod production;
 
 use std::collections::BTreeSet;
 
@@ -50,6 +51,7 @@ async fn the_page_works_in_a_browser_and_loads_from_the_service_alone() {
     browser.open(&format!("{}/docs", server.base_url)).await;
     browser.wait_for("return document.body.dataset.ready === 'true'").await;
 
+    assert_eq!(production::mode(&browser).await, "Sandbox. Requests from this page change test data alone.");
     lists_every_operation(&browser).await;
     is_laid_out(&browser).await;
     finds(&browser).await;
@@ -63,6 +65,7 @@ async fn the_page_works_in_a_browser_and_loads_from_the_service_alone() {
     works_at_the_first_click_and_the_second(&browser, &server).await;
     logs_in_without_a_sealing_key(&browser, &server.partner(SealingPolicy::Optional, 0)).await;
     folds_on_a_phone(&browser).await;
+    stacks_tables_on_a_narrow_phone(&browser).await;
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
     assert_eq!(browser.run_async(TRY_VECTORS, &json!([vectors])).await, json!([]));
 
@@ -254,6 +257,17 @@ async fn folds_on_a_phone(browser: &Browser) {
     assert_eq!(browser.run(menu).await, json!(["block", "true"]));
     browser.run("document.querySelector('nav [data-for] a').click()").await;
     assert_eq!(browser.run(menu).await, json!(["none", "false"]));
+}
+
+/// No word of a table is broken over lines.
+async fn stacks_tables_on_a_narrow_phone(browser: &Browser) {
+    browser.emulate_width(390).await;
+    let broken = "
+        const codes = [...document.querySelectorAll('#guide td:first-child > code:first-child, .refusals td code')];
+        const word = codes.filter(code => /^[a-z_]+$/.test(code.textContent));
+        return [word.length > 40, document.documentElement.scrollWidth <= innerWidth,
+            ...word.filter(code => code.getClientRects().length > 1).map(code => code.textContent)]";
+    assert_eq!(browser.run(broken).await, json!([true, true]));
 }
 
 async fn log_in(browser: &Browser, partner: &TestPartner) {

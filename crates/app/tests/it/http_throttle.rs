@@ -194,6 +194,26 @@ fn failed_refreshes_count_for_the_address_as_failed_logins_do() {
     assert_eq!(good.nonce(&fresh_nonce()).from(THERE).send(&server).status, 200);
 }
 
+/// Threads of one client that refresh with one token lose their session, and their address nothing.
+#[test]
+fn a_burst_of_refreshes_with_one_token_is_one_failure_of_the_address() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let tokens = login(&server, &partner);
+    let refresh =
+        || refresh_call(&partner, &tokens.refresh).nonce(&fresh_nonce()).from(HERE).send(&server).status;
+    let refreshes: Vec<u16> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..50).map(|_| scope.spawn(refresh)).collect();
+        started.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let count = |status| refreshes.iter().filter(|one| **one == status).count();
+    assert!(count(200) <= 2 && count(200) + count(401) == 50, "{refreshes:?}");
+    assert_eq!(right(&partner).from(HERE).send(&server).status, 200);
+    // One failure by the burst: nine more are the tenth.
+    fail(&server, || wrong(&partner).from(HERE), 9);
+    locked(&refresh_call(&partner, "no token").from(HERE).send(&server), "900");
+}
+
 #[test]
 fn a_partner_locked_out_of_logins_may_still_refresh() {
     let server = TestServer::start();

@@ -101,6 +101,7 @@ mod sandbox;
 mod sealed_once;
 mod sealing_required;
 mod sealing_rotation;
+mod security_review;
 mod server;
 mod several;
 mod statement_command;

@@ -145,7 +145,7 @@ fn a_silent_database_makes_the_process_unready_until_it_is_back() {
     let operations = Operations::new().unwrap();
     operations.health.store_is_open(&server.application.store);
     operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
-    let operations_server = operations.serve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let operations_server = operations.serve("127.0.0.1:0".parse().unwrap(), None).unwrap();
     let url = format!("http://{}", operations_server.address());
     ask_until(&url, "/health/ready", 200);
     proxy.freeze();

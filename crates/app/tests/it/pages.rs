@@ -50,6 +50,41 @@ pub fn anchor(heading: &str) -> String {
     kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect()
 }
 
+/// A page that begins with a list of its chapters lists all of them.
+#[test]
+fn no_chapter_is_missing_in_the_contents() {
+    let mut with_contents = 0;
+    for path in pages() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (head, chapters) = text.split_once("\n## ").unwrap_or_default();
+        let listed: Vec<&str> =
+            head.split("](#").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)).collect();
+        if !head.contains(" ·\n") || listed.len() < 5 {
+            continue;
+        }
+        with_contents += 1;
+        for chapter in format!("\n## {chapters}").split("\n## ").skip(1) {
+            let title = chapter.lines().next().unwrap();
+            assert!(listed.contains(&&*anchor(title)), "{}: {title}", path.display());
+        }
+    }
+    assert!(with_contents >= 2, "{with_contents}");
+}
+
+/// The tables of examples name every program of a client.
+#[test]
+fn every_example_of_a_client_is_in_the_guide() {
+    let reference = std::fs::read_to_string(format!("{ROOT}/docs/guide/reference.md")).unwrap();
+    for folder in ["crates/client/examples", "clients/python/examples", "clients/typescript/examples"] {
+        for file in std::fs::read_dir(format!("{ROOT}/{folder}")).unwrap().map(Result::unwrap) {
+            let name = file.file_name().into_string().unwrap();
+            let is_program =
+                file.path().extension().is_some_and(|kind| ["rs", "py", "ts"].iter().any(|one| kind == *one));
+            assert!(!is_program || reference.contains(&format!("{folder}/{name}")), "{folder}/{name}");
+        }
+    }
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     let mut dead = Vec::new();

@@ -39,6 +39,9 @@ fn a_stolen_password_can_be_replaced() {
         ("short\n", "at least 12 characters"),
         ("QwertyUiop123\n", "most common"),
         ("bakery-login-1\n", "beside the login"),
+        ("aaaaaaaaaaaa\n", "most common"),
+        ("жжжжжжжжжжжж\n", "must not repeat"),
+        ("            \n", "must not repeat"),
         ("", "holds no password"),
     ] {
         let output = piped(&installation, &set, refused);
@@ -68,7 +71,11 @@ fn a_stolen_password_can_be_replaced() {
 fn a_first_password_is_held_to_the_policy_too() {
     let installation = Installation::new();
     let create = ["partner", "create", "--name", "Bakery", "--sealing", "optional", "--login", "bakery"];
-    for extra in [&["--password", "short"][..], &["--password", NEW, "--password-stdin"]] {
+    for extra in [
+        &["--password", "short"][..],
+        &["--password", "aaaaaaaaaaaa"],
+        &["--password", NEW, "--password-stdin"],
+    ] {
         assert!(!installation.run(&[&create[..], extra].concat()).status.success(), "{extra:?}");
     }
     let from_stdin = [&create[..], &["--password-stdin", "--json"]].concat();

@@ -30,7 +30,7 @@ pub struct Installation {
 }
 
 /// The master key where there is no file for one.
-const MASTER_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
+pub const MASTER_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
 
 /// What `partner create` shows.
 pub struct PartnerSecrets {

@@ -94,6 +94,28 @@ async fn a_purchase_shows_at_once() {
     assert_eq!(server.check(), 0);
 }
 
+/// They stand in transactions and events.
+#[tokio::test]
+async fn what_cannot_be_seen_is_no_text_of_a_merchant() {
+    let (server, api) = start(100_000).await;
+    let card = filled_card(&server, &api, 10_000).await;
+    let path = format!("/sandbox/v1/card/{card}/purchase");
+    let hidden = ["a\0b", "a\r\nb", "a\u{202e}b", "a\u{200b}b", "\u{3164}", "\u{85}", "\u{2028}", "", "  "];
+    for text in hidden {
+        for field in ["place", "mcc", "merchantId"] {
+            let mut purchase = purchase_of(1);
+            purchase[field] = json!(text);
+            api.post(&path, &purchase).await.faulty(&[field]);
+        }
+        let question = json!({"amount": 1, "mcc": text});
+        api.post(&format!("/v1/card/{card}/can-pay"), &question).await.faulty(&["mcc"]);
+    }
+    let mut purchase = purchase_of(1);
+    purchase["place"] = json!("Кафе\u{301}");
+    assert_eq!(buy(&api, &card, &purchase).await["approved"], json!(true));
+    assert_eq!(transactions(&api, &card).await[0]["place"], json!("Кафе\u{301}"), "composed where it can be");
+}
+
 #[tokio::test]
 async fn each_declined_purchase_has_a_reason_and_posts_nothing() {
     let (server, api) = start(100_000).await;

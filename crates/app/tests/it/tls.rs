@@ -69,6 +69,35 @@ fn calls_are_served_by_https_and_a_new_certificate_without_a_restart() {
     assert!(!curl(&first, &[], &running.base_url).status.success(), "the old one is shown no more");
 }
 
+/// Health and metrics, with a certificate of their own.
+#[test]
+fn the_operations_port_is_served_by_https() {
+    let installation = Installation::new();
+    let [chain, key, first] =
+        ["chain.pem", "key.pem", "first.pem"].map(|name| installation.path().join(name));
+    write_pair(&chain, &key);
+    std::fs::copy(&chain, &first).unwrap();
+    let [chain_text, key_text] = [&chain, &key].map(|path| path.to_str().unwrap());
+    let tls = ["--operations-tls-cert", chain_text, "--operations-tls-key", key_text];
+    let running = installation.serve(&[&["--operations-listen", "127.0.0.1:0"][..], &tls].concat());
+    assert!(running.operations.starts_with("https://"), "{}", running.operations);
+    let ready = curl(&first, &[], &format!("{}/health/ready", running.operations));
+    let said = String::from_utf8(ready.stdout).unwrap();
+    assert!(said.contains("\"ready\"") && said.ends_with("1.1"), "{said}");
+    let (_, rest) = running.operations.split_once("://").unwrap();
+    assert!(
+        !curl(&first, &[], &format!("http://{rest}/health/ready")).status.success(),
+        "TLS and nothing else"
+    );
+
+    write_pair(&chain, &key);
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !curl(&chain, &[], &format!("{}/metrics", running.operations)).status.success() {
+        assert!(Instant::now() < patience, "the new certificate is not shown: {}", installation.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// A client that trusts this certificate alone and offers these protocols.
 pub fn client_config(trusted: &Path, offered: &[&str]) -> rustls::ClientConfig {
     let mut roots = rustls::RootCertStore::empty();

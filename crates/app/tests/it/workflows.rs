@@ -27,6 +27,70 @@ fn actions_are_pinned_to_commits() {
     }
 }
 
+/// The files of requirements in `.github/python`, by the name without its ending.
+fn requirements() -> Vec<String> {
+    let files = std::fs::read_dir(format!("{TOP}/.github/python")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.filter_map(|name| name.strip_suffix(".in").map(str::to_owned)).collect()
+}
+
+/// A version can be replaced where it is kept, and a package asks for others: each file that a release installs is known by its
+/// digest, and nothing of it is built.
+#[test]
+fn a_release_installs_from_pypi_what_it_knows_by_digest() {
+    let release = read(".github/workflows/release.yml");
+    let installs: Vec<&str> = release.lines().filter(|line| line.contains("pip install")).collect();
+    assert_eq!(installs.len(), requirements().len(), "{installs:?}");
+    for line in installs {
+        let (_, file) = line
+            .split_once("--require-hashes --only-binary :all: --requirement .github/python/")
+            .expect(line);
+        let listed =
+            file.strip_suffix(".txt").is_some_and(|name| requirements().iter().any(|one| one == name));
+        assert!(listed, "{line}");
+    }
+    for line in release.lines().filter(|line| line.contains("python -m build ")) {
+        assert!(line.contains(" --no-isolation "), "a backend would be fetched: {line}");
+    }
+    let tools = ["npx ", "pipx ", "curl ", "wget "];
+    for (place, line) in release.lines().enumerate() {
+        assert!(!tools.iter().any(|tool| line.contains(tool)), "line {}: {line}", place + 1);
+    }
+}
+
+#[test]
+fn each_requirement_of_a_release_has_its_digests() {
+    for name in requirements() {
+        let (asked, locked) =
+            (read(&format!(".github/python/{name}.in")), read(&format!(".github/python/{name}.txt")));
+        for package in asked.lines().filter(|line| !line.starts_with('#')) {
+            assert!(
+                package.contains("==") && locked.contains(&format!("{package} \\\n")),
+                "{name}: {package}"
+            );
+        }
+        // One entry: `name==version ; marker \`, and lines of digests.
+        let entries = locked.replace(" \\\n    --hash", " --hash");
+        for entry in entries.lines().filter(|line| !line.trim_start().starts_with('#')) {
+            let (package, digests) = entry.split_once(" --hash=").unwrap_or((entry, ""));
+            assert!(package.contains("==") && !digests.is_empty(), "{name}: {entry}");
+            for digest in digests.split(" --hash=") {
+                let hex = digest.trim().strip_prefix("sha256:").expect(entry);
+                assert!(hex.len() == 64 && hex.bytes().all(|digit| digit.is_ascii_hexdigit()), "{entry}");
+            }
+        }
+    }
+}
+
+/// The backend that the client asks for is the one that a release has.
+#[test]
+fn the_backend_of_the_python_client_is_pinned() {
+    let project = read("clients/python/pyproject.toml");
+    let backend = project.lines().find_map(|line| line.strip_prefix("requires = [\"")?.split('>').next());
+    let backend = backend.expect("the backend");
+    assert!(read(".github/python/build.in").lines().any(|line| line.starts_with(&format!("{backend}=="))));
+}
+
 #[test]
 fn a_workflow_has_no_permission_but_those_of_its_jobs() {
     for (name, text) in workflows() {

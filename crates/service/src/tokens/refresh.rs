@@ -1,18 +1,23 @@
 //! Token refresh.
 
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_port_security::TokenKind;
+use kopeck_port_security::{TokenClaims, TokenKind};
 use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
 use super::login::record_failures;
 use super::rotation::{RefreshDecision, refresh};
+use super::throttle::WINDOW;
 use super::{ApiKeyOwner, IssuedTokens, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
+
+/// The most refusals of a session's tokens within the window that count as one. Further ones count singly, so that a
+/// stolen token cannot make the service work without end.
+const BURST: u32 = 100;
 
 impl TokenService {
     /// Exchanges a refresh token for a new pair. A refused token counts as a failure of `address`, not of the partner:
-    /// a partner that is locked out of logins may still refresh.
+    /// a partner that is locked out of logins may still refresh. The tokens of one session count as one failure.
     ///
     /// # Errors
     /// [`TokenError::TooMany`], [`TokenError::NonceSpent`], or the failure of a port. A token that is not accepted is
@@ -31,24 +36,52 @@ impl TokenService {
         if !unit.throttle().spend_nonce(&api_key_hash(api_key), nonce, now, now - NONCE_LIFE)? {
             return Err(TokenError::NonceSpent);
         }
-        let outcome = self.exchange(unit, known, token)?;
+        let claims = match self.verify_kind(token, TokenKind::Refresh) {
+            Ok(claims) => Some(claims),
+            Err(TokenError::Unauthorized) => None,
+            Err(error) => return Err(error),
+        };
+        let outcome = match &claims {
+            Some(claims) => self.exchange(unit, known, claims)?,
+            None => RefreshOutcome::Refused,
+        };
         if !matches!(outcome, RefreshOutcome::Issued(_)) {
-            record_failures(unit, &self.address_subjects(address), now)?;
+            let is_owner = |claims: &TokenClaims| {
+                known.is_some_and(|known| known.credentials.partner.id == claims.partner)
+            };
+            let session = claims.filter(is_owner).map(|claims| claims.session);
+            self.count_refusal(unit, session, address)?;
         }
         Ok(outcome)
+    }
+
+    /// Counts a refused token for the address. `session` is that of a token which the service signed for the owner of the
+    /// API key: such a token is no guess. A client whose threads refresh with one token at once presents it many times, so
+    /// the refusals of a session count as one within the window, up to [`BURST`].
+    fn count_refusal(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        session: Option<SessionId>,
+        address: Option<&str>,
+    ) -> Result<(), TokenError> {
+        let (subjects, now) = (self.address_subjects(address), self.env.settled());
+        if let (Some(session), Some(_)) = (session, address) {
+            let session = self.secrets.fingerprint("session", session.to_string().as_bytes());
+            let before = unit.throttle().failures(&session, now - WINDOW, BURST)?.len();
+            unit.throttle().record_failure(&session, now)?;
+            if (1..BURST as usize).contains(&before) {
+                return Ok(());
+            }
+        }
+        record_failures(unit, &subjects, now)
     }
 
     fn exchange(
         &self,
         unit: &mut dyn UnitOfWork,
         known: Option<&ApiKeyOwner>,
-        token: &str,
+        claims: &TokenClaims,
     ) -> Result<RefreshOutcome, TokenError> {
-        let claims = match self.verify_kind(token, TokenKind::Refresh) {
-            Ok(claims) => claims,
-            Err(TokenError::Unauthorized) => return Ok(RefreshOutcome::Refused),
-            Err(error) => return Err(error),
-        };
         let active =
             known.map(|known| &known.credentials.partner).filter(|p| p.status == PartnerStatus::Active);
         let Some(partner) = active.map(|partner| partner.id).filter(|id| *id == claims.partner) else {

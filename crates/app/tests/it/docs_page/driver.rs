@@ -1,6 +1,7 @@
 //! A headless Chromium, driven by its driver.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,22 @@ impl Browser {
     /// Makes the window as large as that.
     pub async fn resize(&self, width: u32, height: u32) {
         self.post("/window/rect", &json!({"width": width, "height": height})).await;
+    }
+
+    /// Shows the page as on a screen of this width, which a window cannot have.
+    pub async fn emulate_width(&self, width: u32) {
+        let screen = json!({"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": true});
+        self.control("Emulation.setDeviceMetricsOverride", &screen).await;
+    }
+
+    /// Keeps what is saved in `folder`.
+    pub async fn save_into(&self, folder: &Path) {
+        self.control("Page.setDownloadBehavior", &json!({"behavior": "allow", "downloadPath": folder})).await;
+    }
+
+    /// A command of the browser's own protocol.
+    async fn control(&self, command: &str, parameters: &Value) {
+        self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters})).await;
     }
 
     /// What a script answers.

@@ -31,6 +31,21 @@ fn address(unit: &mut MockUnit, failures: usize, counted: usize) {
         .returning(|_, _| Ok(()));
 }
 
+/// The throttle has seen `before` refusals of the session's tokens, and counts one more.
+fn session(unit: &mut MockUnit, before: usize) {
+    let is_session = |asked: &[u8; 32]| *asked == subject("session", &SESSION.to_string());
+    unit.throttle
+        .expect_failures()
+        .withf(move |asked, since, _| is_session(asked) && *since >= START - Duration::minutes(15))
+        .times(1)
+        .returning(move |_, _, most| Ok(vec![START; before.min(most as usize)]));
+    unit.throttle
+        .expect_record_failure()
+        .withf(move |asked, _| is_session(asked))
+        .times(1)
+        .returning(|_, _| Ok(()));
+}
+
 fn stored_pair(unit: &mut MockUnit, id: TokenPairId, stored: Option<StoredPair>) {
     unit.sessions
         .expect_pair()
@@ -175,6 +190,7 @@ fn any_other_spent_token_revokes_its_session() {
             TokenPair { used: true, successor: Some(pair_id(2)), reissued, ..pair(1, PairState::Spent) };
         fresh_nonce(&mut unit);
         address(&mut unit, 0, 1);
+        session(&mut unit, 0);
         stored_pair(&mut unit, pair_id(1), Some(stored(presented)));
         stored_pair(&mut unit, pair_id(2), successor.clone().map(stored));
         unit.sessions
@@ -214,8 +230,23 @@ fn what_is_revoked_or_not_there_is_refused_and_nothing_written() {
         let mut unit = MockUnit::default();
         fresh_nonce(&mut unit);
         address(&mut unit, 0, 1);
+        session(&mut unit, 0);
         stored_pair(&mut unit, pair_id(1), stored);
         assert_refused(&mut unit, what);
+    }
+}
+
+/// A client whose threads refresh at once has lost its session, and nothing else.
+#[test]
+fn the_refusals_of_one_session_count_as_one_up_to_a_bound() {
+    for (before, counted) in [(0, 1), (1, 0), (49, 0), (99, 0), (100, 1), (5_000, 1)] {
+        let mut unit = MockUnit::default();
+        fresh_nonce(&mut unit);
+        address(&mut unit, 0, counted);
+        session(&mut unit, before);
+        let revoked = StoredPair { session_revoked: true, ..stored(pair(1, PairState::Spent)) };
+        stored_pair(&mut unit, pair_id(1), Some(revoked));
+        assert_refused(&mut unit, &before.to_string());
     }
 }
 
@@ -231,6 +262,9 @@ fn a_wrong_api_key_a_suspended_and_another_partner_are_refused() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         fresh_nonce(&mut unit);
         address(&mut unit, 0, 1);
+        if known.as_ref().is_some_and(|known| known.credentials.partner.id == PARTNER) {
+            session(&mut unit, 0);
+        }
         let outcome = run(&bench, &mut unit, known.as_ref(), codec(claims(TokenKind::Refresh)));
         assert!(matches!(outcome, Ok(RefreshOutcome::Refused)), "{known:?}: {outcome:?}");
     }
