@@ -105,6 +105,8 @@ pub(crate) struct Session {
     pub(crate) failures: Failures,
     /// The limit of the write-ahead log that this connection was set to, in bytes.
     pub(crate) log_limit: u64,
+    /// By this it is seen that another connection has changed an embedded database.
+    pub(crate) changes_of_others: i64,
     /// Whether the pool is to close the connection.
     pub(crate) is_broken: bool,
 }
@@ -173,7 +175,10 @@ impl Manager {
     fn open(&self) -> Result<AnyConnection, OpenError> {
         let connection = AnyConnection::open_existing(&self.url, self.access);
         self.condition.look_at_files(self.access).map_err(OpenError::connect)?;
-        connection
+        let mut connection =
+            connection.inspect_err(|error| self.condition.could_not_connect(self.access, error))?;
+        self.condition.check_history(&mut connection).map_err(OpenError::connect)?;
+        Ok(connection)
     }
 }
 
@@ -189,7 +194,14 @@ impl ManageConnection for Manager {
         let next = get_default_instrumentation();
         connection.set_instrumentation(FailureRecorder { failures: failures.clone(), next });
         let chain = ChainPosition::default();
-        Ok(Session { connection, chain, failures, log_limit: u64::MAX, is_broken: false })
+        Ok(Session {
+            connection,
+            chain,
+            failures,
+            log_limit: u64::MAX,
+            changes_of_others: 0,
+            is_broken: false,
+        })
     }
 
     fn is_valid(&self, session: &mut Session) -> Result<(), OpenError> {

@@ -145,6 +145,33 @@ pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Disposition> 
     }
 }
 
+/// Whether the server follows another one.
+pub(crate) fn is_standby(connection: &mut AnyConnection) -> QueryResult<bool> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(false),
+        AnyConnection::Postgres(pg) => {
+            statements::is_true(pg, "SELECT pg_is_in_recovery() AS answer", Vec::new())
+        }
+    }
+}
+
+/// Lets the commit of the open transaction wait for no standby.
+pub(crate) fn commit_without_standby(connection: &mut AnyConnection) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(()),
+        AnyConnection::Postgres(pg) => pg.batch_execute("SET LOCAL synchronous_commit = local"),
+    }
+}
+
+/// A number that is another one after another connection has changed the file of an embedded database. A transaction has to
+/// be open.
+pub(crate) fn changes_of_others(connection: &mut AnyConnection) -> QueryResult<i64> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::data_version(sqlite),
+        AnyConnection::Postgres(_) => Ok(0),
+    }
+}
+
 /// Notes that personal data was erased, so that [`scrub`] makes the file of an embedded database anew.
 pub(crate) fn note_erasure(connection: &mut AnyConnection) -> QueryResult<()> {
     match connection {

@@ -60,6 +60,12 @@ impl OpenError {
         Self::Connect(error.to_string())
     }
 
+    /// Whether the file of an embedded database is damaged.
+    pub(crate) fn is_malformed(&self) -> bool {
+        let Self::Connect(message) = self else { return false };
+        outage_of(&DatabaseErrorKind::Unknown, message) == Some(Outage::Malformed)
+    }
+
     /// Of a migration that cannot be found or applied.
     pub(crate) fn migrate(error: impl std::fmt::Display) -> Self {
         Self::Migrate(error.to_string())

@@ -19,6 +19,11 @@ kopeck_domain::string_enum! {
         Io = "io",
         /// The files of an embedded database were removed or replaced. Only a restart helps.
         FileGone = "file_gone",
+        /// The file of an embedded database is damaged: `SQLITE_CORRUPT`, `SQLITE_NOTADB`, or it was changed by something
+        /// else than SQLite. Only a restart helps.
+        Malformed = "malformed",
+        /// Commits are missing that were there before. An operator has to accept that.
+        Rewound = "rewound",
         /// Anything else that may pass.
         Other = "other",
     }
@@ -34,13 +39,15 @@ impl Outage {
             Self::Locked => "locked by another process",
             Self::Io => "I/O error",
             Self::FileGone => "its file was removed or replaced: restart",
+            Self::Malformed => "its file is damaged: restore it and restart",
+            Self::Rewound => "commits are missing: see kopeck check",
             Self::Other => "cannot write",
         }
     }
 }
 
 /// SQLite's messages by their beginnings: some name a table after it.
-const OF_SQLITE: [(&str, Outage); 7] = [
+const OF_SQLITE: [(&str, Outage); 10] = [
     ("database or disk is full", Outage::Full),
     ("attempt to write a readonly database", Outage::ReadOnly),
     ("database is locked", Outage::Locked),
@@ -48,6 +55,9 @@ const OF_SQLITE: [(&str, Outage); 7] = [
     ("locking protocol", Outage::Locked),
     ("disk I/O error", Outage::Io),
     ("unable to open database file", Outage::Io),
+    ("database disk image is malformed", Outage::Malformed),
+    ("malformed database schema", Outage::Malformed),
+    ("file is not a database", Outage::Malformed),
 ];
 
 /// PostgreSQL's, of those after which another try would only take as long again.
@@ -118,6 +128,9 @@ mod tests {
             ("canceling statement due to statement timeout", Outage::Other),
             ("disk I/O error", Outage::Io),
             ("unable to open database file", Outage::Io),
+            ("database disk image is malformed", Outage::Malformed),
+            ("malformed database schema (cards) - invalid rootpage", Outage::Malformed),
+            ("file is not a database", Outage::Malformed),
             ("could not read block 3 in file \"base/5/16\": Input/output error", Outage::Io),
         ] {
             assert_eq!(unknown(message), Some(outage), "{message}");

@@ -172,6 +172,10 @@ impl Process {
         let keys = storage.keys.ring()?;
         super::migrate::apply(&args.store, &storage.folder, &keys)?;
         let (adapters, clock) = adapters.with_clock_of(&storage.folder)?;
+        if args.accept_history {
+            super::check::accept_history(&args.store, &keys, &adapters)?;
+            log::warn!("the history of the database is accepted as it is");
+        }
         let heads = Arc::new(HeadForwarder::new(
             Arc::clone(&adapters.wall),
             args.store.audit_heads.clone(),
