@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use kopeck_port_store::{Access, StoreError};
 
+use crate::availability::{Availability, Part};
 use crate::connection::AnyConnection;
 use crate::error::OpenError;
 use crate::files::{DiskSpace, Files};
@@ -28,6 +29,8 @@ const BETWEEN_MEASURES: u64 = 1_000;
 pub(crate) struct Condition {
     /// Whether commits are missing.
     pub(crate) history: History,
+    /// Tells the log.
+    pub(crate) availability: Availability,
     observer: Arc<dyn StoreObserver>,
     /// Of an embedded database.
     files: Option<Files>,
@@ -54,7 +57,8 @@ impl Condition {
     /// `files`: those of an embedded database that is open.
     pub(crate) fn new(observer: Arc<dyn StoreObserver>, files: Option<Files>, history: History) -> Self {
         let looked_at = AtomicU64::new(0);
-        Self { history, observer, files, opened: Instant::now(), looked_at, state: Mutex::default() }
+        let availability = Availability::default();
+        Self { history, availability, observer, files, opened: Instant::now(), looked_at, state: Mutex::default() }
     }
 
     /// Who measures the store.
@@ -171,10 +175,14 @@ impl Condition {
         Ok(())
     }
 
-    /// A connection could not be opened.
-    pub(crate) fn could_not_connect(&self, access: Access, error: &OpenError) {
-        if error.is_malformed() {
-            self.failed(access, Outage::Malformed);
+    /// A connection was opened, or could not be.
+    pub(crate) fn connected<T>(&self, access: Access, outcome: &Result<T, OpenError>) {
+        match outcome {
+            Ok(_) => self.availability.back(Part::Connections),
+            Err(error) if error.is_malformed() => self.failed(access, Outage::Malformed),
+            // The files have told.
+            Err(_) if self.refusal(Access::Read).is_some() => {}
+            Err(error) => self.availability.lost(Part::Connections, &error.to_string()),
         }
     }
 
@@ -233,17 +241,13 @@ impl Condition {
             }
         };
         state.latest = found;
-        let before = std::mem::replace(&mut state.outage, found);
+        state.outage = found;
         drop(state);
         match found {
-            // These tell by themselves.
+            // These have lines of their own.
             Some(Outage::FileGone | Outage::Malformed | Outage::Rewound) => {}
-            Some(outage) if before != found => {
-                let reason = outage.reason();
-                log::error!("the database accepts no changes ({reason}): they are refused until it does");
-            }
-            None if before.is_some() => log::info!("the database accepts changes again"),
-            _ => {}
+            Some(outage) => self.availability.lost(Part::Changes, outage.reason()),
+            None => self.availability.back(Part::Changes),
         }
     }
 }

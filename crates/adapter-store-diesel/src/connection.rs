@@ -175,8 +175,7 @@ impl Manager {
     fn open(&self) -> Result<AnyConnection, OpenError> {
         let connection = AnyConnection::open_existing(&self.url, self.access);
         self.condition.look_at_files(self.access).map_err(OpenError::connect)?;
-        let mut connection =
-            connection.inspect_err(|error| self.condition.could_not_connect(self.access, error))?;
+        let mut connection = connection?;
         self.condition.check_history(&mut connection).map_err(OpenError::connect)?;
         Ok(connection)
     }
@@ -187,7 +186,9 @@ impl ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Session, OpenError> {
-        let mut connection = self.open().inspect_err(|_| {
+        let opened = self.open();
+        self.condition.connected(self.access, &opened);
+        let mut connection = opened.inspect_err(|_| {
             self.failed.fetch_add(1, Ordering::Relaxed);
         })?;
         let failures = Failures::default();
@@ -277,7 +278,7 @@ impl ConnectionPool {
     pub(crate) fn reconnect(&self, session: &mut Session) -> Result<(), StoreError> {
         let reopened = self.manager.connect();
         *session = reopened.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        log::info!("connected to the database again");
+        log::debug!("connected to the database again");
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod audit_chain;
+mod availability;
 mod batched;
 mod condition;
 mod config;

@@ -144,3 +144,123 @@ fn a_database_file_that_is_gone() {
     let usual = installation.serve(&[]);
     usual.stop("TERM");
 }
+
+/// Loses the latest deposit, as a failover to a copy that lagged behind would: every connection to a server is a new one.
+fn rewind(installation: &Installation) {
+    installation.tamper(
+        "DELETE FROM entries WHERE movement = (SELECT max(number) FROM movements);
+         UPDATE balances SET last_movement = last_movement - 1, available = available - 200, deposited = deposited - 200
+             WHERE last_movement > 0;
+         DELETE FROM movements WHERE number = (SELECT max(number) FROM movements)",
+    );
+    if !installation.is_embedded() {
+        installation.tamper(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        );
+    }
+}
+
+#[test]
+fn commits_that_vanish_stop_changes_until_an_operator_accepts_that() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&TELLS);
+    let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+    for (key, amount) in [("first", 100), ("second", 200)] {
+        let deposit = json!({"amount": amount});
+        let got = post("/sandbox/v1/balance/deposit", &deposit).token(&token).key(key).send_to(&running.base_url);
+        assert!([200, 201].contains(&got.status), "{got:?}");
+    }
+    installation.succeed(&["check"]);
+    rewind(&installation);
+    let began = Instant::now();
+    while add_category(&running, &token, "meanwhile").status != 503 || figure(&running, "kopeck_database_rewound") == 0 {
+        assert!(began.elapsed() < PATIENCE, "{}", installation.log());
+    }
+    let told = comes_to(&running, "commits are missing: see kopeck check");
+    assert_eq!(told["status"], "not ready");
+    assert_eq!(get("/v1/balance").token(&token).send_to(&running.base_url).status, 200, "reads are served");
+    let log = installation.log();
+    assert!(log.contains("the database was rewound") && log.contains("movement 2 of partner"), "{log}");
+    let checked = || installation.run(&["check"]);
+    let began = Instant::now();
+    // The process has noted it in the database.
+    while checked().status.success() {
+        assert!(began.elapsed() < PATIENCE, "`check` does not say it");
+    }
+    assert!(String::from_utf8(checked().stdout).unwrap().contains("the database was rewound"));
+
+    // No restart accepts it.
+    running.stop("TERM");
+    let running = installation.serve(&TELLS);
+    comes_to(&running, "commits are missing: see kopeck check");
+    gets_503_with_retry_after(&add_category(&running, &token, "meanwhile"));
+    let accepted = installation.succeed(&["check", "--accept-history"]);
+    assert!(accepted.contains("accepted: movement 2 of partner"), "{accepted}");
+    comes_to(&running, "ready");
+    assert_eq!(figure(&running, "kopeck_database_rewound"), 0);
+    assert_eq!(add_category(&running, &token, "afterwards").status, 201);
+    let entries = installation.succeed(&["audit", "list", "--action", "database.accept_history", "--json"]);
+    assert!(entries.contains("movement 2 of partner"), "{entries}");
+
+    let deposit = json!({"amount": 200});
+    post("/sandbox/v1/balance/deposit", &deposit).token(&token).key("third").send_to(&running.base_url);
+    rewind(&installation);
+    comes_to(&running, "commits are missing: see kopeck check");
+    running.stop("TERM");
+    let running = installation.serve(&[&TELLS[..], &["--accept-history"]].concat());
+    comes_to(&running, "ready");
+    assert_eq!(add_category(&running, &token, "with the option").status, 201);
+}
+
+#[test]
+fn a_database_file_that_is_damaged() {
+    for (end, length) in [("", 4096 * 3), ("-wal", 0)] {
+        let installation = Installation::embedded();
+        let partner = installation.create_partner(&["--sealing", "optional"]);
+        let running = installation.serve(&TELLS);
+        let login = login(&running, &partner);
+        let token = login.nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+        assert_eq!(add_category(&running, &token, "before").status, 201);
+        let path = installation.path().join(format!("kopeck.sqlite{end}"));
+        std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(length).unwrap();
+        gets_503_with_retry_after(&add_category(&running, &token, "meanwhile"));
+        comes_to(&running, "its file is damaged: restore it and restart");
+        gets_503_with_retry_after(&get("/v1/categories").token(&token).send_to(&running.base_url));
+        assert_eq!(figure(&running, "kopeck_database_up"), 0);
+        assert!(figure(&running, r#"kopeck_database_failures_total{reason="malformed"}"#) >= 2);
+        assert!(installation.log().contains("the database file is damaged"), "{}", installation.log());
+    }
+}
+
+/// One line for the beginning and one for the end, whatever runs in the process; loops name themselves.
+#[test]
+fn the_log_of_a_database_that_is_away_and_comes_back() {
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    for workers in [&["--no-workers"][..], &[]] {
+        let running = installation.serve(&[&TELLS[..], workers].concat());
+        let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+        installation.allow_connections(false);
+        while add_category(&running, &token, "away").status != 503 {}
+        let has = |words: &str| installation.log().contains(words);
+        let began = Instant::now();
+        while !has("database unavailable reason=") || (workers.is_empty() && !has("job loop failed loop=bank_feed")) {
+            let _ = add_category(&running, &token, "away");
+            assert!(began.elapsed() < PATIENCE, "{}", installation.log());
+        }
+        installation.allow_connections(true);
+        let began = Instant::now();
+        while !has("database available again after=")
+            || (workers.is_empty() && !has("job loop recovered loop=bank_feed"))
+        {
+            let _ = get("/v1/categories").token(&token).send_to(&running.base_url);
+            assert!(began.elapsed() < PATIENCE, "{}", installation.log());
+        }
+        comes_to(&running, "ready");
+        let log = installation.log();
+        assert_eq!(log.matches("database unavailable").count(), 1, "{log}");
+        assert_eq!(log.matches("job loop failed loop=bank_feed").count(), usize::from(workers.is_empty()), "{log}");
+    }
+}
