@@ -246,7 +246,7 @@ impl History {
         match self.look(connection)? {
             Finding::Whole => {
                 self.is_rewound.store(false, Ordering::Release);
-                log::warn!("the history of the database is accepted or whole again: changes are accepted");
+                log::warn!("the history of the database is whole, or was accepted: it takes changes");
                 Ok(false)
             }
             Finding::Rewound { is_noted: true, .. } => Ok(false),

@@ -93,13 +93,20 @@ fn is_file_error(message: &str) -> bool {
 /// Whether the statement itself is wrong, so that no retry helps: it names a place in its text, or breaks a rule that is
 /// written down in the schema.
 pub(crate) fn is_fault(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
-    const FAULTS: [&str; 6] = [
+    const FAULTS: [&str; 12] = [
         "the audit log is append-only",
         "permission denied",
+        // Class 22: the data of the statement.
         "value too long",
         "invalid ",
         "division by",
         "null ",
+        "character with byte sequence",
+        "unsupported Unicode escape sequence",
+        "malformed ",
+        "requested character ",
+        "negative substring length",
+        "cannot cast jsonb ",
     ];
     let message = info.message();
     info.statement_position().is_some()

@@ -94,6 +94,14 @@ fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute(LOG)
 }
 
+/// Tables and views, but for SQLite's own.
+pub(crate) fn tables(connection: &mut SqliteConnection) -> QueryResult<Vec<String>> {
+    sql::<Text>(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name",
+    )
+    .load(connection)
+}
+
 /// Carries the log over into the file whenever it has so many bytes, and lets it have no more afterwards. If it `shortens`,
 /// also at once, as far as there is space for it, and empties it; readers are not waited for.
 pub(crate) fn fit_log(connection: &mut SqliteConnection, bytes: u64, shortens: bool) -> QueryResult<()> {

@@ -115,7 +115,7 @@ fn notices(url: &str) -> i64 {
 fn wait_for_notice(test: &TestStore) {
     let began = Instant::now();
     while notices(&test.url) == 0 {
-        // The plain store probes when it is asked.
+        // The plain store probes at a look at its outage.
         assert_eq!(test.store.outage(), Some(Outage::Rewound));
         assert!(began.elapsed() < PATIENCE, "there is no notice");
         thread::sleep(Duration::from_millis(5));
@@ -214,7 +214,7 @@ fn prune_all(store: &TestStore) {
     }
 }
 
-/// What is committed after an operator has accepted a history is asked for again.
+/// Commits after an acceptance are landmarks again.
 #[test]
 fn a_second_time_is_noticed_too() {
     let (place, wall) = (Kind::Sqlite.migrated_place(), wall());

@@ -14,6 +14,7 @@ mod certificates;
 mod corrupt;
 mod encryption;
 mod erasure;
+mod foreign;
 mod history;
 mod life;
 mod malformed;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::bare::{Call, Got, fresh_nonce, get, login_call, post};
+use crate::calls::virtual_order;
 use crate::process::{Installation, PartnerSecrets, Running};
 
 const TELLS: [&str; 2] = ["--operations-listen", "127.0.0.1:0"];
@@ -51,16 +52,11 @@ fn figure(running: &Running, name: &str) -> u64 {
     line.parse().unwrap()
 }
 
-/// A process that cannot write a byte into a file, and then can.
-#[test]
-fn a_disk_that_takes_nothing_and_then_does() {
-    let installation = Installation::embedded();
-    let partner = installation.create_partner(&["--sealing", "optional"]);
-    let server = installation.command(&[&["serve", "--listen", "127.0.0.1:0"], &TELLS[..]].concat());
-    // Or the first byte would end it.
+/// The command after `first`, which has a shell ignore SIGXFSZ: or the first byte would end the process.
+fn by_a_shell(server: &Command, first: &str) -> Command {
     let mut command = Command::new("sh");
     command
-        .args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
+        .args(["-c", &format!("{first}; exec \"$0\" \"$@\"")])
         .arg(server.get_program())
         .args(server.get_args());
     for (name, value) in server.get_envs() {
@@ -69,7 +65,16 @@ fn a_disk_that_takes_nothing_and_then_does() {
             None => command.env_remove(name),
         };
     }
-    let running = installation.start_command(command);
+    command
+}
+
+/// A process that cannot write a byte into a file, and then can.
+#[test]
+fn a_disk_that_takes_nothing_and_then_does() {
+    let installation = Installation::embedded();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let server = installation.command(&[&["serve", "--listen", "127.0.0.1:0"], &TELLS[..]].concat());
+    let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ"));
     let login = login(&running, &partner);
     let token = login.clone().nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
     assert_eq!(add_category(&running, &token, "before").status, 201);
@@ -149,7 +154,7 @@ fn a_database_file_that_is_gone() {
 fn rewind(installation: &Installation) {
     installation.tamper(
         "DELETE FROM entries WHERE movement = (SELECT max(number) FROM movements);
-         UPDATE balances SET last_movement = last_movement - 1, available = available - 200, deposited = deposited - 200
+         UPDATE balances SET last_movement = last_movement - 1, available = available - 200, deposited = deposited + 200
              WHERE last_movement > 0;
          DELETE FROM movements WHERE number = (SELECT max(number) FROM movements)",
     );
@@ -262,5 +267,55 @@ fn the_log_of_a_database_that_is_away_and_comes_back() {
         let log = installation.log();
         assert_eq!(log.matches("database unavailable").count(), 1, "{log}");
         assert_eq!(log.matches("job loop failed loop=bank_feed").count(), usize::from(workers.is_empty()), "{log}");
+    }
+}
+
+/// After a SIGKILL, as a power cut or an out-of-memory killer does it while the disk is full.
+#[test]
+fn a_start_on_a_full_disk_serves_reads() {
+    let installation = Installation::embedded();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let mut running = installation.serve(&TELLS);
+    let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+    assert_eq!(add_category(&running, &token, "before").status, 201);
+    let ordered = post("/v1/order/virtualcards", &virtual_order(1, 0)).token(&token).key("order");
+    ordered.send_to(&running.base_url);
+    running.kill();
+
+    let server = installation.command(&[&["serve", "--listen", "127.0.0.1:0"], &TELLS[..]].concat());
+    let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ; ulimit -f 0"));
+    let listed = get("/v1/categories").token(&token).send_to(&running.base_url);
+    assert_eq!(listed.status, 200, "{listed:?}");
+    gets_503_with_retry_after(&add_category(&running, &token, "meanwhile"));
+    let bought = post("/sandbox/v1/balance/deposit", &json!({"amount": 1})).token(&token).key("deposit");
+    gets_503_with_retry_after(&bought.send_to(&running.base_url));
+    running.limit_files(None);
+    comes_to(&running, "ready");
+    assert_eq!(add_category(&running, &token, "meanwhile").status, 201);
+}
+
+/// The simulator's own database fails as the service's does.
+#[test]
+fn a_purchase_on_a_full_disk_is_told_to_come_again() {
+    let installation = Installation::embedded();
+    let partner = installation.create_partner(&["--sealing", "optional", "--deposit", "100000000"]);
+    let server = installation.command(&[&["serve", "--listen", "127.0.0.1:0", "--processing-delay", "0s"], &TELLS[..]].concat());
+    let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ"));
+    let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+    let ordered = post("/v1/order/virtualcards", &virtual_order(1, 5_000)).token(&token).key("order");
+    assert_eq!(ordered.send_to(&running.base_url).status, 202);
+    let began = Instant::now();
+    let card = loop {
+        let listed = get("/v1/cards").token(&token).send_to(&running.base_url).json();
+        if let Some(id) = listed["data"][0]["idCard"].as_str() {
+            break id.to_owned();
+        }
+        assert!(began.elapsed() < PATIENCE, "{listed}");
+    };
+    running.limit_files(Some(0));
+    for key in ["one", "two", "three"] {
+        let purchase = json!({"amount": 100, "place": "shop"});
+        let call = post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase).token(&token).key(key);
+        gets_503_with_retry_after(&call.send_to(&running.base_url));
     }
 }

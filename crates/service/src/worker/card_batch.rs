@@ -324,7 +324,7 @@ fn next_without_verdict<K: Kind>(
     {
         log::error!(card:% = item.card, reason:% = reason; "the bank's verdict on a card cannot be booked");
     }
-    // Whoever calls the bank tells whether it is away.
+    // The gateway logs an outage of the bank.
     let level = match reason {
         NoVerdict::NotSent(_) | NoVerdict::NoAnswer(_) => log::Level::Debug,
         _ => log::Level::Warn,
