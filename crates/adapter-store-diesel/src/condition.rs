@@ -205,6 +205,11 @@ impl Condition {
         }
     }
 
+    /// Whether changes are refused until a probe has settled what the database is.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.history.is_rewound() || self.files.as_ref().is_some_and(Files::is_suspect)
+    }
+
     /// Whether a probe is to begin. The caller begins it.
     pub(crate) fn begin_probe(&self) -> bool {
         self.begin_probe_at(self.now())
@@ -212,8 +217,7 @@ impl Condition {
 
     fn begin_probe_at(&self, now: u64) -> bool {
         let mut state = self.lock();
-        let is_in_doubt = self.history.is_rewound() || self.files.as_ref().is_some_and(Files::is_suspect);
-        let begins = (state.latest.is_some() || is_in_doubt) && !state.is_probing && now >= state.next;
+        let begins = (state.latest.is_some() || self.is_in_doubt()) && !state.is_probing && now >= state.next;
         if begins {
             (state.is_probing, state.is_latest_new, state.next) = (true, false, now + BETWEEN_PROBES);
         }

@@ -5,7 +5,7 @@ use diesel::result::OptionalExtension;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::outage::{Outage, is_fault, outage_of};
+use crate::outage::{Outage, is_fault, outage_of, tells_of_damage};
 
 /// Why a store could not be opened or migrated.
 #[derive(Debug, thiserror::Error)]
@@ -75,8 +75,7 @@ impl OpenError {
 
     /// Whether the file of an embedded database is damaged.
     pub(crate) fn is_malformed(&self) -> bool {
-        let Self::Connect(message) = self else { return false };
-        outage_of(&DatabaseErrorKind::Unknown, message) == Some(Outage::Malformed)
+        matches!(self, Self::Connect(message) if tells_of_damage(message))
     }
 
     /// Of a migration that cannot be found or applied.

@@ -22,8 +22,8 @@ use crate::connection::AnyConnection;
 use crate::convert::AsKey;
 use crate::dialect;
 use crate::error::{OpenError, Stored};
-use crate::schema::{audit_chains, history_notices, movements};
-use crate::sql_types::UtcTimestamp;
+use crate::schema::{audit_chains, history_notices, movements, partners};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, binds};
 
 /// The most landmarks. The oldest go first: the latest commits are the first to be missing.
@@ -78,10 +78,17 @@ impl Landmark {
                     .get_result(connection)
                     .optional()
                     .stored()?;
-                Ok(found == Some(*at))
+                // The books of a partner may go with it. Entries tell of a rewind to before the partner.
+                Ok(found == Some(*at) || (found.is_none() && !is_partner_there(connection, *partner)?))
             }
         }
     }
+}
+
+fn is_partner_there(connection: &mut AnyConnection, partner: PartnerId) -> Result<bool, StoreError> {
+    let found: Option<Id> =
+        partners::table.find(partner.key()).select(partners::id).get_result(connection).optional().stored()?;
+    Ok(found.is_some())
 }
 
 /// An entry that was pruned lies before the mark at which its chain begins.

@@ -85,6 +85,12 @@ pub(crate) fn outage_of(kind: &DatabaseErrorKind, message: &str) -> Option<Outag
     known.map(|(_, outage)| *outage).or_else(|| is_file_error(message).then_some(Outage::Io))
 }
 
+/// Whether SQLite says, behind words of ours, that its file is damaged.
+pub(crate) fn tells_of_damage(message: &str) -> bool {
+    let damaged = OF_SQLITE.iter().filter(|(_, outage)| *outage == Outage::Malformed);
+    damaged.into_iter().any(|(words, _)| message.contains(words))
+}
+
 /// Whether PostgreSQL could not do something with a file, such as `could not read block 3 in file "base/5/1": …`.
 fn is_file_error(message: &str) -> bool {
     message.starts_with("could not ") && [" file ", " directory "].iter().any(|word| message.contains(word))

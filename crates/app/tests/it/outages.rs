@@ -284,7 +284,7 @@ fn a_start_on_a_full_disk_serves_reads() {
 
     let server = installation.command(&[&["serve", "--listen", "127.0.0.1:0"], &TELLS[..]].concat());
     // SQLite needs 32 KiB for the index of its log, which it had before.
-    let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ; ulimit -f 64"));
+    let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ; ulimit -S -f 64"));
     let listed = get("/v1/categories").token(&token).send_to(&running.base_url);
     assert_eq!(listed.status, 200, "{listed:?}");
     gets_503_with_retry_after(&add_category(&running, &token, "meanwhile"));
