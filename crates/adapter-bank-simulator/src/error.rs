@@ -59,7 +59,8 @@ impl SimulatorError {
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Pool(_) => true,
-            Self::Store(StoreError::DatabaseError(_, info)) | Self::Commit(StoreError::DatabaseError(_, info)) => {
+            Self::Store(StoreError::DatabaseError(_, info))
+            | Self::Commit(StoreError::DatabaseError(_, info)) => {
                 PASSING.iter().any(|start| info.message().starts_with(start))
             }
             _ => false,

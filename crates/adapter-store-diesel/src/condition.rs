@@ -58,7 +58,15 @@ impl Condition {
     pub(crate) fn new(observer: Arc<dyn StoreObserver>, files: Option<Files>, history: History) -> Self {
         let looked_at = AtomicU64::new(0);
         let availability = Availability::default();
-        Self { history, availability, observer, files, opened: Instant::now(), looked_at, state: Mutex::default() }
+        Self {
+            history,
+            availability,
+            observer,
+            files,
+            opened: Instant::now(),
+            looked_at,
+            state: Mutex::default(),
+        }
     }
 
     /// Who measures the store.

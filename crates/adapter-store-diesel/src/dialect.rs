@@ -201,7 +201,9 @@ pub fn scrub(url: &str) -> Result<bool, OpenError> {
 /// # Errors
 /// [`OpenError::NotOwner`] if it may not, or that of the connection.
 pub fn check_may_rewrite(url: &str) -> Result<(), OpenError> {
-    let AnyConnection::Postgres(mut pg) = AnyConnection::open_existing(url, Access::Read)? else { return Ok(()) };
+    let AnyConnection::Postgres(mut pg) = AnyConnection::open_existing(url, Access::Read)? else {
+        return Ok(());
+    };
     let may = postgres::may_rewrite(&mut pg).map_err(OpenError::connect)?;
     if may { Ok(()) } else { Err(OpenError::NotOwner) }
 }

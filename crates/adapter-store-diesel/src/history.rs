@@ -86,8 +86,12 @@ impl Landmark {
 }
 
 fn is_partner_there(connection: &mut AnyConnection, partner: PartnerId) -> Result<bool, StoreError> {
-    let found: Option<Id> =
-        partners::table.find(partner.key()).select(partners::id).get_result(connection).optional().stored()?;
+    let found: Option<Id> = partners::table
+        .find(partner.key())
+        .select(partners::id)
+        .get_result(connection)
+        .optional()
+        .stored()?;
     Ok(found.is_some())
 }
 
@@ -97,8 +101,7 @@ fn is_entry_there(connection: &mut AnyConnection, head: &Head) -> Result<bool, S
         return Ok(hash == head.hash.as_bytes());
     }
     let is_pruned = |mark: &kopeck_audit::Mark| {
-        mark.kind == MarkKind::Beginning
-            && (mark.head.number > head.number || mark.head == *head)
+        mark.kind == MarkKind::Beginning && (mark.head.number > head.number || mark.head == *head)
     };
     Ok(marks(connection, head.chain)?.iter().any(is_pruned))
 }
@@ -162,7 +165,10 @@ struct Notice {
 enum Finding {
     Whole,
     /// What is missing, and whether a notice of it stands in the database.
-    Rewound { detail: String, is_noted: bool },
+    Rewound {
+        detail: String,
+        is_noted: bool,
+    },
 }
 
 impl History {

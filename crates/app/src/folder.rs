@@ -255,7 +255,11 @@ impl DataFolder {
 fn is_database(file: &Path) -> anyhow::Result<bool> {
     match std::fs::metadata(file) {
         Ok(found) if found.is_dir() => {
-            bail!("the database {} is a folder: name a file in it, such as {}/kopeck.sqlite", file.display(), file.display())
+            bail!(
+                "the database {} is a folder: name a file in it, such as {}/kopeck.sqlite",
+                file.display(),
+                file.display()
+            )
         }
         Ok(found) => Ok(found.len() > 0),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),

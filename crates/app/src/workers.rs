@@ -82,9 +82,7 @@ impl Workers {
         })?;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
-            repeat("bank_feed", FEED_POLL_INTERVAL, stop, heartbeat, |stopping| {
-                follower.run_once(stopping)
-            });
+            repeat("bank_feed", FEED_POLL_INTERVAL, stop, heartbeat, |stopping| follower.run_once(stopping));
             if let Err(error) = follower.release() {
                 log::debug!(error:% = error; "the lease of the bank's feed ends by itself");
             }

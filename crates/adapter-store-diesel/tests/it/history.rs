@@ -43,7 +43,8 @@ fn deposit(store: &dyn Store, reference: &str) -> Result<(), StoreError> {
     let reference = TransferReference::parse(reference).unwrap();
     write(store, move |unit| {
         let kind = MovementKind::Deposit;
-        let movement = Movement::new(kind, Reference::Transfer(reference.clone()), Kopecks::new(500)).unwrap();
+        let movement =
+            Movement::new(kind, Reference::Transfer(reference.clone()), Kopecks::new(500)).unwrap();
         let sheet = unit.ledger().sheet(PARTNER)?.unwrap();
         unit.ledger().book(PARTNER, &movement, sheet.balances.after(&movement).unwrap(), NOW)
     })
@@ -186,7 +187,8 @@ fn what_takes_nothing_away_is_no_alarm(kind: Kind) {
         let undone: Result<(), StoreError> = write(&test, move |unit| {
             let reference = TransferReference::parse("undone").unwrap();
             let movement =
-                Movement::new(MovementKind::Deposit, Reference::Transfer(reference), Kopecks::new(1)).unwrap();
+                Movement::new(MovementKind::Deposit, Reference::Transfer(reference), Kopecks::new(1))
+                    .unwrap();
             let sheet = unit.ledger().sheet(PARTNER)?.unwrap();
             unit.ledger().book(PARTNER, &movement, sheet.balances.after(&movement).unwrap(), NOW)?;
             Err(StoreError::Failed("changed its mind".to_owned()))
@@ -228,7 +230,8 @@ fn a_second_time_is_noticed_too() {
     let store = BatchedStore::open(settings).unwrap();
     write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
     let lose = |number: u32| {
-        let statements = "DROP TRIGGER IF EXISTS audit_entries_no_delete; DELETE FROM audit_entries WHERE number = ";
+        let statements =
+            "DROP TRIGGER IF EXISTS audit_entries_no_delete; DELETE FROM audit_entries WHERE number = ";
         kopeck_adapter_store_diesel::testing::tamper(&place.url(), &format!("{statements}{number}"));
     };
     append(&store).unwrap();
@@ -256,7 +259,8 @@ fn a_database_that_is_replaced_by_an_older_copy() {
     let older = database.copy();
     let store = open();
     append(&store).unwrap();
-    let [name, copy] = [database.url(), older.url()].map(|url| url.split(['/', '?']).nth(3).unwrap().to_owned());
+    let [name, copy] =
+        [database.url(), older.url()].map(|url| url.split(['/', '?']).nth(3).unwrap().to_owned());
     let admin = database.url().replace(&name, "postgres");
     let mut server = PgConnection::establish(&admin).unwrap();
     server.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).unwrap();

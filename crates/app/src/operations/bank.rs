@@ -134,6 +134,9 @@ impl BankGateway for InstrumentedBank {
                 Ok(Verdict::Pending) => BankOutcome::Unknown,
                 Err(error) => of_error(error),
             });
+        }
+        // One that is lost among others is no outage.
+        if let Some(answer) = answers.iter().find(|answer| answer.is_ok()).or(answers.first()) {
             self.note(answer, of_error);
         }
         answers
@@ -144,7 +147,9 @@ impl BankGateway for InstrumentedBank {
     }
 
     fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
-        self.measured(&self.metrics.bank().issued_cards, of_error, || self.bank.issued_cards(key, skip, limit))
+        self.measured(&self.metrics.bank().issued_cards, of_error, || {
+            self.bank.issued_cards(key, skip, limit)
+        })
     }
 
     fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
@@ -157,7 +162,9 @@ impl BankGateway for InstrumentedBank {
         after: i64,
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
-        self.measured(&self.metrics.bank().transactions, of_error, || self.bank.transactions(number, after, limit))
+        self.measured(&self.metrics.bank().transactions, of_error, || {
+            self.bank.transactions(number, after, limit)
+        })
     }
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
@@ -173,5 +180,23 @@ impl BankGateway for InstrumentedBank {
         self.measured(&self.metrics.bank().registry, of_registry_error, || {
             self.bank.registry(period, after, limit)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_requests_in_a_row_without_a_response_are_an_outage() {
+        let mut outage = BankOutage::default();
+        let follow = |outage: &mut BankOutage, answered: bool| {
+            outage.follow((!answered).then_some(&"down" as &dyn Display));
+            outage.failed >= OUTAGE
+        };
+        let seen: Vec<bool> =
+            [false, true, false, false, false, true].map(|answered| follow(&mut outage, answered)).to_vec();
+        assert_eq!(seen, [false, false, false, true, true, false]);
+        assert!(outage.since.is_none());
     }
 }

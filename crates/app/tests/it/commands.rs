@@ -331,7 +331,9 @@ fn a_file_that_is_no_database_of_kopeck_is_refused() {
         ("folder", "is a folder: name a file in it, such as"),
     ] {
         let url = format!("sqlite://{}", folder.path().join(name).display());
-        for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["migrate"], &["check"], &["partner", "list"]] {
+        for command in
+            [&["serve", "--listen", "127.0.0.1:0"][..], &["migrate"], &["check"], &["partner", "list"]]
+        {
             let arguments = [command, &["--database-url", &url]].concat();
             let output = Installation::embedded().command(&arguments).output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();

@@ -171,16 +171,20 @@ fn commits_that_vanish_stop_changes_until_an_operator_accepts_that() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&TELLS);
-    let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+    let token =
+        login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
     for (key, amount) in [("first", 100), ("second", 200)] {
         let deposit = json!({"amount": amount});
-        let got = post("/sandbox/v1/balance/deposit", &deposit).token(&token).key(key).send_to(&running.base_url);
+        let got =
+            post("/sandbox/v1/balance/deposit", &deposit).token(&token).key(key).send_to(&running.base_url);
         assert!([200, 201].contains(&got.status), "{got:?}");
     }
     installation.succeed(&["check"]);
     rewind(&installation);
     let began = Instant::now();
-    while add_category(&running, &token, "meanwhile").status != 503 || figure(&running, "kopeck_database_rewound") == 0 {
+    while add_category(&running, &token, "meanwhile").status != 503
+        || figure(&running, "kopeck_database_rewound") == 0
+    {
         assert!(began.elapsed() < PATIENCE, "{}", installation.log());
     }
     let told = comes_to(&running, "commits are missing: see kopeck check");
@@ -246,12 +250,15 @@ fn the_log_of_a_database_that_is_away_and_comes_back() {
     let partner = installation.create_partner(&["--sealing", "optional"]);
     for workers in [&["--no-workers"][..], &[]] {
         let running = installation.serve(&[&TELLS[..], workers].concat());
-        let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+        let token =
+            login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
         installation.allow_connections(false);
         while add_category(&running, &token, "away").status != 503 {}
         let has = |words: &str| installation.log().contains(words);
         let began = Instant::now();
-        while !has("database unavailable reason=") || (workers.is_empty() && !has("job loop failed loop=bank_feed")) {
+        while !has("database unavailable reason=")
+            || (workers.is_empty() && !has("job loop failed loop=bank_feed"))
+        {
             let _ = add_category(&running, &token, "away");
             assert!(began.elapsed() < PATIENCE, "{}", installation.log());
         }
@@ -266,7 +273,11 @@ fn the_log_of_a_database_that_is_away_and_comes_back() {
         comes_to(&running, "ready");
         let log = installation.log();
         assert_eq!(log.matches("database unavailable").count(), 1, "{log}");
-        assert_eq!(log.matches("job loop failed loop=bank_feed").count(), usize::from(workers.is_empty()), "{log}");
+        assert_eq!(
+            log.matches("job loop failed loop=bank_feed").count(),
+            usize::from(workers.is_empty()),
+            "{log}"
+        );
     }
 }
 
@@ -276,7 +287,8 @@ fn a_start_on_a_full_disk_serves_reads() {
     let installation = Installation::embedded();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let mut running = installation.serve(&TELLS);
-    let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+    let token =
+        login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
     assert_eq!(add_category(&running, &token, "before").status, 201);
     let ordered = post("/v1/order/virtualcards", &virtual_order(1, 0)).token(&token).key("order");
     ordered.send_to(&running.base_url);
@@ -300,9 +312,11 @@ fn a_start_on_a_full_disk_serves_reads() {
 fn a_purchase_on_a_full_disk_gets_503() {
     let installation = Installation::embedded();
     let partner = installation.create_partner(&["--sealing", "optional", "--deposit", "100000000"]);
-    let server = installation.command(&[&["serve", "--listen", "127.0.0.1:0", "--processing-delay", "0s"], &TELLS[..]].concat());
+    let server = installation
+        .command(&[&["serve", "--listen", "127.0.0.1:0", "--processing-delay", "0s"], &TELLS[..]].concat());
     let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ"));
-    let token = login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
+    let token =
+        login(&running, &partner).nonce(&fresh_nonce()).send_to(&running.base_url).text_of("accessToken");
     let ordered = post("/v1/order/virtualcards", &virtual_order(1, 5_000)).token(&token).key("order");
     assert_eq!(ordered.send_to(&running.base_url).status, 202);
     let began = Instant::now();
