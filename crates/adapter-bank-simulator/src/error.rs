@@ -44,3 +44,46 @@ pub enum SimulatorError {
     #[error("the bank has no card numbers left")]
     OutOfNumbers,
 }
+
+/// SQLite's messages of trouble that passes: the disk is full, read-only or fails, another process has the file locked.
+const PASSING: [&str; 5] = [
+    "database or disk is full",
+    "attempt to write a readonly database",
+    "database is locked",
+    "disk I/O error",
+    "unable to open database file",
+];
+
+impl SimulatorError {
+    /// Whether the same is likely to succeed later.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Pool(_) => true,
+            Self::Store(StoreError::DatabaseError(_, info))
+            | Self::Commit(StoreError::DatabaseError(_, info)) => {
+                PASSING.iter().any(|start| info.message().starts_with(start))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::result::DatabaseErrorKind;
+    use kopeck_port_bank::sandbox::SandboxError;
+
+    use super::*;
+
+    #[test]
+    fn trouble_that_passes_is_no_failure_of_the_program() {
+        let of = |message: &str| {
+            let error = StoreError::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned()));
+            SandboxError::from(SimulatorError::Commit(error))
+        };
+        for message in PASSING {
+            assert!(matches!(of(message), SandboxError::Unreachable(_)), "{message}");
+        }
+        assert!(matches!(of("no such table: cards"), SandboxError::Failed(_)));
+    }
+}

@@ -75,7 +75,11 @@ impl SandboxControl for Simulator {
 
 impl From<SimulatorError> for SandboxError {
     fn from(error: SimulatorError) -> Self {
-        Self::Failed(error.to_string())
+        if error.is_passing() {
+            Self::Unreachable(error.to_string())
+        } else {
+            Self::Failed(error.to_string())
+        }
     }
 }
 

@@ -116,17 +116,24 @@ impl AuditWriter {
     }
 
     /// What became of the commit. After one that is not known to have come to pass the next entry begins a new chain.
-    pub(crate) fn end(&mut self, chain: &mut ChainPosition, settings: &AuditSettings, committed: bool) {
-        match self.next.take() {
-            _ if !committed => chain.head = None,
-            None => {}
-            Some(head) => {
-                if let Some(heads) = &settings.heads {
-                    heads.committed(&head);
-                }
-                chain.head = Some(head);
-            }
+    /// Returns how far the chain goes, if entries were committed.
+    pub(crate) fn end(
+        &mut self,
+        chain: &mut ChainPosition,
+        settings: &AuditSettings,
+        committed: bool,
+    ) -> Option<Head> {
+        let next = self.next.take();
+        if !committed {
+            chain.head = None;
+            return None;
         }
+        let head = next?;
+        if let Some(heads) = &settings.heads {
+            heads.committed(&head);
+        }
+        chain.head = Some(head.clone());
+        Some(head)
     }
 }
 

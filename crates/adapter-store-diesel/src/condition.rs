@@ -10,7 +10,11 @@ use std::time::Instant;
 
 use kopeck_port_store::{Access, StoreError};
 
+use crate::availability::{Availability, Part};
+use crate::connection::AnyConnection;
+use crate::error::OpenError;
 use crate::files::{DiskSpace, Files};
+use crate::history::History;
 use crate::observer::StoreObserver;
 use crate::outage::Outage;
 
@@ -23,6 +27,10 @@ const BETWEEN_MEASURES: u64 = 1_000;
 
 /// What is known of the database, shared by the threads of a store.
 pub(crate) struct Condition {
+    /// Whether commits are missing.
+    pub(crate) history: History,
+    /// Tells the log.
+    pub(crate) availability: Availability,
     observer: Arc<dyn StoreObserver>,
     /// Of an embedded database.
     files: Option<Files>,
@@ -47,9 +55,18 @@ struct State {
 
 impl Condition {
     /// `files`: those of an embedded database that is open.
-    pub(crate) fn new(observer: Arc<dyn StoreObserver>, files: Option<Files>) -> Self {
+    pub(crate) fn new(observer: Arc<dyn StoreObserver>, files: Option<Files>, history: History) -> Self {
         let looked_at = AtomicU64::new(0);
-        Self { observer, files, opened: Instant::now(), looked_at, state: Mutex::default() }
+        let availability = Availability::default();
+        Self {
+            history,
+            availability,
+            observer,
+            files,
+            opened: Instant::now(),
+            looked_at,
+            state: Mutex::default(),
+        }
     }
 
     /// Who measures the store.
@@ -63,10 +80,18 @@ impl Condition {
 
     /// Why nothing can be written at present.
     pub(crate) fn outage(&self) -> Option<Outage> {
-        if self.files.as_ref().is_some_and(Files::are_gone) {
-            Some(Outage::FileGone)
-        } else {
-            self.lock().outage
+        self.refusal(Access::Write).or_else(|| self.lock().outage)
+    }
+
+    /// Why units of work must not begin.
+    fn refusal(&self, access: Access) -> Option<Outage> {
+        let files = self.files.as_ref();
+        let of_files = files.and_then(Files::refusal);
+        match access {
+            Access::Read => of_files,
+            Access::Write => of_files
+                .or_else(|| files.is_some_and(Files::is_suspect).then_some(Outage::Malformed))
+                .or_else(|| self.history.is_rewound().then_some(Outage::Rewound)),
         }
     }
 
@@ -82,6 +107,13 @@ impl Condition {
 
     /// A statement of a thread with this access has failed.
     pub(crate) fn failed(&self, access: Access, outage: Outage) {
+        if let (Outage::Malformed, Some(files)) = (outage, &self.files) {
+            files.are_malformed();
+        }
+        self.note(access, outage);
+    }
+
+    fn note(&self, access: Access, outage: Outage) {
         self.observer.failed(access, outage);
         if access == Access::Write {
             let mut state = self.lock();
@@ -89,29 +121,77 @@ impl Condition {
         }
     }
 
-    /// Whether units of work may begin.
+    /// Whether transactions may begin.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if the files are gone.
+    /// [`StoreError::Unavailable`] if the files are gone or damaged.
     pub(crate) fn check_files(&self, access: Access) -> Result<(), StoreError> {
-        self.whole_files(access, Files::are_gone)
+        self.refuse(access, self.refusal(Access::Read))
     }
 
-    /// The same by a look now: whether a commit went where it will be found again, and whether a new connection
-    /// leads to the files that the others have.
+    /// Whether units of work may change something.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if the files are gone.
-    pub(crate) fn look_at_files(&self, access: Access) -> Result<(), StoreError> {
-        self.whole_files(access, |files| !files.look())
+    /// [`StoreError::Unavailable`] if the files may be damaged, or commits are missing.
+    pub(crate) fn check_changes(&self) -> Result<(), StoreError> {
+        self.refuse(Access::Write, self.refusal(Access::Write))
     }
 
-    fn whole_files(&self, access: Access, are_gone: impl Fn(&Files) -> bool) -> Result<(), StoreError> {
-        if self.files.as_ref().is_some_and(are_gone) {
-            self.failed(access, Outage::FileGone);
-            return Err(StoreError::Unavailable(Outage::FileGone.reason().to_owned()));
+    /// The same as [`Self::check_files`] by a look now: whether a commit went where it will be found again, and whether a new
+    /// connection leads to the files that the others have.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the files are gone or damaged, or, for changes, may be damaged.
+    pub(crate) fn look_at_files(&self, access: Access) -> Result<(), StoreError> {
+        let Some(files) = &self.files else { return Ok(()) };
+        files.look();
+        let suspicion = (access == Access::Write && files.is_suspect()).then_some(Outage::Malformed);
+        self.refuse(access, files.refusal().or(suspicion))
+    }
+
+    fn refuse(&self, access: Access, refusal: Option<Outage>) -> Result<(), StoreError> {
+        let Some(outage) = refusal else { return Ok(()) };
+        self.note(access, outage);
+        Err(StoreError::Unavailable(outage.reason().to_owned()))
+    }
+
+    /// Finds out whether files that may be damaged are, by `check`.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if they are, or that of `check`.
+    pub(crate) fn settle_files(
+        &self,
+        check: impl FnOnce() -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        let Some(files) = self.files.as_ref().filter(|files| files.is_suspect()) else { return Ok(()) };
+        if check()? {
+            files.are_whole();
+        } else {
+            files.are_malformed();
+        }
+        self.check_files(Access::Write)
+    }
+
+    /// Looks whether the database to which this connection leads has what was committed before.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it cannot be read.
+    pub(crate) fn check_history(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        if !self.history.check(connection)? {
+            self.failed(Access::Write, Outage::Rewound);
         }
         Ok(())
+    }
+
+    /// A connection was opened, or could not be.
+    pub(crate) fn connected<T>(&self, access: Access, outcome: &Result<T, OpenError>) {
+        match outcome {
+            Ok(_) => self.availability.back(Part::Connections),
+            Err(error) if error.is_malformed() => self.failed(access, Outage::Malformed),
+            // The files have told.
+            Err(_) if self.refusal(Access::Read).is_some() => {}
+            Err(error) => self.availability.lost(Part::Connections, &error.to_string()),
+        }
     }
 
     /// Milliseconds since it was opened.
@@ -133,6 +213,11 @@ impl Condition {
         }
     }
 
+    /// Whether changes are refused until a probe has settled what the database is.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.history.is_rewound() || self.files.as_ref().is_some_and(Files::is_suspect)
+    }
+
     /// Whether a probe is to begin. The caller begins it.
     pub(crate) fn begin_probe(&self) -> bool {
         self.begin_probe_at(self.now())
@@ -140,7 +225,7 @@ impl Condition {
 
     fn begin_probe_at(&self, now: u64) -> bool {
         let mut state = self.lock();
-        let begins = state.latest.is_some() && !state.is_probing && now >= state.next;
+        let begins = (state.latest.is_some() || self.is_in_doubt()) && !state.is_probing && now >= state.next;
         if begins {
             (state.is_probing, state.is_latest_new, state.next) = (true, false, now + BETWEEN_PROBES);
         }
@@ -168,28 +253,27 @@ impl Condition {
             }
         };
         state.latest = found;
-        let before = std::mem::replace(&mut state.outage, found);
+        state.outage = found;
         drop(state);
         match found {
-            // The files tell by themselves.
-            Some(Outage::FileGone) => {}
-            Some(outage) if before != found => {
-                let reason = outage.reason();
-                log::error!("the database accepts no changes ({reason}): they are refused until it does");
-            }
-            None if before.is_some() => log::info!("the database accepts changes again"),
-            _ => {}
+            // These have lines of their own.
+            Some(Outage::FileGone | Outage::Malformed | Outage::Rewound) => {}
+            Some(outage) => self.availability.lost(Part::Changes, outage.reason()),
+            None => self.availability.back(Part::Changes),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use kopeck_port_system::fake::FakeClock;
+
     use super::*;
     use crate::observer::NoopObserver;
 
     fn condition() -> Condition {
-        Condition::new(Arc::new(NoopObserver), None)
+        let clock = Arc::new(FakeClock::starting_at(time::OffsetDateTime::UNIX_EPOCH));
+        Condition::new(Arc::new(NoopObserver), None, History::new(clock))
     }
 
     fn unavailable() -> Result<(), StoreError> {

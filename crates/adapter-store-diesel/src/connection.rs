@@ -105,6 +105,8 @@ pub(crate) struct Session {
     pub(crate) failures: Failures,
     /// The limit of the write-ahead log that this connection was set to, in bytes.
     pub(crate) log_limit: u64,
+    /// By this it is seen that another connection has changed an embedded database.
+    pub(crate) changes_of_others: i64,
     /// Whether the pool is to close the connection.
     pub(crate) is_broken: bool,
 }
@@ -173,7 +175,9 @@ impl Manager {
     fn open(&self) -> Result<AnyConnection, OpenError> {
         let connection = AnyConnection::open_existing(&self.url, self.access);
         self.condition.look_at_files(self.access).map_err(OpenError::connect)?;
-        connection
+        let mut connection = connection?;
+        self.condition.check_history(&mut connection).map_err(OpenError::connect)?;
+        Ok(connection)
     }
 }
 
@@ -182,14 +186,23 @@ impl ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Session, OpenError> {
-        let mut connection = self.open().inspect_err(|_| {
+        let opened = self.open();
+        self.condition.connected(self.access, &opened);
+        let mut connection = opened.inspect_err(|_| {
             self.failed.fetch_add(1, Ordering::Relaxed);
         })?;
         let failures = Failures::default();
         let next = get_default_instrumentation();
         connection.set_instrumentation(FailureRecorder { failures: failures.clone(), next });
         let chain = ChainPosition::default();
-        Ok(Session { connection, chain, failures, log_limit: u64::MAX, is_broken: false })
+        Ok(Session {
+            connection,
+            chain,
+            failures,
+            log_limit: u64::MAX,
+            changes_of_others: 0,
+            is_broken: false,
+        })
     }
 
     fn is_valid(&self, session: &mut Session) -> Result<(), OpenError> {
@@ -265,7 +278,7 @@ impl ConnectionPool {
     pub(crate) fn reconnect(&self, session: &mut Session) -> Result<(), StoreError> {
         let reopened = self.manager.connect();
         *session = reopened.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        log::info!("connected to the database again");
+        log::debug!("connected to the database again");
         Ok(())
     }
 

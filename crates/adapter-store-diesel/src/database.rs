@@ -2,18 +2,23 @@
 
 use std::sync::Arc;
 
+use diesel::result::Error;
 use kopeck_port_store::{Access, ColumnCipher, StoreError};
 use kopeck_port_system::Clock;
 use scheduled_thread_pool::ScheduledThreadPool;
 
 use crate::condition::Condition;
 use crate::config::{AuditSettings, StoreConfig};
-use crate::connection::{AnyConnection, ConnectionPool, PoolSettings, PoolState, PooledSession, Session};
+use crate::connection::{
+    AnyConnection, ConnectionPool, PoolSettings, PoolState, PooledSession, Session, sqlite,
+};
 use crate::dialect;
 use crate::dialect::migrations::missing_migrations;
-use crate::error::OpenError;
+use crate::error::{OpenError, Stored};
 use crate::feed_signal::FeedSignal;
 use crate::files::Files;
+use crate::history::History;
+use crate::outage::{Outage, outage_of};
 
 /// What the transactions of a store share.
 pub(crate) struct Database {
@@ -26,6 +31,7 @@ pub(crate) struct Database {
     pub(crate) feed: Option<FeedSignal>,
     read: ConnectionPool,
     write: ConnectionPool,
+    url: String,
 }
 
 impl Database {
@@ -38,7 +44,8 @@ impl Database {
             return Err(OpenError::NotMigrated(missing));
         }
         let files = url.strip_prefix("sqlite://").map(Files::opened);
-        let condition = Arc::new(Condition::new(Arc::clone(&config.observer), files));
+        let history = History::new(Arc::clone(&config.clock));
+        let condition = Arc::new(Condition::new(Arc::clone(&config.observer), files, history));
         let threads = if config.is_server() { 3 } else { 1 };
         let threads =
             ScheduledThreadPool::builder().num_threads(threads).thread_name_pattern("store-connect");
@@ -55,6 +62,7 @@ impl Database {
             read: pool(Access::Read, config.readers()),
             write: pool(Access::Write, config.writers()),
             condition,
+            url: url.clone(),
         });
         let session = database.session(Access::Write);
         // SQLite removes its log with the last connection, so the pool has one before this one is closed.
@@ -88,6 +96,37 @@ impl Database {
         self.pool(access).reconnect(session)
     }
 
+    /// Looks whether commits are missing, if another connection has changed the file of an embedded database. A transaction
+    /// has to be open.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub(crate) fn check_history(&self, session: &mut Session) -> Result<(), StoreError> {
+        let changes = dialect::changes_of_others(&mut session.connection).stored()?;
+        if std::mem::replace(&mut session.changes_of_others, changes) != changes {
+            self.condition.check_history(&mut session.connection)?;
+        }
+        Ok(())
+    }
+
+    /// Finds out, within a writing transaction, whether the database is what it was, if that is in doubt. Returns whether there
+    /// is something to commit.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it is not, or cannot be read.
+    pub(crate) fn settle(&self, connection: &mut AnyConnection) -> Result<bool, StoreError> {
+        self.condition.settle_files(|| check_pages(&self.url))?;
+        if !self.condition.history.is_rewound() {
+            return Ok(false);
+        }
+        let is_noted = self.condition.history.settle(connection)?;
+        if !self.condition.history.is_rewound() && dialect::may_pass(connection) {
+            // Others may lead to a server that was a primary once.
+            self.renew_connections();
+        }
+        Ok(is_noted)
+    }
+
     /// Leaves all connections to themselves, because a silent server may never answer on them.
     pub(crate) fn renew_connections(&self) {
         self.read.renew();
@@ -111,5 +150,27 @@ impl Database {
 
     pub(crate) fn connections(&self, access: Access) -> PoolState {
         self.pool(access).state()
+    }
+}
+
+/// Whether all pages of an embedded database can be read. A connection of its own has none of them in memory.
+///
+/// # Errors
+/// [`StoreError`] if that cannot be found out now.
+fn check_pages(url: &str) -> Result<bool, StoreError> {
+    let opened = AnyConnection::open_existing(url, Access::Read);
+    let checked = match opened {
+        Ok(AnyConnection::Sqlite(mut sqlite)) => sqlite::check_pages(&mut sqlite),
+        Ok(AnyConnection::Postgres(_)) => return Ok(true),
+        Err(error) if error.is_malformed() => return Ok(false),
+        Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+    };
+    match checked {
+        Err(Error::DatabaseError(kind, info))
+            if matches!(outage_of(&kind, info.message()), Some(Outage::Malformed | Outage::Io)) =>
+        {
+            Ok(false)
+        }
+        checked => checked.stored(),
     }
 }

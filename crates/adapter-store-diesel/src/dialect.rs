@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use kopeck_port_store::{Access, Disposition};
 use kopeck_port_system::Clock;
 
-use crate::connection::{AnyConnection, sqlite};
+use crate::connection::{AnyConnection, postgres, sqlite};
 use crate::error::OpenError;
 use crate::sql_types::{UtcTimestamp, sql};
 use crate::statements::{self, Bind, RawStatement, binds};
@@ -145,6 +145,33 @@ pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Disposition> 
     }
 }
 
+/// Whether the server follows another one.
+pub(crate) fn is_standby(connection: &mut AnyConnection) -> QueryResult<bool> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(false),
+        AnyConnection::Postgres(pg) => {
+            statements::is_true(pg, "SELECT pg_is_in_recovery() AS answer", Vec::new())
+        }
+    }
+}
+
+/// Lets the commit of the open transaction wait for no standby.
+pub(crate) fn commit_without_standby(connection: &mut AnyConnection) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(()),
+        AnyConnection::Postgres(pg) => pg.batch_execute("SET LOCAL synchronous_commit = local"),
+    }
+}
+
+/// A number that is another one after another connection has changed the file of an embedded database. A transaction has to
+/// be open.
+pub(crate) fn changes_of_others(connection: &mut AnyConnection) -> QueryResult<i64> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::data_version(sqlite),
+        AnyConnection::Postgres(_) => Ok(0),
+    }
+}
+
 /// Notes that personal data was erased, so that [`scrub`] makes the file of an embedded database anew.
 pub(crate) fn note_erasure(connection: &mut AnyConnection) -> QueryResult<()> {
     match connection {
@@ -166,6 +193,32 @@ pub fn scrub(url: &str) -> Result<bool, OpenError> {
     match AnyConnection::open_existing(url, Access::Write)? {
         AnyConnection::Sqlite(mut sqlite) => sqlite::scrub(&mut sqlite),
         AnyConnection::Postgres(_) => Ok(false),
+    }
+}
+
+/// Whether the role of the URL may call [`rewrite`].
+///
+/// # Errors
+/// [`OpenError::NotOwner`] if it may not, or that of the connection.
+pub fn check_may_rewrite(url: &str) -> Result<(), OpenError> {
+    let AnyConnection::Postgres(mut pg) = AnyConnection::open_existing(url, Access::Read)? else {
+        return Ok(());
+    };
+    let may = postgres::may_rewrite(&mut pg).map_err(OpenError::connect)?;
+    if may { Ok(()) } else { Err(OpenError::NotOwner) }
+}
+
+/// Makes the tables of a server anew from which personal data was erased: a vacuum leaves the bytes of earlier versions in free
+/// space of their files. Each table is locked as long as it takes. An embedded database is left to [`scrub`].
+///
+/// # Errors
+/// [`OpenError`] if a table cannot be written. What was written before stays.
+pub fn rewrite(url: &str) -> Result<(), OpenError> {
+    match AnyConnection::open_existing(url, Access::Write)? {
+        AnyConnection::Sqlite(_) => Ok(()),
+        AnyConnection::Postgres(mut pg) => {
+            postgres::rewrite(&mut pg).map_err(|error| OpenError::Scrub(error.to_string()))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use diesel::result::OptionalExtension;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::outage::{Outage, is_fault, outage_of};
+use crate::outage::{Outage, is_fault, outage_of, tells_of_damage};
 
 /// Why a store could not be opened or migrated.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,16 @@ pub enum OpenError {
         /// The latest version that is compiled in.
         binary: String,
     },
+    /// Names in other scripts could not be stored.
+    #[error(
+        "the database has the encoding {0}, and Kopeck needs UTF8: create another one by `createdb -T template0 -E UTF8 NAME`"
+    )]
+    Encoding(String),
+    /// The database has tables, and none of them is ours.
+    #[error(
+        "the database is another program's: it has {0} and none of Kopeck's tables; name an empty database, or one of Kopeck"
+    )]
+    Foreign(String),
     /// Privileges are a server's.
     #[error("only PostgreSQL has roles")]
     NoRoles,
@@ -47,8 +57,11 @@ pub enum OpenError {
     #[error("cannot migrate the database: {0}")]
     Migrate(String),
     /// The file of an embedded database could not be made anew.
-    #[error("cannot make the file of the database anew: {0}")]
+    #[error("cannot make the files of the database anew: {0}")]
     Scrub(String),
+    /// Only the owner of tables can rewrite them.
+    #[error("the role of the database URL does not own the tables: use the URL of the role that migrates")]
+    NotOwner,
     /// The operating system gave no thread.
     #[error("cannot start a thread for the database: {0}")]
     Thread(#[from] std::io::Error),
@@ -58,6 +71,11 @@ impl OpenError {
     /// Of a connection that cannot be opened.
     pub(crate) fn connect(error: impl std::fmt::Display) -> Self {
         Self::Connect(error.to_string())
+    }
+
+    /// Whether the file of an embedded database is damaged.
+    pub(crate) fn is_malformed(&self) -> bool {
+        matches!(self, Self::Connect(message) if tells_of_damage(message))
     }
 
     /// Of a migration that cannot be found or applied.

@@ -1,11 +1,16 @@
 //! The files of an embedded database: whether they are still those that were opened, and how much space is left.
 
+mod content;
+
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::statvfs;
+
+use crate::outage::Outage;
+use content::Content;
 
 /// SQLite's log is carried over into the file when it has so many bytes: most of its pages are there many times by then
 /// and are written once. A reader looks for a page in four tables instead of one at worst, and a commit that carries
@@ -50,9 +55,11 @@ impl From<Metadata> for Identity {
 /// The database, its log and the log's index, as they were opened.
 pub(crate) struct Files {
     folder: PathBuf,
+    database: PathBuf,
     log: PathBuf,
     opened: Vec<(PathBuf, Identity)>,
     gone: AtomicBool,
+    content: Content,
     is_full: AtomicBool,
     free: AtomicU64,
     log_limit: AtomicU64,
@@ -69,9 +76,11 @@ impl Files {
         let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
         let files = Self {
             folder: parent.unwrap_or(Path::new(".")).to_owned(),
+            database: PathBuf::from(path),
             log: beside("-wal"),
             opened: ["", "-wal", "-shm"].into_iter().map(beside).filter_map(identified).collect(),
             gone: AtomicBool::new(false),
+            content: Content::opened(&beside("-shm")),
             is_full: AtomicBool::new(false),
             free: AtomicU64::new(u64::MAX),
             log_limit: AtomicU64::new(LONGEST_LOG),
@@ -80,8 +89,9 @@ impl Files {
         files
     }
 
-    /// Looks whether the files are those that were opened. What is committed into others is lost at the next start.
-    pub(crate) fn look(&self) -> bool {
+    /// Looks whether the files are those that were opened, and have what SQLite has written. What is committed into others is
+    /// lost at the next start.
+    pub(crate) fn look(&self) {
         let is_same = |(path, identity): &(PathBuf, Identity)| {
             std::fs::metadata(path).is_ok_and(|file| Identity::from(file) == *identity)
         };
@@ -95,12 +105,33 @@ impl Files {
         } else if whole && was_gone {
             log::info!("the database file is in its place again");
         }
-        whole
+        if whole {
+            self.content.look(&self.database, &self.log);
+        }
     }
 
-    /// Whether the last check found the files missing or replaced.
-    pub(crate) fn are_gone(&self) -> bool {
-        self.gone.load(Ordering::Acquire)
+    /// Why no transaction may begin.
+    pub(crate) fn refusal(&self) -> Option<Outage> {
+        if self.gone.load(Ordering::Acquire) {
+            Some(Outage::FileGone)
+        } else {
+            self.content.is_malformed().then_some(Outage::Malformed)
+        }
+    }
+
+    /// Whether something else than SQLite has changed the files, so that they may be damaged.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.content.is_suspect()
+    }
+
+    /// The files are damaged.
+    pub(crate) fn are_malformed(&self) {
+        self.content.is_damaged();
+    }
+
+    /// What has changed the files did no damage.
+    pub(crate) fn are_whole(&self) {
+        self.content.is_whole();
     }
 
     /// Looks how much space there is.
@@ -162,6 +193,11 @@ mod tests {
         assert_eq!(log_limit(SHORTEST_LOG, 1 << 40), LONGEST_LOG);
     }
 
+    fn look(files: &Files) -> bool {
+        files.look();
+        files.refusal().is_none()
+    }
+
     #[test]
     fn files_are_recognised_by_more_than_their_names() {
         let folder = tempfile::tempdir().unwrap();
@@ -171,14 +207,14 @@ mod tests {
             std::fs::write(file, "").unwrap();
         }
         let files = Files::opened(path.to_str().unwrap());
-        assert!(files.look() && !files.are_gone(), "there is no index to be missed");
+        assert!(look(&files), "there is no index to be missed");
         for file in [&path, &log] {
             std::fs::rename(file, &elsewhere).unwrap();
-            assert!(!files.look() && files.are_gone(), "{file:?} is gone");
+            assert!(!look(&files), "{file:?} is gone");
             std::fs::write(file, "").unwrap();
-            assert!(!files.look() && files.are_gone(), "{file:?} is another");
+            assert!(!look(&files), "{file:?} is another");
             std::fs::rename(&elsewhere, file).unwrap();
-            assert!(files.look() && !files.are_gone());
+            assert!(look(&files));
         }
         assert!(files.space().free > 0 && files.space().free < u64::MAX);
         assert!(!files.are_cramped());

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod audit_chain;
+mod availability;
 mod batched;
 mod condition;
 mod config;
@@ -13,6 +14,7 @@ mod encryption;
 mod error;
 mod feed_signal;
 mod files;
+mod history;
 mod kind;
 mod limit_text;
 mod observer;
@@ -33,10 +35,11 @@ mod transaction;
 pub use batched::BatchedStore;
 pub use config::{AuditChain, AuditSettings, StoreConfig};
 pub use connection::PoolState;
-pub use dialect::migrations::{grant, migrate};
-pub use dialect::scrub;
+pub use dialect::migrations::{check_file, grant, migrate};
+pub use dialect::{check_may_rewrite, rewrite, scrub};
 pub use error::OpenError;
 pub use files::DiskSpace;
+pub use history::accept_history;
 pub use kind::StoreKind;
 pub use observer::{NoopObserver, StoreObserver};
 pub use outage::Outage;

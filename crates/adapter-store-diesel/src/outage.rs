@@ -19,6 +19,11 @@ kopeck_domain::string_enum! {
         Io = "io",
         /// The files of an embedded database were removed or replaced. Only a restart helps.
         FileGone = "file_gone",
+        /// The file of an embedded database is damaged: `SQLITE_CORRUPT`, `SQLITE_NOTADB`, or it was changed by something
+        /// else than SQLite. Only a restart helps.
+        Malformed = "malformed",
+        /// Commits are missing that were there before. An operator has to accept that.
+        Rewound = "rewound",
         /// Anything else that may pass.
         Other = "other",
     }
@@ -34,13 +39,15 @@ impl Outage {
             Self::Locked => "locked by another process",
             Self::Io => "I/O error",
             Self::FileGone => "its file was removed or replaced: restart",
+            Self::Malformed => "its file is damaged: restore it and restart",
+            Self::Rewound => "commits are missing: see kopeck check",
             Self::Other => "cannot write",
         }
     }
 }
 
 /// SQLite's messages by their beginnings: some name a table after it.
-const OF_SQLITE: [(&str, Outage); 7] = [
+const OF_SQLITE: [(&str, Outage); 10] = [
     ("database or disk is full", Outage::Full),
     ("attempt to write a readonly database", Outage::ReadOnly),
     ("database is locked", Outage::Locked),
@@ -48,6 +55,9 @@ const OF_SQLITE: [(&str, Outage); 7] = [
     ("locking protocol", Outage::Locked),
     ("disk I/O error", Outage::Io),
     ("unable to open database file", Outage::Io),
+    ("database disk image is malformed", Outage::Malformed),
+    ("malformed database schema", Outage::Malformed),
+    ("file is not a database", Outage::Malformed),
 ];
 
 /// PostgreSQL's, of those after which another try would only take as long again.
@@ -75,6 +85,12 @@ pub(crate) fn outage_of(kind: &DatabaseErrorKind, message: &str) -> Option<Outag
     known.map(|(_, outage)| *outage).or_else(|| is_file_error(message).then_some(Outage::Io))
 }
 
+/// Whether SQLite says, behind words of ours, that its file is damaged.
+pub(crate) fn tells_of_damage(message: &str) -> bool {
+    let damaged = OF_SQLITE.iter().filter(|(_, outage)| *outage == Outage::Malformed);
+    damaged.into_iter().any(|(words, _)| message.contains(words))
+}
+
 /// Whether PostgreSQL could not do something with a file, such as `could not read block 3 in file "base/5/1": …`.
 fn is_file_error(message: &str) -> bool {
     message.starts_with("could not ") && [" file ", " directory "].iter().any(|word| message.contains(word))
@@ -83,13 +99,20 @@ fn is_file_error(message: &str) -> bool {
 /// Whether the statement itself is wrong, so that no retry helps: it names a place in its text, or breaks a rule that is
 /// written down in the schema.
 pub(crate) fn is_fault(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
-    const FAULTS: [&str; 6] = [
+    const FAULTS: [&str; 12] = [
         "the audit log is append-only",
         "permission denied",
+        // Class 22: the data of the statement.
         "value too long",
         "invalid ",
         "division by",
         "null ",
+        "character with byte sequence",
+        "unsupported Unicode escape sequence",
+        "malformed ",
+        "requested character ",
+        "negative substring length",
+        "cannot cast jsonb ",
     ];
     let message = info.message();
     info.statement_position().is_some()
@@ -118,6 +141,9 @@ mod tests {
             ("canceling statement due to statement timeout", Outage::Other),
             ("disk I/O error", Outage::Io),
             ("unable to open database file", Outage::Io),
+            ("database disk image is malformed", Outage::Malformed),
+            ("malformed database schema (cards) - invalid rootpage", Outage::Malformed),
+            ("file is not a database", Outage::Malformed),
             ("could not read block 3 in file \"base/5/16\": Input/output error", Outage::Io),
         ] {
             assert_eq!(unknown(message), Some(outage), "{message}");

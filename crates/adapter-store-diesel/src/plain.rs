@@ -135,8 +135,15 @@ impl Drop for PooledStore {
 
 /// Runs a task that was submitted at `since`.
 fn run(database: &Arc<Database>, access: Access, task: &mut Task, since: Instant) -> Outcome {
-    let observer = database.condition.observer();
-    database.condition.look_after_files();
+    let condition = &database.condition;
+    let observer = condition.observer();
+    condition.look_after_files();
+    // Changes are refused until it is settled, and nothing else may ask for a probe.
+    if condition.is_in_doubt() && condition.begin_probe() {
+        let probed = DieselTransaction::new(database, Access::Write)
+            .and_then(|mut transaction| single::write(&mut transaction, &mut Task::Probe, || true));
+        condition.end_probe(&probed);
+    }
     let mut transaction = DieselTransaction::new(database, access)?;
     let began = Instant::now();
     observer.began(access, began.saturating_duration_since(since));

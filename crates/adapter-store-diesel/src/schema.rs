@@ -354,6 +354,13 @@ tables! {
         signature -> Nullable<Binary>,
     }
 
+    history_notices (number) {
+        number -> BigInt,
+        noted_at -> UtcTimestamp,
+        kind -> Text,
+        detail -> Text,
+    }
+
     audit_checkpoints (chain, kind) {
         chain -> BigInt,
         kind -> Text,

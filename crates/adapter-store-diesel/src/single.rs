@@ -77,6 +77,7 @@ pub(crate) fn run_to_end(
 /// it is not logged.
 pub(crate) fn run(transaction: &mut DieselTransaction, task: &mut Task) -> Result<Disposition, StoreError> {
     let Task::Work(work) = task else { return transaction.probe() };
+    transaction.may_run()?;
     catch_unwind(AssertUnwindSafe(|| work(transaction))).map_err(|_| {
         log::error!("a unit of work panicked and was rolled back");
         StoreError::Failed("panicked".to_owned())

@@ -20,6 +20,7 @@ use crate::connection::{AnyConnection, PooledSession};
 use crate::database::Database;
 use crate::dialect;
 use crate::error::{StatementFailure, Stored, lost};
+use crate::history::Bookings;
 use crate::outage::Outage;
 use crate::sql_types::UtcTimestamp;
 use crate::statements::{self, Bind};
@@ -35,6 +36,7 @@ pub(crate) struct DieselTransaction {
     access: Access,
     pub(crate) locks: Locks,
     pub(crate) audit: AuditWriter,
+    pub(crate) booked: Bookings,
     batch: Batch,
     pub(crate) run: UnitState,
     /// Encrypts columns.
@@ -63,6 +65,7 @@ impl DieselTransaction {
             access,
             locks: Locks::default(),
             audit: AuditWriter::default(),
+            booked: Bookings::default(),
             batch: Batch::default(),
             run: UnitState::default(),
             cipher: Arc::clone(&database.cipher),
@@ -109,7 +112,7 @@ impl DieselTransaction {
             self.take_failure();
             if begun.is_ok() || !self.may_pass() {
                 self.is_open = begun.is_ok();
-                return begun;
+                return begun.and_then(|()| self.check_history());
             }
             // A transaction that does not begin has lost its connection. Nothing has run yet.
             self.session.is_broken = true;
@@ -118,11 +121,35 @@ impl DieselTransaction {
         Err(lost())
     }
 
+    /// Looks whether commits are missing after another connection has changed the file of an embedded database.
+    fn check_history(&mut self) -> Result<(), StoreError> {
+        if self.access == Access::Read {
+            return Ok(());
+        }
+        let checked = self.database.check_history(&mut self.session);
+        if checked.is_err() {
+            self.roll_back();
+        }
+        checked
+    }
+
+    /// Whether a unit of work may run.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it is to change something and the database is not what it was.
+    pub(crate) fn may_run(&self) -> Result<(), StoreError> {
+        match self.access {
+            Access::Read => Ok(()),
+            Access::Write => self.database.condition.check_changes(),
+        }
+    }
+
     fn reset(&mut self, patient: bool) {
         self.locks = Locks::new(patient);
         self.batch = Batch::default();
         self.run = UnitState::default();
         self.audit = AuditWriter::default();
+        self.booked = Bookings::default();
         self.session.failures.take();
         self.outside = false;
         self.appended.clear();
@@ -169,9 +196,13 @@ impl DieselTransaction {
         self.database.condition.failed(self.access, outage);
     }
 
-    /// Finds out whether the database accepts changes.
+    /// Finds out whether the database accepts changes, and is what it was.
     pub(crate) fn probe(&mut self) -> Result<Disposition, StoreError> {
         self.shortens_log = true;
+        let database = Arc::clone(&self.database);
+        if database.settle(self.unlocked()?)? {
+            return Ok(Disposition::Commit);
+        }
         dialect::probe(self.unlocked()?).stored()
     }
 
@@ -205,6 +236,7 @@ impl DieselTransaction {
     /// Ends the transaction and keeps its changes, with their entries in the audit log.
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
         self.audit.write(&mut self.session, &self.database.audit, &*self.database.clock)?;
+        self.database.condition.look_at_files(Access::Write)?;
         let committed = dialect::commit(&mut self.session.connection).stored();
         self.is_open = committed.is_err();
         let kept = committed.and_then(|()| {
@@ -215,7 +247,10 @@ impl DieselTransaction {
             }
             kept
         });
-        self.audit.end(&mut self.session.chain, &self.database.audit, kept.is_ok());
+        let head = self.audit.end(&mut self.session.chain, &self.database.audit, kept.is_ok());
+        if kept.is_ok() {
+            self.database.condition.history.committed(head, self.booked.take());
+        }
         if let (Ok(()), Some(feed)) = (&kept, &self.database.feed) {
             feed.appended(std::mem::take(&mut self.appended));
         }

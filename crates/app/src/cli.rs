@@ -111,11 +111,22 @@ pub enum Command {
     },
     /// Recompute every balance and hold from the ledger and compare; exit 1 and a list of discrepancies.
     #[command(after_help = examples::CHECK)]
-    Check(StoreArgs),
+    Check(CheckArgs),
     /// Compare the bank's registry of each day with the books; exit 1 and a list of differences, 2 if they could not be
     /// compared.
     #[command(after_help = examples::RECONCILE)]
     Reconcile(ReconcileArgs),
+}
+
+/// `kopeck check`.
+#[derive(Debug, Clone, Args)]
+pub struct CheckArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Accept the history of the database as it is, after commits were found missing: processes accept changes again.
+    #[arg(long)]
+    pub accept_history: bool,
 }
 
 /// Where the data is.
@@ -220,6 +231,9 @@ pub struct ServiceArgs {
     /// Make a new, empty database although other files show that there was one.
     #[arg(long)]
     pub new_database: bool,
+    /// Accept the history of the database as it is, once, after commits were found missing.
+    #[arg(long)]
+    pub accept_history: bool,
     /// The bank connector.
     #[command(flatten)]
     pub bank: BankArgs,

@@ -100,6 +100,7 @@ impl Storage {
         check_database(args)?;
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         folder.begin_database(anew)?;
+        folder.check_database()?;
         let keys = match MasterKeys::from_settings(args)? {
             Some(keys) => keys,
             None => MasterKeys::File(folder.master_key(entropy)?),
@@ -117,6 +118,7 @@ impl Storage {
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
         check_database(args)?;
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
+        folder.check_database()?;
         let keys = match MasterKeys::from_settings(args)? {
             Some(keys) => keys,
             None => MasterKeys::File(folder.existing_master_key()?),

@@ -27,6 +27,7 @@ use uuid::Uuid;
 
 use crate::liveness::Heartbeat;
 use crate::stop::Stop;
+use crate::workers::Failures;
 
 /// How often webhooks are polled: retries become due, and word of an event may be lost with a process.
 const POLL: Duration = Duration::from_millis(100);
@@ -169,26 +170,17 @@ impl Deliverer {
         let signals = Arc::new(Signals::default());
         let mut appended = self.appended.clone();
         let mut tasks = WebhookTasks::default();
-        let mut has_failed = false;
+        let mut failures = Failures::default();
         while !stop.is_requested() {
             heartbeat.beat();
             let polled_at = Instant::now();
             let running = tasks.running();
             signals.is_full.store(running >= MOST_WEBHOOKS, Ordering::Relaxed);
-            match self.ready(MOST_WEBHOOKS - running).await {
-                Ok(ready) => {
-                    has_failed = false;
-                    for (partner, id) in ready {
-                        let (deliverer, signals) = (self.clone(), Arc::clone(&signals));
-                        tasks.start(id, async move { deliverer.deliver(partner, id, &signals).await });
-                    }
-                }
-                // An outage of the store is in the log already, by the workers; here its beginning is enough.
-                Err(error) if !has_failed => {
-                    has_failed = true;
-                    log::error!(error:% = error; "looking for webhooks failed");
-                }
-                Err(_) => {}
+            let ready = self.ready(MOST_WEBHOOKS - running).await;
+            failures.follow("webhooks", &ready);
+            for (partner, id) in ready.unwrap_or_default() {
+                let (deliverer, signals) = (self.clone(), Arc::clone(&signals));
+                tasks.start(id, async move { deliverer.deliver(partner, id, &signals).await });
             }
             // So that a stream of events does not keep the store busy with polls.
             let pause = PAUSE.max(polled_at.elapsed()).min(POLL);

@@ -57,6 +57,16 @@ impl DataFolder {
         Ok(folder)
     }
 
+    /// Refuses a file that is not empty and not a database of Kopeck.
+    ///
+    /// # Errors
+    /// What it is instead.
+    pub fn check_database(&self) -> anyhow::Result<()> {
+        let Some(database) = &self.database else { return Ok(()) };
+        kopeck_adapter_store_diesel::check_file(database)
+            .with_context(|| format!("cannot use {}", database.display()))
+    }
+
     fn of(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         if database_url.starts_with("postgres://") || database_url.starts_with("postgresql://") {
             let path = beside.unwrap_or(Path::new(BESIDE_A_SERVER)).to_path_buf();
@@ -274,7 +284,14 @@ fn ensure_private(folder: &Path) -> anyhow::Result<()> {
 /// Whether there is anything in the file. One that is out of reach, such as in a folder of another user, may be there.
 fn is_database(file: &Path) -> anyhow::Result<bool> {
     match std::fs::metadata(file) {
-        Ok(file) => Ok(file.len() > 0),
+        Ok(found) if found.is_dir() => {
+            bail!(
+                "the database {} is a folder: name a file in it, such as {}/kopeck.sqlite",
+                file.display(),
+                file.display()
+            )
+        }
+        Ok(found) => Ok(found.len() > 0),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error).with_context(|| format!("cannot look at the database {}", file.display())),
     }

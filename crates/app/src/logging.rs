@@ -67,9 +67,23 @@ pub(crate) fn start_for_service(format: LogFormat) -> io::Result<()> {
     let clock = SystemClock::default();
     let lines = service_output::queue_log(move |lines| format.note_on_dropped(clock.now(), lines))?;
     start(format, OF_SERVICE, Target::Pipe(Box::new(lines)));
+    if format == LogFormat::Json {
+        service_output::write_as(json_line);
+    }
     // The default hook writes to standard error itself and would block on its reader.
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// A line for programs with this message and nothing else.
+fn json_line(message: &str) -> Vec<u8> {
+    let mut line = Vec::new();
+    let mut record = Record::builder();
+    record.level(Level::Info).target("kopeck");
+    // Writing to memory cannot fail.
+    let now = SystemClock::default().now();
+    let _ = LogFormat::Json.write(&mut line, now, &record.args(format_args!("{message}")).build());
+    line
 }
 
 fn start(format: LogFormat, default: &str, target: Target) {

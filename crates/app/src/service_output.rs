@@ -8,8 +8,8 @@ mod queue;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use prometheus::IntCounter;
@@ -53,6 +53,19 @@ pub(crate) fn queue_log(note: impl Fn(u64) -> Vec<u8> + Send + 'static) -> io::R
     Ok(LogLines)
 }
 
+/// How lines that are no log lines are written: as they are, or as a line for programs.
+static FORM: OnceLock<fn(&str) -> Vec<u8>> = OnceLock::new();
+
+/// Writes all lines that are no log lines in this form from now on.
+pub(crate) fn write_as(form: fn(&str) -> Vec<u8>) {
+    // A second start in the same process changes nothing.
+    let _ = FORM.set(form);
+}
+
+fn formed(text: &str) -> Vec<u8> {
+    FORM.get().map_or_else(|| text.as_bytes().to_vec(), |form| form(text.trim_end()))
+}
+
 /// Writes `text`, whole lines, to standard output. It never waits and never fails, also without a reader.
 pub(crate) fn announce(text: &str) {
     static STARTED: LazyLock<bool> = LazyLock::new(|| {
@@ -61,7 +74,7 @@ pub(crate) fn announce(text: &str) {
         std::thread::Builder::new().name("output".to_owned()).spawn(write).is_ok()
     });
     if *STARTED {
-        ANNOUNCEMENTS.push(text.as_bytes());
+        ANNOUNCEMENTS.push(&formed(text));
     }
 }
 
@@ -69,7 +82,7 @@ pub(crate) fn announce(text: &str) {
 pub fn report(error: &anyhow::Error) {
     let line = format!("kopeck: {error:#}\n");
     if IS_QUEUED.load(Ordering::Acquire) {
-        LOG.push(line.as_bytes());
+        LOG.push(&formed(&line));
     } else {
         // Without standard error the message is lost.
         let _ = io::stderr().write_all(line.as_bytes());

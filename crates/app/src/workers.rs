@@ -1,5 +1,6 @@
 //! Threads for asynchronous jobs, the daily account refresh, and housekeeping.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -71,25 +72,23 @@ impl Workers {
         for number in 0..count {
             let (store, worker) = (Arc::clone(store), Arc::clone(worker));
             workers.spawn(format!("worker-{number}"), move |stop, heartbeat| {
-                repeat("a round of work", IDLE, stop, heartbeat, |stopping| work(&*store, &worker, stopping));
+                repeat("jobs", IDLE, stop, heartbeat, |stopping| work(&*store, &worker, stopping));
             })?;
         }
         let BackgroundWork { mut refresher, mut blocks, mut follower, deliverer, reconciliation } =
             background;
         workers.spawn("card-blocks".to_owned(), move |stop, heartbeat| {
-            repeat("a look for blocks of cards", BLOCK_POLL_INTERVAL, stop, heartbeat, |_| blocks.run_once());
+            repeat("card_blocks", BLOCK_POLL_INTERVAL, stop, heartbeat, |_| blocks.run_once());
         })?;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
-            repeat("a look at the bank's feed", FEED_POLL_INTERVAL, stop, heartbeat, |stopping| {
-                follower.run_once(stopping)
-            });
+            repeat("bank_feed", FEED_POLL_INTERVAL, stop, heartbeat, |stopping| follower.run_once(stopping));
             if let Err(error) = follower.release() {
                 log::debug!(error:% = error; "the lease of the bank's feed ends by itself");
             }
         })?;
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {
-            repeat("a refresh of accounts", REFRESH_POLL_INTERVAL, stop, heartbeat, |stopping| {
+            repeat("accounts", REFRESH_POLL_INTERVAL, stop, heartbeat, |stopping| {
                 refresher.run_once(stopping)
             });
         })?;
@@ -146,7 +145,7 @@ impl Drop for Workers {
 /// Consecutive failures. The first is logged, then one a minute, then the recovery, so that a long outage does not fill the
 /// log.
 #[derive(Default)]
-struct Failures(u32);
+pub(crate) struct Failures(u32);
 
 impl Failures {
     /// Failures per log line. [`AFTER_FAILURE`] follows each.
@@ -163,14 +162,14 @@ impl Failures {
         Some(std::mem::take(&mut self.0)).filter(|count| *count > 0)
     }
 
-    /// Counts and logs the outcome of `what`.
-    fn follow<T>(&mut self, what: &str, went: &Result<T, StoreError>) {
+    /// Counts and logs the outcome of a round of the loop `name`.
+    pub(crate) fn follow<T, E: Display>(&mut self, name: &str, went: &Result<T, E>) {
         match went {
-            Err(error) if self.note() => log::error!(error:% = error; "{what} failed"),
+            Err(error) if self.note() => log::error!("loop" = name, error:% = error; "job loop failed"),
             Err(_) => {}
             Ok(_) => {
                 if let Some(failures) = self.end() {
-                    log::info!(failures = failures; "{what} goes on");
+                    log::info!("loop" = name, failures = failures; "job loop recovered");
                 }
             }
         }
@@ -183,9 +182,9 @@ fn heartbeat_and_check_stop(stop: &Stop, heartbeat: &Heartbeat) -> bool {
     stop.is_requested()
 }
 
-/// Runs rounds of `what` until the stop. A round checks `stopping` before each bank request.
+/// Runs rounds of the loop `name` until the stop. A round checks `stopping` before each bank request.
 fn repeat(
-    what: &str,
+    name: &str,
     idle: Duration,
     stop: &Stop,
     heartbeat: &Heartbeat,
@@ -195,7 +194,7 @@ fn repeat(
     let stopping = || heartbeat_and_check_stop(stop, heartbeat);
     while !stopping() {
         let went = round(&stopping);
-        failures.follow(what, &went);
+        failures.follow(name, &went);
         match went {
             Ok(Progress::More) => false,
             Ok(Progress::Idle) => stop.wait(idle),
@@ -218,31 +217,27 @@ fn run_housekeeping(
     stop: &Stop,
     heartbeat: &Heartbeat,
 ) {
-    let (mut failures, mut looks) = (Failures::default(), 0_u32);
+    let (mut failures, mut sweeps, mut looks) = (Failures::default(), Failures::default(), 0_u32);
     while !stop.wait(CLOCK_CHECK_INTERVAL) {
         heartbeat.beat();
-        failures.follow("a look at the clock of the database", &check_clock());
+        failures.follow("database_clock", &check_clock());
         looks = (looks + 1) % CLOCK_CHECKS_PER_SWEEP;
         if looks == 0 {
-            while !heartbeat_and_check_stop(stop, heartbeat) && sweep(store, env) {}
+            while !heartbeat_and_check_stop(stop, heartbeat) && sweep(store, env, &mut sweeps) {}
         }
     }
 }
 
 /// Sweeps once; returns whether there may be more. Each sweep is a short unit of work, so that requests run in between.
-fn sweep(store: &dyn Store, env: &Arc<Env>) -> bool {
+fn sweep(store: &dyn Store, env: &Arc<Env>, failures: &mut Failures) -> bool {
     let env = Arc::clone(env);
-    match transact(store, Access::Write, move |unit| housekeeping::sweep(unit, &env)) {
-        Ok(0) => false,
-        Ok(rows) => {
-            log::debug!(rows = rows; "swept");
-            true
-        }
-        Err(error) => {
-            log::error!(error:% = error; "housekeeping failed");
-            false
-        }
+    let swept = transact(store, Access::Write, move |unit| housekeeping::sweep(unit, &env));
+    failures.follow("housekeeping", &swept);
+    let rows = swept.unwrap_or(0);
+    if rows > 0 {
+        log::debug!(rows = rows; "swept");
     }
+    rows > 0
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ impl AccountRefresher {
                 return Ok(true);
             }
             Err(error) => {
-                log::warn!(error:% = error; "an account was not refreshed: retrying later");
+                log::debug!(error:% = error; "an account was not refreshed: retrying later");
                 self.leave_out(card, PAUSE);
                 return Ok(false);
             }
@@ -123,7 +123,7 @@ impl AccountRefresher {
             Ok(()) => {}
             Err(FetchError::Store(error)) => return Err(error),
             Err(FetchError::Bank(error)) => {
-                log::warn!(error:% = error; "the transactions of a card were not refreshed: retrying later");
+                log::debug!(error:% = error; "the transactions of a card were not refreshed: retrying later");
                 self.leave_out(card, PAUSE);
                 return Ok(false);
             }

@@ -116,7 +116,7 @@ impl BankFeedFollower {
                 Ok(self.rest(WITHOUT_FEED))
             }
             Err(FeedError::Bank(error)) => {
-                log::warn!(error:% = error; "the bank's feed was not read");
+                log::debug!(error:% = error; "the bank's feed was not read");
                 Ok(self.rest(AFTER_FAILURE))
             }
         }

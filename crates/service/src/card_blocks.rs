@@ -64,7 +64,7 @@ impl BlockSender {
                 Ok(Verdict::Pending) => unanswered += 1,
                 Err(error) => {
                     if unanswered == 0 {
-                        log::warn!(reason:% = error; "blocks of cards have no response from the bank yet");
+                        log::debug!(reason:% = error; "blocks of cards have no response from the bank yet");
                     }
                     unanswered += 1;
                 }

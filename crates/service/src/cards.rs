@@ -150,7 +150,7 @@ pub fn refresh(
         Ok(fetched) => Ok(fetched),
         Err(FetchError::Store(error)) => Err(error),
         Err(FetchError::Bank(BankError::Unavailable(reason) | BankError::Unknown(reason))) => {
-            log::warn!(reason = reason.as_str(); "responding with the cached copy of a card");
+            log::debug!(reason = reason.as_str(); "responding with the cached copy of a card");
             Ok(record)
         }
     }

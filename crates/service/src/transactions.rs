@@ -55,7 +55,7 @@ pub fn sync(
         Ok(()) => Ok(()),
         Err(FetchError::Store(error)) => Err(error.into()),
         Err(FetchError::Bank(BankError::Unavailable(reason) | BankError::Unknown(reason))) => {
-            log::warn!(reason = reason.as_str(); "the bank returned no transactions");
+            log::debug!(reason = reason.as_str(); "the bank returned no transactions");
             let record = transact(store, Access::Read, move |unit| unit.cards().get(partner, id))?;
             let has_copy = record.is_some_and(|record| record.transactions_seen_at.is_some());
             if has_copy { Ok(()) } else { Err(TransactionsError::BankUnavailable) }

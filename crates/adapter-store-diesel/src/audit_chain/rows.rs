@@ -121,7 +121,7 @@ impl<'a> RecordRow<'a> {
 }
 
 /// The opening of the last chain.
-pub(super) fn last_opening(connection: &mut AnyConnection) -> Result<Option<Opening>, StoreError> {
+pub(crate) fn last_opening(connection: &mut AnyConnection) -> Result<Option<Opening>, StoreError> {
     let last: Option<i64> =
         audit_chains::table.select(max(audit_chains::chain)).get_result(connection).stored()?;
     let Some(last) = last else { return Ok(None) };
@@ -153,6 +153,20 @@ pub(crate) fn last_record(connection: &mut AnyConnection, chain: u64) -> Result<
         .select(RecordRow::as_select())
         .get_result(connection)
         .found(RecordRow::record)
+}
+
+/// The hash of an entry.
+pub(crate) fn record_hash(
+    connection: &mut AnyConnection,
+    chain: u64,
+    number: u64,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    audit_entries::table
+        .find((chain.cast_signed(), number.cast_signed()))
+        .select(audit_entries::hash)
+        .get_result(connection)
+        .optional()
+        .stored()
 }
 
 row!(RecordRow<'_>, audit_entries:

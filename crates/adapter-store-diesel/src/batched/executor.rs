@@ -10,6 +10,7 @@ use super::BatchSettings;
 use super::group_commit::group_commit;
 use super::in_flight::{Caller, ExitGuard, InFlight, QueuedTask, Ticks};
 use super::read_batch::read_batch;
+use crate::availability::Availability;
 use crate::database::Database;
 use crate::error::{OpenError, lost};
 use crate::queue::Queue;
@@ -127,6 +128,11 @@ impl Executor {
         for caller in callers {
             caller.answer(Err(error.clone()));
         }
+    }
+
+    /// Whether the database is available, as the log has it.
+    pub(super) fn availability(&self) -> &Availability {
+        &self.database.condition.availability
     }
 
     /// Lets every batch begin on a new connection.

@@ -15,6 +15,7 @@ use kopeck_port_store::StoreError;
 use super::executor::Executor;
 use super::health_check::HealthCheck;
 use super::in_flight::Ticks;
+use crate::availability::Part;
 use crate::error::OpenError;
 
 /// The time between two ticks.
@@ -114,7 +115,7 @@ impl Shared {
         if check.take_answer() && self.away.load(Ordering::Acquire) {
             self.executor.renew_connections();
             self.away.store(false, Ordering::Release);
-            log::info!("the database answers again");
+            self.executor.availability().back(Part::Answers);
             *back = now;
         }
         let was_away = self.away.load(Ordering::Acquire);
@@ -126,7 +127,7 @@ impl Shared {
         let unanswered = check.request(now);
         if unanswered >= PATIENCE && !was_away {
             self.away.store(true, Ordering::Release);
-            log::error!("the database does not answer: everything is refused until it does");
+            self.executor.availability().lost(Part::Answers, "does not answer");
         }
         if self.away.load(Ordering::Acquire) {
             self.executor.refuse_all(&silent());

@@ -24,8 +24,8 @@ BEGIN
             WHEN name = '__diesel_schema_migrations' THEN 'SELECT'
             -- A mark says how far a chain goes, and moves on with it.
             WHEN name = 'audit_checkpoints' THEN 'SELECT, INSERT, UPDATE'
-            -- The audit log only grows.
-            WHEN name LIKE 'audit\_%' THEN 'SELECT, INSERT'
+            -- These only grow.
+            WHEN name LIKE 'audit\_%' OR name = 'history_notices' THEN 'SELECT, INSERT'
             ELSE 'SELECT, INSERT, UPDATE, DELETE'
         END, name, role);
     END LOOP;

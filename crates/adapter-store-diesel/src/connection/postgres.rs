@@ -97,6 +97,32 @@ struct Applied {
     version: String,
 }
 
+/// The encoding of the database.
+pub(crate) fn encoding(connection: &mut PgConnection) -> QueryResult<String> {
+    texts(connection, "SELECT current_setting('server_encoding') AS text").map(|found| found.concat())
+}
+
+/// Tables and views in the schema, but for those of extensions.
+pub(crate) fn tables(connection: &mut PgConnection) -> QueryResult<Vec<String>> {
+    let question = "
+        SELECT relname::text AS text FROM pg_class c
+        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+        ORDER BY relname";
+    texts(connection, question)
+}
+
+fn texts(connection: &mut PgConnection, question: &str) -> QueryResult<Vec<String>> {
+    #[derive(QueryableByName)]
+    struct Found {
+        #[diesel(sql_type = Text)]
+        text: String,
+    }
+    let found: Vec<Found> = RawStatement::new(question, Vec::new()).load(connection)?;
+    Ok(found.into_iter().map(|row| row.text).collect())
+}
+
 /// The versions of the migrations that were applied. Diesel's own question would first make their table, which a role
 /// that only serves may not.
 pub(crate) fn applied_migrations(connection: &mut PgConnection) -> QueryResult<Vec<String>> {
@@ -116,6 +142,29 @@ pub(crate) fn may_migrate(connection: &mut PgConnection) -> QueryResult<bool> {
             WHERE oid = to_regclass('__diesel_schema_migrations') AND NOT pg_has_role(relowner, 'USAGE')
         ) AS answer";
     statements::is_true(connection, question, Vec::new())
+}
+
+/// The tables in which the personal data of employees stood, in its earlier versions too.
+const ERASED_FROM: [&str; 3] = ["employees", "events", "recorded_responses"];
+
+/// Whether the role owns the tables that [`rewrite`] writes. VACUUM would pass over others with a warning.
+pub(crate) fn may_rewrite(connection: &mut PgConnection) -> QueryResult<bool> {
+    let question = "
+        SELECT NOT EXISTS (
+            SELECT FROM pg_class WHERE oid = to_regclass(?) AND NOT pg_has_role(relowner, 'USAGE')
+        ) AS answer";
+    for table in ERASED_FROM {
+        if !statements::is_true(connection, question, binds![table])? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Writes the tables with erased data anew, with their indexes. Each is locked meanwhile.
+pub(crate) fn rewrite(connection: &mut PgConnection) -> QueryResult<()> {
+    connection.batch_execute(MIGRATOR)?;
+    ERASED_FROM.iter().try_for_each(|table| connection.batch_execute(&format!("VACUUM (FULL) {table}")))
 }
 
 /// Grants `role` what a process that serves or works needs.

@@ -4,11 +4,12 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::result::Error;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer, Text};
 use kopeck_port_store::Access;
 
 use crate::error::OpenError;
 use crate::outage::{Outage, outage_of};
+use crate::statements::RawStatement;
 
 /// The first setting of a connection: to wait for another process's lock instead of failing.
 const WAITING: &str = "PRAGMA busy_timeout = 5000;";
@@ -93,6 +94,14 @@ fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute(LOG)
 }
 
+/// Tables and views, but for SQLite's own.
+pub(crate) fn tables(connection: &mut SqliteConnection) -> QueryResult<Vec<String>> {
+    sql::<Text>(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name",
+    )
+    .load(connection)
+}
+
 /// Carries the log over into the file whenever it has so many bytes, and lets it have no more afterwards. If it `shortens`,
 /// also at once, as far as there is space for it, and empties it; readers are not waited for.
 pub(crate) fn fit_log(connection: &mut SqliteConnection, bytes: u64, shortens: bool) -> QueryResult<()> {
@@ -137,6 +146,22 @@ pub(crate) fn scrub(connection: &mut SqliteConnection) -> Result<bool, OpenError
 /// Whether an erasure was noted since the file was last made anew: 0 if none was.
 fn user_version(connection: &mut SqliteConnection) -> QueryResult<i32> {
     sql::<Integer>("SELECT user_version FROM pragma_user_version").get_result(connection)
+}
+
+/// A number that is another one after another connection has changed the file.
+pub(crate) fn data_version(connection: &mut SqliteConnection) -> QueryResult<i64> {
+    #[derive(QueryableByName)]
+    struct Version {
+        #[diesel(sql_type = BigInt)]
+        data_version: i64,
+    }
+    let text = "SELECT data_version FROM pragma_data_version";
+    RawStatement::new(text, Vec::new()).get_result(connection).map(|row: Version| row.data_version)
+}
+
+/// Reads all pages, to find out whether the file is damaged. It takes as long as to read the file.
+pub(crate) fn check_pages(connection: &mut SqliteConnection) -> QueryResult<bool> {
+    sql::<Text>("PRAGMA quick_check(1)").get_result(connection).map(|found: String| found == "ok")
 }
 
 /// What SQLite says of a checkpoint.

@@ -1,5 +1,7 @@
 //! Migrations, compiled into the binary, and the privileges of the role that serves.
 
+use std::path::Path;
+
 use diesel::backend::Backend;
 use diesel::migration::MigrationSource;
 use diesel::pg::{Pg, PgConnection};
@@ -40,11 +42,17 @@ pub fn grant(url: &str, role: &str) -> Result<(), OpenError> {
 fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sqlite::migrating(sqlite, |sqlite| {
+            refuse_foreign(&sqlite::tables(sqlite)?)?;
             let missing = missing_on_sqlite(sqlite)?;
             sqlite.run_pending_migrations(SQLITE_MIGRATIONS).map_err(OpenError::migrate)?;
             Ok(missing)
         }),
         AnyConnection::Postgres(pg) => {
+            let encoding = postgres::encoding(pg)?;
+            if encoding != "UTF8" {
+                return Err(OpenError::Encoding(encoding));
+            }
+            refuse_foreign(&postgres::tables(pg)?)?;
             // Asked first without the lock, so that nothing but reading is needed if there is nothing to do.
             let missing = missing_on_postgres(pg)?;
             if missing.is_empty() {
@@ -60,6 +68,35 @@ fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> 
             Ok(missing)
         }
     }
+}
+
+/// Refuses a file that is not empty and not a database of ours, before anything in it is changed. A file that is not there is
+/// none.
+///
+/// # Errors
+/// [`OpenError`] if it is another program's database, or no database.
+pub fn check_file(path: &Path) -> Result<(), OpenError> {
+    if !std::fs::metadata(path).is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    let mut sqlite = sqlite::establish_existing(&format!("sqlite://{}", path.display()))?;
+    let tables = sqlite::tables(&mut sqlite).map_err(OpenError::connect)?;
+    refuse_foreign(&tables)
+}
+
+/// The table by which a database of ours is recognised: it has been there since the first migration.
+const OURS: &str = "audit_chains";
+/// Made before the first migration, also by other programs.
+const OF_MIGRATIONS: &str = "__diesel_schema_migrations";
+
+fn refuse_foreign(tables: &[String]) -> Result<(), OpenError> {
+    let others: Vec<&str> = tables.iter().map(String::as_str).filter(|name| *name != OF_MIGRATIONS).collect();
+    if others.is_empty() || others.contains(&OURS) {
+        return Ok(());
+    }
+    let (shown, more) = others.split_at(others.len().min(3));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    Err(OpenError::Foreign(format!("{}{more}", shown.join(", "))))
 }
 
 /// Names the migrations that the database lacks. One that has migrations which are not compiled in is refused.

@@ -12,6 +12,7 @@ use crate::connection::AnyConnection;
 use crate::convert::AsKey;
 use crate::dialect;
 use crate::error::Stored;
+use crate::history::Booked;
 use crate::schema::{balances, entries, movements};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, binds, row};
@@ -108,7 +109,9 @@ impl LedgerRepository for DieselTransaction {
         let text = "UPDATE balances SET
             deposited = ?, available = ?, held = ?, spent = ?, last_movement = ?, updated_at = ?
             WHERE partner_id = ?";
-        self.change(partner, text, binds![deposited, available, held, spent, number, at, key])
+        self.change(partner, text, binds![deposited, available, held, spent, number, at, key])?;
+        self.booked.add(Booked { partner, number, at });
+        Ok(())
     }
 
     fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError> {

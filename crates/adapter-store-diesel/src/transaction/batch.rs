@@ -175,6 +175,7 @@ impl DieselTransaction {
         }
         self.batch.end(&run, keep);
         self.audit.end_run(keep);
+        self.booked.end_run(keep);
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ on_every_database! {
 }
 
 /// The machine's own time, moved by the test; a sandbox moves none of it.
-struct Wall(FakeClock);
+pub(crate) struct Wall(pub(crate) FakeClock);
 
 impl Clock for Wall {
     fn now(&self) -> OffsetDateTime {
@@ -46,7 +46,7 @@ fn signer() -> Arc<dyn AuditSigner> {
     Arc::new(FakeSigner(vec![1]))
 }
 
-fn wall() -> Arc<Wall> {
+pub(crate) fn wall() -> Arc<Wall> {
     Arc::new(Wall(FakeClock::starting_at(NOW)))
 }
 

@@ -213,3 +213,36 @@ fn a_file_that_is_taken_away_is_missed() {
     comes_to(&*test.store, Some(Outage::FileGone));
     is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
 }
+
+/// Another request would meet it too, with the same values: class 22 of SQLSTATE.
+#[test]
+fn values_that_a_statement_cannot_take_are_no_outage() {
+    let server = Server::new();
+    for (number, expression) in (1..).zip([
+        // 22P05 and 22021
+        "convert_to('Ёжиков', 'LATIN1')",
+        r#"'"\u0000"'::jsonb::text || ('"\u0000"'::jsonb ->> 0)"#,
+        "convert_from('\\xff'::bytea, 'UTF8')",
+        "chr(0)",
+        "chr(2147483647)",
+        // Others of the class.
+        "1 / (random()::int * 0)",
+        "repeat('x', 9)::varchar::int",
+        "substring('x' from 1 for -1)",
+        "2147483647::int + random()::int + 1",
+        "'x'::timestamptz",
+        "'{1'::int[]",
+        "regexp_replace('x', '[', '')",
+    ]) {
+        server.database.run(&format!(
+            "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN PERFORM {expression}; RETURN NEW; END $$;
+             CREATE TRIGGER fails BEFORE INSERT ON employees FOR EACH ROW EXECUTE FUNCTION fail();"
+        ));
+        let failed = add(&server.store, number);
+        assert!(matches!(failed, Err(StoreError::Failed(_))), "{expression}: {failed:?}");
+        server.database.run("DROP TRIGGER fails ON employees");
+    }
+    assert!(server.notes.0.lock().unwrap().is_empty());
+    assert_eq!(server.store.outage(), None);
+}

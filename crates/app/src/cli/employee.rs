@@ -21,4 +21,9 @@ pub struct EmployeeEraseArgs {
     pub partner: PartnerArgs,
     /// The employee's identifier: idEmployee.
     pub employee: Uuid,
+    /// On PostgreSQL also rewrite the tables, so that nothing of the person is left in free space of their files. Each
+    /// table is locked meanwhile; the database URL must be that of the owner of the tables. SQLite's file is rewritten in
+    /// any case, when no server uses it.
+    #[arg(long)]
+    pub rewrite: bool,
 }

@@ -22,7 +22,8 @@ Examples:
 pub(super) const CHECK: &str = "\
 Examples:
   kopeck check
-  kopeck check --database-url sqlite:///backup/kopeck.sqlite";
+  kopeck check --database-url sqlite:///backup/kopeck.sqlite
+  kopeck check --accept-history";
 pub(super) const RECONCILE: &str = "\
 Examples:
   kopeck reconcile --from 01.03.2026 --to 31.03.2026

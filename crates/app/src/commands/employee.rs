@@ -19,7 +19,11 @@ pub(super) fn run(command: EmployeeCommand) -> anyhow::Result<()> {
 }
 
 fn erase(args: &EmployeeEraseArgs) -> anyhow::Result<()> {
+    let url = args.partner.store.database_url();
     let application = existing_application(&args.partner.store)?;
+    if args.rewrite {
+        kopeck_adapter_store_diesel::check_may_rewrite(url)?;
+    }
     let (env, partner, employee) =
         (Arc::clone(&application.env), args.partner.id, EmployeeId::new(args.employee));
     change(&application, "employee.erase", Some(partner), move |unit, entry| {
@@ -29,7 +33,10 @@ fn erase(args: &EmployeeEraseArgs) -> anyhow::Result<()> {
     drop(application);
     // A running server does it when it stops.
     if let Ok(Some(_lock)) = Storage::open_existing(&args.partner.store)?.folder.lock() {
-        kopeck_adapter_store_diesel::scrub(args.partner.store.database_url())?;
+        kopeck_adapter_store_diesel::scrub(url)?;
+    }
+    if args.rewrite {
+        kopeck_adapter_store_diesel::rewrite(url)?;
     }
     say!("erased {employee}")?;
     Ok(())

@@ -11,7 +11,7 @@ use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_webhook::HttpWebhooks;
 use kopeck_domain::limit::TimeOfDay;
 use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{Access, StoreError, transact};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_service::audit::AuditQueue;
 use kopeck_service::worker::ClockCheck;
 
@@ -113,6 +113,20 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Ends all leases. Only this process works on an embedded database, so a lease that is there was left by one that was
+/// killed; on a server it may be another's. Where nothing can be written they end by themselves, and what only reads is
+/// served meanwhile.
+fn end_leases(store: &dyn Store) -> Result<(), StoreError> {
+    let end = |unit: &mut dyn UnitOfWork| -> Result<(), StoreError> { unit.jobs().end_all_leases() };
+    match transact(store, Access::Write, end) {
+        Err(error @ StoreError::Unavailable(_)) => {
+            log::warn!(error:% = error; "leases of a killed process are left as they are");
+            Ok(())
+        }
+        ended => ended,
+    }
+}
+
 /// The handler of SIGHUP.
 fn read_again(periodic_check: &PeriodicCheck) -> impl Fn() + 'static {
     let look = periodic_check.trigger();
@@ -187,6 +201,10 @@ impl Process {
         let keys = storage.keys.ring()?;
         super::migrate::apply(&args.store, &storage.folder, &keys)?;
         let (adapters, clock) = adapters.with_clock_of(&storage.folder)?;
+        if args.accept_history {
+            super::check::accept_history(&args.store, &keys, &adapters)?;
+            log::warn!("the history of the database is accepted as it is");
+        }
         let heads = Arc::new(HeadForwarder::new(
             Arc::clone(&adapters.wall),
             args.store.audit_heads.clone(),
@@ -213,12 +231,7 @@ impl Process {
             Arc::clone(&operations.metrics) as _,
         );
         if storage.folder.is_embedded() {
-            // Only this process works on an embedded database, so a lease that is there was left by one that was
-            // killed. On a server it may be another's.
-            let end = |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<(), StoreError> {
-                unit.jobs().end_all_leases()
-            };
-            transact(&*application.store(), Access::Write, end)?;
+            end_leases(&*application.store())?;
         }
         let folder = storage.folder;
         Ok(Self {

@@ -358,3 +358,35 @@ fn migrate_says_what_it_did_and_wrong_arguments_change_nothing() {
     }
     assert_eq!(installation.succeed(&["partner", "list"]).lines().count(), 1, "no partner was made");
 }
+
+/// A file of another program, a text and a folder: each is called what it is, and left as it is.
+#[test]
+fn a_file_that_is_no_database_of_kopeck_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.db");
+    kopeck_adapter_store_diesel::testing::tamper(
+        &format!("sqlite://{}", other.display()),
+        "CREATE TABLE x (a TEXT)",
+    );
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "a text that is long enough to be taken for something").unwrap();
+    std::fs::create_dir(folder.path().join("folder")).unwrap();
+    for (name, says) in [
+        ("other.db", "another program's: it has x and none of Kopeck's tables"),
+        ("notes.txt", "file is not a database"),
+        ("folder", "is a folder: name a file in it, such as"),
+    ] {
+        let url = format!("sqlite://{}", folder.path().join(name).display());
+        for command in
+            [&["serve", "--listen", "127.0.0.1:0"][..], &["migrate"], &["check"], &["partner", "list"]]
+        {
+            let arguments = [command, &["--database-url", &url]].concat();
+            let output = Installation::embedded().command(&arguments).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success() && said.contains(says), "{arguments:?}: {said}");
+        }
+    }
+    let left: std::collections::BTreeSet<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "nothing was made: {left:?}");
+}

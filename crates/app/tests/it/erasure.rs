@@ -259,3 +259,34 @@ fn files_of(installation: &Installation) -> Vec<(PathBuf, Vec<u8>)> {
     }
     files
 }
+
+/// On PostgreSQL the bytes of earlier versions stay where they are.
+#[test]
+fn a_rewrite_leaves_nothing_of_a_person_in_the_files_of_a_server() {
+    const SURNAME: &str = "Zyxwvutovskaya";
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let token = login_call(&partner.api_key, &partner.login, &partner.password)
+        .send_to(&running.base_url)
+        .text_of("accessToken");
+    let employee = json!({"customId": "Zyx-1", "surname": SURNAME});
+    let added = post("/v1/employee/add", &employee).token(&token).key("add").send_to(&running.base_url);
+    let id = added.text_of("idEmployee");
+    let is_in_files = |expected: bool| {
+        for (table, text) in [("employees", SURNAME), ("employees", "Zyx-1"), ("events", "Zyx-1")] {
+            installation.tamper(&format!(
+                "CHECKPOINT; DO $$ BEGIN ASSERT
+                     (position('{text}'::bytea IN pg_read_binary_file(pg_relation_filepath('{table}'))) > 0) = {expected},
+                     '{text} in {table}'; END $$"
+            ));
+        }
+    };
+    is_in_files(true);
+    installation.succeed(&["employee", "erase", &partner.id, &id]);
+    is_in_files(true);
+    let other = json!({"customId": "Zyx-2", "surname": SURNAME});
+    let added = post("/v1/employee/add", &other).token(&token).key("add-2").send_to(&running.base_url);
+    installation.succeed(&["employee", "erase", &partner.id, &added.text_of("idEmployee"), "--rewrite"]);
+    is_in_files(false);
+}

@@ -166,8 +166,11 @@ fn the_log_is_json_on_request() {
     let token = call.send_to(&running.base_url).text_of("accessToken");
     let sealed = post("/v1/category", &json!({"sealed": "s1.garbage"})).token(&token);
     assert_eq!(sealed.send_to(&running.base_url).status, 422);
-    let (_, good) = running.stop("TERM");
+    let (shown, good) = running.stop("TERM");
     assert!(good);
+    for line in shown {
+        serde_json::from_str::<Value>(&line).expect("what is said on standard output too");
+    }
     let log = installation.log();
     let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     for event in &events {

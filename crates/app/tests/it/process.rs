@@ -185,7 +185,7 @@ impl Installation {
         let base_url = lines
             .find_map(|line| {
                 let line = line.ok()?;
-                if line == "kopeck works" {
+                if line.contains("kopeck works") {
                     return Some(String::new());
                 }
                 url_in(&line)
@@ -216,6 +216,19 @@ impl Installation {
         self.database.url()
     }
 
+    /// Whether a database on a server takes connections. Those that there are end if it does not.
+    pub fn allow_connections(&self, allow: bool) {
+        let name = self.database.url().split(['/', '?']).nth(3).unwrap();
+        let admin = self.database.url().replace(name, "postgres");
+        tamper(&admin, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {allow}"));
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname =";
+        tamper(&admin, &format!("{end} '{name}' AND {}", !allow));
+    }
+
+    pub fn is_embedded(&self) -> bool {
+        matches!(self.database, Database::Embedded(_))
+    }
+
     pub fn tamper(&self, statements: &str) {
         tamper(self.database.url(), statements);
     }
@@ -237,7 +250,7 @@ pub fn pseudo_terminal() -> (File, File) {
 
 /// An address of this machine within a line.
 fn url_in(line: &str) -> Option<String> {
-    let words = &mut line.split_whitespace();
+    let words = &mut line.split(|c: char| c.is_whitespace() || c == '"');
     let hosts = ["http://127.0.0.1:", "https://127.0.0.1:", "http://0.0.0.0:"];
     words.find(|word| hosts.iter().any(|host| word.starts_with(host))).map(str::to_owned)
 }

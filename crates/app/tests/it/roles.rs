@@ -53,10 +53,15 @@ async fn one_role_migrates_and_another_runs_every_other_command() {
         &["audit", "list"],
         &["audit", "verify"],
         &["migrate"],
+        &["check", "--accept-history"],
     ] {
         let (well, said) = run(arguments, &roles.service);
         assert!(well, "{arguments:?}: {said}");
     }
+    let unknown = "01980000-0000-7000-0000-000000000000";
+    let rewrite = ["employee", "erase", &partner.id, unknown, "--rewrite"];
+    assert!(run(&rewrite, &roles.service).1.contains("does not own the tables"));
+    assert!(!run(&rewrite, &roles.owner).1.contains("does not own the tables"));
     let (_, well) = running.stop("TERM");
     assert!(well, "{}", installation.log());
 }

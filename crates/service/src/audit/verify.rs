@@ -105,9 +105,15 @@ pub enum ChainViolation {
         /// The chain.
         chain: u64,
     },
-    /// The chain does not go as far as it did when the head was noted.
-    #[error("chain {}: it went as far as entry {}, and does not any more", .0.chain, .0.number)]
+    /// The chain does not go as far as a head that was kept elsewhere.
+    #[error(
+        "chain {} ends before entry {}, whose head you kept: this is a restored copy, or entries were removed",
+        .0.chain, .0.number
+    )]
     Shorter(Head),
+    /// The chain does not go as far as its checkpoint says, which a copy would have too.
+    #[error("chain {} ends before entry {}, which its checkpoint names: entries were removed", .0.chain, .0.number)]
+    Cut(Head),
     /// The chain is whole, but another one than when the head was noted.
     #[error("chain {}, entry {}: not the one that was noted; the chain was written anew", .0.chain, .0.number)]
     Rewritten(Head),
@@ -166,22 +172,29 @@ fn after_last(previous: Option<&Opening>) -> u64 {
 }
 
 /// Heads kept elsewhere that the walk has not reached yet.
-struct KnownHeads(HashMap<(u64, u64), Vec<Digest>>);
+struct KnownHeads(HashMap<(u64, u64), Vec<(Digest, HeadSource)>>);
+
+/// Where a head comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HeadSource {
+    Kept,
+    Checkpoint,
+}
 
 impl KnownHeads {
     fn new(heads: &[Head]) -> Self {
         let mut noted = Self(HashMap::new());
-        heads.iter().for_each(|head| noted.add(head));
+        heads.iter().for_each(|head| noted.add(head, HeadSource::Kept));
         noted
     }
 
-    fn add(&mut self, Head { chain, number, hash }: &Head) {
-        self.0.entry((*chain, *number)).or_default().push(*hash);
+    fn add(&mut self, Head { chain, number, hash }: &Head, source: HeadSource) {
+        self.0.entry((*chain, *number)).or_default().push((*hash, source));
     }
 
     fn meet(&mut self, head: &Head) -> Result<(), ChainViolation> {
         let hashes = self.0.remove(&(head.chain, head.number)).unwrap_or_default();
-        if hashes.iter().all(|hash| *hash == head.hash) {
+        if hashes.iter().all(|(hash, _)| *hash == head.hash) {
             Ok(())
         } else {
             Err(ChainViolation::Rewritten(head.clone()))
@@ -194,9 +207,16 @@ impl KnownHeads {
     }
 
     fn all_met(self) -> Result<(), ChainViolation> {
-        let left = self.0.into_iter().min_by_key(|(place, _)| *place);
-        match left.and_then(|((chain, number), hashes)| Some((chain, number, *hashes.first()?))) {
-            Some((chain, number, hash)) => Err(ChainViolation::Shorter(Head { chain, number, hash })),
+        let mut left: Vec<_> = self.0.into_iter().collect();
+        left.sort_by_key(|(place, _)| *place);
+        let heads = left.into_iter().flat_map(|((chain, number), hashes)| {
+            hashes.into_iter().map(move |(hash, source)| (Head { chain, number, hash }, source))
+        });
+        // A checkpoint tells more: a copy is never without what its own checkpoint names.
+        let is_kept = |source: &HeadSource| *source == HeadSource::Kept;
+        match heads.min_by_key(|(_, source)| is_kept(source)) {
+            Some((head, HeadSource::Kept)) => Err(ChainViolation::Shorter(head)),
+            Some((head, HeadSource::Checkpoint)) => Err(ChainViolation::Cut(head)),
             None => Ok(()),
         }
     }

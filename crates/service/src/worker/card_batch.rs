@@ -324,7 +324,12 @@ fn next_without_verdict<K: Kind>(
     {
         log::error!(card:% = item.card, reason:% = reason; "the bank's verdict on a card cannot be booked");
     }
-    log::warn!(reason:% = reason; "cards have no response from the bank yet");
+    // The gateway logs an outage of the bank.
+    let level = match reason {
+        NoVerdict::NotSent(_) | NoVerdict::NoAnswer(_) => log::Level::Debug,
+        _ => log::Level::Warn,
+    };
+    log::log!(level, reason:% = reason; "cards have no response from the bank yet");
     if verdicts.rest == Rest::Verdicts {
         return Ok(Some(Next::GoOn));
     }

@@ -209,7 +209,7 @@ fn advance(
 }
 
 fn later(error: &BankError, may_have_sent: bool) -> OrderFindings {
-    log::warn!(reason:% = error; "an order has no response from the bank yet");
+    log::debug!(reason:% = error; "an order has no response from the bank yet");
     OrderFindings::Later { may_have_sent }
 }
 

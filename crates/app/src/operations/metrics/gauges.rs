@@ -1,6 +1,6 @@
 //! Gauges that are read at each scrape.
 
-use kopeck_adapter_store_diesel::OpenStore;
+use kopeck_adapter_store_diesel::{OpenStore, Outage};
 use kopeck_port_store::Access;
 use prometheus::{IntGauge, Opts};
 use time::OffsetDateTime;
@@ -14,6 +14,7 @@ pub(super) struct Gauges {
     reads: AccessGauges,
     writes: AccessGauges,
     database_up: IntGauge,
+    rewound: IntGauge,
     disk_free: IntGauge,
     disk_needed: IntGauge,
     stored: StoredGauges,
@@ -59,6 +60,10 @@ impl Gauges {
                 "kopeck_database_up",
                 "1 if the database accepts changes and responded to the latest scrape.",
             )?,
+            rewound: registrar.gauge(
+                "kopeck_database_rewound",
+                "1 if commits are missing in the database that were there before, so that changes are refused.",
+            )?,
             disk_free: registrar.gauge(
                 "kopeck_database_disk_free_bytes",
                 "Free space on the volume of an embedded database, its log included; 0 with a database on a server.",
@@ -87,8 +92,9 @@ impl Gauges {
             self.reads.show(&**store, Access::Read);
             self.writes.show(&**store, Access::Write);
         }
-        let accepts_changes = health.store().is_some_and(|store| store.outage().is_none());
-        self.database_up.set(i64::from(snapshot.is_some() && accepts_changes));
+        let outage = health.store().map(|store| store.outage());
+        self.database_up.set(i64::from(snapshot.is_some() && outage == Some(None)));
+        self.rewound.set(i64::from(outage == Some(Some(Outage::Rewound))));
         if let Some(space) = health.store().and_then(|store| store.disk_space()) {
             self.disk_free.set(whole(space.free));
             self.disk_needed.set(whole(space.needed));

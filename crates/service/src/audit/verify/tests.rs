@@ -123,7 +123,8 @@ fn entries_that_changed_places_are_found() {
 fn an_end_that_was_cut_off_is_found_by_the_checkpoint() {
     let mut cut = log(&[3, 2]);
     let end = cut.records.remove(cut.place(1, 3)).head;
-    assert_eq!(cut.verify(&[]), Err(ChainViolation::Shorter(end.clone())));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::Cut(end.clone())));
+    assert_eq!(cut.verify(std::slice::from_ref(&end)), Err(ChainViolation::Cut(end)), "no copy is like this");
     // An attacker cannot make one that stands earlier, and may not leave it out.
     let earlier = cut.records[cut.place(1, 2)].head.clone();
     cut.put(mark(&FakeSigner(vec![66]), MarkKind::Checkpoint, earlier));

@@ -3,7 +3,7 @@
 use kopeck_audit::{Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{Access, AuditSigner, SignatureCheck, Store, transact};
 
-use super::{BATCH, ChainViolation, KnownHeads, VerificationReport, VerifyError};
+use super::{BATCH, ChainViolation, HeadSource, KnownHeads, VerificationReport, VerifyError};
 
 /// The state of the verification.
 pub(super) struct Walk<'a> {
@@ -57,7 +57,7 @@ impl<'a> Walk<'a> {
     pub(super) fn chain(&mut self, opening: &Opening) -> Result<(), VerifyError> {
         let checkpoint = self.mark(opening.chain, MarkKind::Checkpoint)?.map(|mark| mark.head);
         if let Some(checkpoint) = &checkpoint {
-            self.noted.add(checkpoint);
+            self.noted.add(checkpoint, HeadSource::Checkpoint);
         }
         let head = opening.head();
         self.noted.meet(&head)?;
