@@ -69,6 +69,7 @@ mod layout;
 mod limits;
 mod limits_refusals;
 mod lists;
+mod lost_cards;
 mod memory;
 mod names;
 mod openapi;
