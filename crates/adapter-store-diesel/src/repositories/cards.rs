@@ -96,8 +96,7 @@ macro_rules! set_view {
 /// The first condition is that of the index.
 const UNCONFIRMED: &str = "block_state <> 'OPEN' AND block_state IN ('BLOCKING', 'UNBLOCKING')";
 
-const BLOCKED: &str =
-    "SELECT id, block_state FROM cards WHERE partner_id = ? AND id ? AND block_state IN ('BLOCKING', 'BLOCKED')";
+const BLOCKED: &str = "SELECT id, block_state FROM cards WHERE partner_id = ? AND id ? AND block_state IN ('BLOCKING', 'BLOCKED')";
 
 #[derive(QueryableByName)]
 #[diesel(table_name = cards)]
