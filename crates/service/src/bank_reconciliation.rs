@@ -2,7 +2,7 @@
 //! batches and the orders. Nothing is changed.
 //!
 //! The service learns of the bank's movements from its feed, a moment later. A movement of the running day that the feed is
-//! about to bring is no difference: it is left out and counted.
+//! about to bring is no difference: it is told apart.
 //!
 //! A day is compared card by card in the order of their numbers, in which the registry comes too, so that no more than
 //! a page of cards is in memory. Then what the service settled on that day is compared with the keys that the registry
@@ -124,9 +124,9 @@ impl BankReconciler {
     }
 
     /// Compares the days of the service's zone and calls `report` for each difference, in the order of days. Of the
-    /// running day it compares what happened until now; a day to come is empty. Returns how many movements of the running
-    /// day it left out, because the service is yet to read them from the bank's feed. Checks `stopping` between pages.
-    /// Blocks during bank requests.
+    /// running day it compares what happened until now; a day to come is empty. Returns the movements of the running day that
+    /// are missing here because the service is yet to read them from the bank's feed. Checks `stopping` between pages. Blocks
+    /// during bank requests.
     ///
     /// # Errors
     /// [`ReconcileError`]; differences reported before it stand.
@@ -135,8 +135,8 @@ impl BankReconciler {
         days: &RangeInclusive<Date>,
         stopping: &dyn Fn() -> bool,
         report: &mut dyn FnMut(Difference),
-    ) -> Result<usize, ReconcileError> {
-        let mut unread = 0;
+    ) -> Result<Vec<Difference>, ReconcileError> {
+        let mut unread = Vec::new();
         let partners = self.read(|unit| unit.partners().list())?;
         let partners: Arc<[PartnerId]> = partners.iter().map(|partner| partner.id).collect();
         let mut next = Some(*days.start());
@@ -152,17 +152,17 @@ impl BankReconciler {
                 partners: Arc::clone(&partners),
                 stopping,
             };
-            unread += self.compare_day(&day, report)?;
+            unread.append(&mut self.compare_day(&day, report)?);
         }
         Ok(unread)
     }
 
-    /// Compares a day; returns how many of its movements were left out.
+    /// Compares a day; returns its movements that are yet to be read.
     fn compare_day(
         &self,
         day: &Day<'_>,
         report: &mut dyn FnMut(Difference),
-    ) -> Result<usize, ReconcileError> {
+    ) -> Result<Vec<Difference>, ReconcileError> {
         let mut registry = RegistryReader::new(&*self.bank, day.period.clone());
         let mut progress = Progress::default();
         let mut after = None;
@@ -178,7 +178,7 @@ impl BankReconciler {
                 break;
             }
         }
-        let unread = self.leave_out_unread(day, std::mem::take(&mut progress.not_here), report)?;
+        let unread = self.tell_unread_apart(day, std::mem::take(&mut progress.not_here), report)?;
         self.compare_unlisted(day, &progress, report)?;
         self.compare_settled(day, &progress.seen, report)?;
         Ok(unread)

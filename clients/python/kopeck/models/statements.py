@@ -38,13 +38,13 @@ class BalanceEntry:
     hold: int
     """What was held after it."""
     of: EntrySource
+    entry_type: EntryType = named("type")
     available: int = 0
     """What you could spend after it: `balance - hold`."""
     balance_change: int = 0
     """By how much it changed all of your money: `amount + hold_change`."""
     hold_change: int = 0
     """By how much it changed what was held."""
-    entry_type: EntryType = named("type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +112,11 @@ class StatementTotal:
     number: int
     amount: int
     """By how much they changed what you can spend, in kopecks."""
+    entry_type: EntryType = named("type")
     balance_change: int = 0
     """By how much they changed all of your money: `amount + hold_change`."""
     hold_change: int = 0
     """By how much they changed what is held."""
-    entry_type: EntryType = named("type")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ fn start() -> FieldType<impl Fn(InputValue<'_>) -> Result<FeedStart, Invalid>> {
 
 impl HasSchema for FeedStart {
     fn schema(_: &mut Components) -> Json {
-        object! {"type": ["integer", "string"], "pattern": "^([0-9]+|newest)$", "minimum": 0, "examples": Json::list([0])}
+        object! {"type": ["integer", "string"], "pattern": "^([0-9]+|newest)$", "x-form": "a number, or newest", "minimum": 0, "examples": Json::list([0])}
     }
 }
 

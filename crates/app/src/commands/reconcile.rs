@@ -18,10 +18,10 @@ use crate::compose::{Application, Storage, SystemAdapters};
 /// The exit code where the days could not be compared.
 const NOT_COMPARED: u8 = 2;
 
-/// Compares days with the bank. What was left out is no difference.
+/// Compares days with the bank. What is yet to be read is no difference.
 pub(super) fn run(args: &ReconcileArgs) -> ExitCode {
     let compared = compare(args).and_then(|(differences, unread)| {
-        show(args, &differences, unread)?;
+        show(args, &differences, &unread)?;
         Ok(differences.is_empty())
     });
     match compared {
@@ -34,8 +34,8 @@ pub(super) fn run(args: &ReconcileArgs) -> ExitCode {
     }
 }
 
-/// The differences, and how many movements of the running day were left out.
-fn compare(args: &ReconcileArgs) -> anyhow::Result<(Vec<Difference>, usize)> {
+/// The differences, and the movements of the running day that are yet to be read.
+fn compare(args: &ReconcileArgs) -> anyhow::Result<(Vec<Difference>, Vec<Difference>)> {
     anyhow::ensure!(args.from <= args.to, "--to is before --from");
     let adapters = SystemAdapters::real();
     let storage = Storage::open_existing(&args.store)?;
@@ -58,14 +58,15 @@ fn compare(args: &ReconcileArgs) -> anyhow::Result<(Vec<Difference>, usize)> {
     Ok((differences, unread))
 }
 
-fn show(args: &ReconcileArgs, differences: &[Difference], unread: usize) -> anyhow::Result<()> {
+fn show(args: &ReconcileArgs, differences: &[Difference], unread: &[Difference]) -> anyhow::Result<()> {
     if args.json {
-        let shown: Vec<Value> = differences.iter().map(as_json).collect();
-        let shown = json!({"differences": shown, "unread": unread});
+        let [differences, unread] =
+            [differences, unread].map(|list| list.iter().map(as_json).collect::<Vec<Value>>());
+        let shown = json!({"differences": differences, "unread": unread});
         return say!("{}", serde_json::to_string_pretty(&shown)?);
     }
-    if unread > 0 {
-        say!("left out, as the service has not read them from the bank's feed yet: {unread}")?;
+    if !unread.is_empty() {
+        say!("left out, as the service has not read them from the bank's feed yet: {}", unread.len())?;
     }
     if differences.is_empty() {
         return say!("no differences");

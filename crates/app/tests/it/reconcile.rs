@@ -423,7 +423,7 @@ async fn a_purchase_of_this_moment_is_not_missing() {
         let reconciler = server.application.bank_reconciler(Arc::clone(&server.bank) as _);
         let mut found = Vec::new();
         let unread = reconciler.compare(&(DAY..=DAY), &|| false, &mut |difference| found.push(difference));
-        (unread.unwrap(), found.len())
+        (unread.unwrap().len(), found.len())
     };
     server.follow_feed();
     assert_eq!(compare(), (0, 0));

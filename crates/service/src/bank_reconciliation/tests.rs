@@ -246,7 +246,7 @@ fn what_the_service_is_yet_to_read_is_left_out() {
             .compare(&(day..=day), &|| false, &mut |difference| found.push(difference.kind))
             .unwrap();
         found.retain(|kind| *kind == DifferenceKind::MissingHere);
-        (unread, found.len())
+        (unread.len(), found.len())
     };
     assert_eq!(compare(DAY, Some(vec![told(PLACE + 1, 2, 9), told(PLACE + 2, 1, 20)])), (1, 0));
     assert_eq!(compare(DAY, Some(vec![told(PLACE, 1, 20), told(PLACE + 1, 2, 20)])), (0, 1));

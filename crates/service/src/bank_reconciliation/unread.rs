@@ -17,15 +17,15 @@ const PAGE: u32 = 1_000;
 
 impl BankReconciler {
     /// Reports the movements that are missing here, without those that the feed is about to bring or has brought
-    /// meanwhile. Returns how many it is about to bring.
-    pub(super) fn leave_out_unread(
+    /// meanwhile. Returns those that it is about to bring.
+    pub(super) fn tell_unread_apart(
         &self,
         day: &Day<'_>,
         not_here: Vec<NotHere>,
         report: &mut dyn FnMut(Difference),
-    ) -> Result<usize, ReconcileError> {
+    ) -> Result<Vec<Difference>, ReconcileError> {
         if not_here.is_empty() {
-            return Ok(0);
+            return Ok(Vec::new());
         }
         let wanted: Vec<_> = not_here.iter().map(|one| (one.partner, one.card, one.transaction)).collect();
         let look = move |unit: &mut dyn UnitOfWork| -> Result<_, StoreError> {
@@ -38,16 +38,16 @@ impl BankReconciler {
         let (cursor, here) = self.read(look)?;
         let missing: Vec<NotHere> =
             not_here.into_iter().zip(here).filter_map(|(one, is_here)| (!is_here).then_some(one)).collect();
-        let unread = self.behind(day, cursor, &missing)?;
-        let mut left_out = 0;
+        let behind = self.behind(day, cursor, &missing)?;
+        let mut unread = Vec::new();
         for NotHere { number, transaction, difference, .. } in missing {
-            if unread.contains(&(number, transaction)) {
-                left_out += 1;
+            if behind.contains(&(number, transaction)) {
+                unread.push(difference);
             } else {
                 report(difference);
             }
         }
-        Ok(left_out)
+        Ok(unread)
     }
 
     /// Which of these movements stand in the bank's feed behind this place. A bank without a feed has none.
