@@ -217,6 +217,7 @@ class ErrorCode(Word):
     REQUEST_CANCELLED = "request_cancelled"
     REQUEST_NOT_CANCELLABLE = "request_not_cancellable"
     EVENTS_EXPIRED = "events_expired"
+    EVENTS_AHEAD = "events_ahead"
     TOO_MANY_WEBHOOKS = "too_many_webhooks"
     WEBHOOK_NOT_FOUND = "webhook_not_found"
     WEBHOOK_DISABLED = "webhook_disabled"

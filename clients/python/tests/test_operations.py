@@ -66,7 +66,7 @@ STATEMENT = {
 
 def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/events":
-        return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2})
+        return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2, "newest": 9})
     if seen.path == "/v1/balance/entries":
         return Reply(200, {"opening": 1, "closing": 2, "data": [ENTRY], "meta": META})
     if seen.path == "/v1/statement/2026-01":
@@ -205,6 +205,9 @@ class Operations(unittest.TestCase):
             "GET /v1/events?after=3&limit=10&types=card.issued%2Cnewer&wait=5",
             "GET /v1/events?after=0&wait=20",
             "GET /v1/events?after=4&wait=20",
+            "GET /v1/events?after=newest",
+            "GET /v1/events?after=newest&types=ping&wait=20",
+            "GET /v1/events?after=4&types=ping&wait=20",
         )
 
     def test_webhooks(self) -> None:
@@ -374,10 +377,13 @@ def closings_and_withdrawals(client: Client) -> None:
 
 def events(client: Client) -> None:
     feed = client.events.list(after=3, limit=10, types=["card.issued", "newer"], wait=5)
-    assert (feed.next, feed.oldest, feed.data[0].id, feed.data[0].type) == (4, 2, ID, "newer")
+    assert (feed.next, feed.oldest, feed.newest, feed.data[0].id, feed.data[0].type) == (4, 2, 9, ID, "newer")
     assert feed.data[0].created_at == datetime(2026, 2, 7, 9, 5, tzinfo=timezone.utc)
     assert feed.data[0].data == {"idCard": str(ID)}
     following = client.events.follow()
+    assert [next(following).seq for _ in range(2)] == [4, 4]
+    client.events.list(after=7, from_now=True)
+    following = client.events.follow(from_now=True, types=["ping"])
     assert [next(following).seq for _ in range(2)] == [4, 4]
 
 

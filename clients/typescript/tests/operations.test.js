@@ -47,7 +47,7 @@ function answer({ path, target, headers }) {
     const data = target.includes("after=4") ? [] : [{ ...OBJECT, seq: 4, type: "PAYMENT" }];
     return { body: { data, next: 4 } };
   }
-  if (path === "/v1/events") return { body: { data: [EVENT], next: 4, oldest: 2 } };
+  if (path === "/v1/events") return { body: { data: [EVENT], next: 4, oldest: 2, newest: 9 } };
   const data = /^\/v1\/(employee|card)\/[^/]+$/.test(path) ? OBJECT : [OBJECT];
   return { body: { ...OBJECT, data, meta } };
 }
@@ -151,10 +151,13 @@ const groups = {
 
   async events({ events }) {
     const feed = await events.list({ after: 3, limit: 10, types: ["card.issued", "newer"], wait: 5 });
-    assert.deepEqual([feed.next, feed.oldest, feed.data[0].type, isKnown(feed.data[0])], [4, 2, "newer", false]);
+    const { next, oldest, newest } = feed;
+    assert.deepEqual([next, oldest, newest, feed.data[0].type, isKnown(feed.data[0])], [4, 2, 9, "newer", false]);
     const seen = [];
     for await (const { seq } of events.follow()) if (seen.push(seq) === 2) break;
     assert.deepEqual(seen, [4, 4]);
+    await events.list({ after: 7, fromNow: true });
+    for await (const { seq } of events.follow({ fromNow: true, types: ["ping"] })) if (seen.push(seq) === 4) break;
   },
 
   async webhooks({ webhooks }) {
@@ -261,6 +264,9 @@ const SENT = {
     "GET /v1/events?after=3&limit=10&wait=5&types=card.issued%2Cnewer",
     "GET /v1/events?after=0&wait=20",
     "GET /v1/events?after=4&wait=20",
+    "GET /v1/events?after=newest",
+    "GET /v1/events?after=newest&wait=20&types=ping",
+    "GET /v1/events?after=4&wait=20&types=ping",
   ],
   webhooks: [
     'POST /v1/webhooks {"url":"https://a.b/","types":["ping"],"sealed":true}',

@@ -49,7 +49,20 @@ impl StatementFormat {
 }
 
 /// The names of the columns.
-const COLUMNS: [&str; 9] = ["seq", "at", "type", "amount", "balance", "hold", "kind", "id", "reference"];
+const COLUMNS: [&str; 12] = [
+    "seq",
+    "at",
+    "type",
+    "amount",
+    "balance",
+    "hold",
+    "kind",
+    "id",
+    "reference",
+    "available",
+    "balanceChange",
+    "holdChange",
+];
 
 /// The first line of a CSV file.
 #[must_use]
@@ -62,12 +75,15 @@ pub fn csv_head() -> String {
 /// # Errors
 /// [`StoreError::Corrupt`] if the balance after it does not fit.
 pub fn csv_line(booked: &BookedMovement, zone: Zone) -> Result<String, StoreError> {
-    let BalanceEntry { seq, at, entry_type, amount, balance, hold, of } = entry::body(booked, zone)?;
+    let entry = entry::body(booked, zone)?;
+    let BalanceEntry { seq, at, entry_type, amount, balance, hold, of, .. } = entry;
+    let BalanceEntry { available, balance_change, hold_change, .. } = entry;
     let id = of.id.map(|id| id.to_string()).unwrap_or_default();
     let reference = of.reference.unwrap_or_default();
     let (kind, reference) = (of.kind.as_str(), csv_cell(&reference));
     Ok(format!(
-        "{seq},{},{},{amount},{balance},{hold},{kind},{id},{reference}\r\n",
+        "{seq},{},{},{amount},{balance},{hold},{kind},{id},{reference},\
+         {available},{balance_change},{hold_change}\r\n",
         at.text(),
         entry_type.as_str()
     ))
@@ -100,19 +116,31 @@ pub fn statement_body(outline: &Outline, totals: &[KindTotal]) -> Result<Stateme
     let totals = statement::type_totals(totals)?.into_iter().map(|total| kopeck_api::StatementTotal {
         entry_type: total.entry_type.as_str().into(),
         number: total.number,
-        amount: total.amount.get(),
+        amount: total.change.available.get(),
+        balance_change: total.change.balance.get(),
+        hold_change: total.change.hold.get(),
     });
     let days = outline.days.iter().map(|day| kopeck_api::StatementDay {
         date: day.date,
-        opening: day.opening.get(),
-        closing: day.closing.get(),
-        amount: day.amount.get(),
+        opening: day.opening.balance.get(),
+        closing: day.closing.balance.get(),
+        amount: day.change.available.get(),
+        balance_change: day.change.balance.get(),
+        hold_change: day.change.hold.get(),
+        opening_hold: day.opening.hold.get(),
+        opening_available: day.opening.available.get(),
+        closing_hold: day.closing.hold.get(),
+        closing_available: day.closing.available.get(),
     });
     Ok(Statement {
         month: outline.month.text(),
         complete: outline.is_complete,
-        opening: outline.span.opening.get(),
-        closing: outline.span.closing.get(),
+        opening: outline.span.opening.balance.get(),
+        closing: outline.span.closing.balance.get(),
+        opening_hold: outline.span.opening.hold.get(),
+        opening_available: outline.span.opening.available.get(),
+        closing_hold: outline.span.closing.hold.get(),
+        closing_available: outline.span.closing.available.get(),
         totals: totals.collect(),
         days: days.collect(),
     })

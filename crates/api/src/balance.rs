@@ -95,6 +95,15 @@ body! {
         balance: i64,
         /// The held amount after it, kopecks.
         hold: i64,
+        /// The available amount after it: `balance - hold`.
+        #[serde(default)]
+        available: i64,
+        /// By how much it changed your balance: `amount + holdChange`.
+        #[serde(default)]
+        balance_change: i64,
+        /// By how much it changed the held amount, kopecks.
+        #[serde(default)]
+        hold_change: i64,
         /// The request or operation that it belongs to.
         of: EntrySource,
     }
@@ -107,6 +116,18 @@ body! {
         opening: i64,
         /// Your balance at its end, kopecks.
         closing: i64,
+        /// Held at the beginning of the period, kopecks.
+        #[serde(default)]
+        opening_hold: i64,
+        /// Available at the beginning of the period: `opening - openingHold`.
+        #[serde(default)]
+        opening_available: i64,
+        /// Held at its end, kopecks.
+        #[serde(default)]
+        closing_hold: i64,
+        /// Available at its end: `closing - closingHold`.
+        #[serde(default)]
+        closing_available: i64,
         /// The entries, oldest first.
         data: Vec<BalanceEntry>,
         /// Where the page stands.
@@ -123,6 +144,12 @@ body! {
         number: u64,
         /// By how much they changed the available amount, kopecks.
         amount: i64,
+        /// By how much they changed your balance: `amount + holdChange`.
+        #[serde(default)]
+        balance_change: i64,
+        /// By how much they changed the held amount, kopecks.
+        #[serde(default)]
+        hold_change: i64,
     }
 }
 
@@ -138,6 +165,24 @@ body! {
         closing: i64,
         /// By how much it changed the available amount, kopecks.
         amount: i64,
+        /// By how much it changed your balance: `amount + holdChange`.
+        #[serde(default)]
+        balance_change: i64,
+        /// By how much it changed the held amount, kopecks.
+        #[serde(default)]
+        hold_change: i64,
+        /// Held at its start, kopecks.
+        #[serde(default)]
+        opening_hold: i64,
+        /// Available at its start: `opening - openingHold`.
+        #[serde(default)]
+        opening_available: i64,
+        /// Held at its end, kopecks.
+        #[serde(default)]
+        closing_hold: i64,
+        /// Available at its end: `closing - closingHold`.
+        #[serde(default)]
+        closing_available: i64,
     }
 }
 
@@ -152,6 +197,18 @@ body! {
         opening: i64,
         /// Your balance at its end, kopecks.
         closing: i64,
+        /// Held at its start, kopecks.
+        #[serde(default)]
+        opening_hold: i64,
+        /// Available at its start: `opening - openingHold`.
+        #[serde(default)]
+        opening_available: i64,
+        /// Held at its end, kopecks.
+        #[serde(default)]
+        closing_hold: i64,
+        /// Available at its end: `closing - closingHold`.
+        #[serde(default)]
+        closing_available: i64,
         /// Each type of entry, also those without entries.
         totals: Vec<StatementTotal>,
         /// Each day of the month, up to today.

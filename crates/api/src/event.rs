@@ -174,6 +174,10 @@ body! {
         next: i64,
         /// The least number that is kept.
         oldest: i64,
+        /// The greatest number that was given; one less than `oldest` if there is no event. A service that does not say it is
+        /// an older one.
+        #[serde(default)]
+        newest: Option<i64>,
     }
 }
 

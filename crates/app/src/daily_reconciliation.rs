@@ -82,7 +82,7 @@ impl DailyReconciliation {
         let compared = self.reconciler.compare(&(day..=day), stopping, &mut report);
         let day = date_text(day);
         match &compared {
-            Ok(()) => {
+            Ok(_) => {
                 self.observer.compared(self.env.now(), differences);
                 if differences == 0 {
                     log::info!(day = day.as_str(); "the bank's registry and the service's records agree");

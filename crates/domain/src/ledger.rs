@@ -68,6 +68,16 @@ impl MovementKind {
         }
     }
 
+    /// By how much movements of this kind change what is held, if they move `amount`, which is not below zero.
+    #[must_use]
+    pub const fn change_of_held(self, amount: Kopecks) -> Kopecks {
+        match self.route() {
+            (Account::Held, _) => Kopecks::new(-amount.get()),
+            (_, Account::Held) => amount,
+            _ => Kopecks::ZERO,
+        }
+    }
+
     /// The account the money leaves and the one it reaches.
     #[must_use]
     pub const fn route(self) -> (Account, Account) {

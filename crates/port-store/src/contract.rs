@@ -218,6 +218,7 @@ macro_rules! contract_tests {
             batches_of_each_lane_can_have_the_same_card
             a_withdrawal_keeps_its_amounts
             what_came_back_is_added_up
+            a_lost_card_is_being_closed_until_the_verdict
         }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
+use kopeck_domain::card::{AccountBalance, BankView, BlockState, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
@@ -157,6 +157,14 @@ pub trait CardRepository {
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError>;
     /// Stores the card's link and block. `Rule::OneMainCard`, `Rule::Reference` (employee).
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
+    /// Those of `cards` that the partner blocks, each with the state of its block; in any order.
+    fn blocked(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<(CardId, BlockState)>, StoreError>;
+    /// Whether an open closing has the card as lost or stolen, and has no verdict on it.
+    fn is_being_closed(&mut self, partner: PartnerId, card: CardId) -> Result<bool, StoreError>;
     /// Cards of any partner with a block or unblock that the bank has not confirmed, `limit` at most.
     fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError>;
     /// Stores the bank's data of a card, unless newer data is stored already; returns whether it did. Stored data that is

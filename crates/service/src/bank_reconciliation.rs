@@ -1,6 +1,9 @@
 //! Reconciliation with the bank: its registry of each day is compared with the copy of its transactions, the card
 //! batches and the orders. Nothing is changed.
 //!
+//! The service learns of the bank's movements from its feed, a moment later. A movement of the running day that the feed is
+//! about to bring is no difference: it is told apart.
+//!
 //! A day is compared card by card in the order of their numbers, in which the registry comes too, so that no more than
 //! a page of cards is in memory. Then what the service settled on that day is compared with the keys that the registry
 //! had.
@@ -11,13 +14,14 @@ mod difference;
 mod registry;
 mod seen;
 mod settled;
+mod unread;
 
 use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankError, BankGateway, RegistryError};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
@@ -85,6 +89,17 @@ struct Progress {
     unlisted: Vec<Unlisted>,
     /// Those that it had on another card: the card here, and the id.
     misplaced: HashSet<(CardNumber, i64)>,
+    /// Movements of the running day that are missing here, but may still come with the feed.
+    not_here: Vec<NotHere>,
+}
+
+/// A movement at the bank without its copy here.
+struct NotHere {
+    partner: PartnerId,
+    card: CardId,
+    number: CardNumber,
+    transaction: i64,
+    difference: Difference,
 }
 
 /// A transaction that the registry of its day does not have.
@@ -109,7 +124,8 @@ impl BankReconciler {
     }
 
     /// Compares the days of the service's zone and calls `report` for each difference, in the order of days. Of the
-    /// running day it compares what happened until now; a day to come is empty. Checks `stopping` between pages. Blocks
+    /// running day it compares what happened until now; a day to come is empty. Returns the movements of the running day that
+    /// are missing here because the service is yet to read them from the bank's feed. Checks `stopping` between pages. Blocks
     /// during bank requests.
     ///
     /// # Errors
@@ -119,7 +135,8 @@ impl BankReconciler {
         days: &RangeInclusive<Date>,
         stopping: &dyn Fn() -> bool,
         report: &mut dyn FnMut(Difference),
-    ) -> Result<(), ReconcileError> {
+    ) -> Result<Vec<Difference>, ReconcileError> {
+        let mut unread = Vec::new();
         let partners = self.read(|unit| unit.partners().list())?;
         let partners: Arc<[PartnerId]> = partners.iter().map(|partner| partner.id).collect();
         let mut next = Some(*days.start());
@@ -135,12 +152,17 @@ impl BankReconciler {
                 partners: Arc::clone(&partners),
                 stopping,
             };
-            self.compare_day(&day, report)?;
+            unread.append(&mut self.compare_day(&day, report)?);
         }
-        Ok(())
+        Ok(unread)
     }
 
-    fn compare_day(&self, day: &Day<'_>, report: &mut dyn FnMut(Difference)) -> Result<(), ReconcileError> {
+    /// Compares a day; returns its movements that are yet to be read.
+    fn compare_day(
+        &self,
+        day: &Day<'_>,
+        report: &mut dyn FnMut(Difference),
+    ) -> Result<Vec<Difference>, ReconcileError> {
         let mut registry = RegistryReader::new(&*self.bank, day.period.clone());
         let mut progress = Progress::default();
         let mut after = None;
@@ -156,8 +178,10 @@ impl BankReconciler {
                 break;
             }
         }
+        let unread = self.tell_unread_apart(day, std::mem::take(&mut progress.not_here), report)?;
         self.compare_unlisted(day, &progress, report)?;
-        self.compare_settled(day, &progress.seen, report)
+        self.compare_settled(day, &progress.seen, report)?;
+        Ok(unread)
     }
 
     /// Runs a reading unit of work.

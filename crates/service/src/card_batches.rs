@@ -30,6 +30,9 @@ pub(crate) trait Kind: StoredKind {
     /// The most cards that are sent and settled at a time.
     const CHUNK: u32 = u32::MAX;
 
+    /// Whether a card that the partner blocks is refused, whatever the bank knows of the block.
+    const HEEDS_BLOCKS: bool = false;
+
     /// The first reason why a new batch cannot have the card, which is not closed and in no other batch.
     fn conflict(target: &BatchTarget, today: Date) -> Option<ConflictReason>;
     /// How long a new batch with these items stays new at least.

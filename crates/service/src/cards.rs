@@ -2,8 +2,8 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{
-    BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, Standing, SwitchRefusal,
-    UnlinkRefusal,
+    BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, PartnerBlock, Standing,
+    SwitchRefusal, UnlinkRefusal,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::EventData;
@@ -47,6 +47,11 @@ pub enum CardError {
     Store(#[from] StoreError),
 }
 
+/// A lost or stolen card that is being closed keeps its status and its link until the bank's verdict: nothing opens it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the card is being closed as lost or stolen: it stays blocked until the bank's verdict")]
+pub struct BeingClosed;
+
 /// Why a card was not linked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkCardError {
@@ -59,6 +64,9 @@ pub enum LinkCardError {
     /// The rules of linking say no.
     #[error(transparent)]
     Refused(#[from] LinkRefusal),
+    /// It is lost or stolen, and an open closing has it.
+    #[error(transparent)]
+    BeingClosed(#[from] BeingClosed),
     /// The store failed.
     #[error(transparent)]
     Store(StoreError),
@@ -76,6 +84,9 @@ pub enum SwitchCardError {
     /// The rules of switching say no.
     #[error(transparent)]
     Refused(#[from] SwitchRefusal),
+    /// It is lost or stolen, and an open closing has it.
+    #[error(transparent)]
+    BeingClosed(#[from] BeingClosed),
     /// The store failed.
     #[error(transparent)]
     Store(StoreError),
@@ -93,6 +104,9 @@ pub enum UnlinkCardError {
     /// The card is in use.
     #[error(transparent)]
     Refused(#[from] UnlinkRefusal),
+    /// It is lost or stolen, and an open closing has it.
+    #[error(transparent)]
+    BeingClosed(#[from] BeingClosed),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -285,9 +299,13 @@ pub fn link(
     unit.employees().get(partner, employee)?.ok_or(LinkCardError::EmployeeNotFound)?;
     let record = unit.cards().by_number(partner, number)?.ok_or(LinkCardError::CardNotFound)?;
     let main = unit.cards().main_card(partner, employee)?;
+    let block = record.card.block;
     match record.card.link(employee, status, main, record.bank.standing, env.today())? {
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
+            if is_being_closed(unit, partner, card.id, block)? {
+                return Err(BeingClosed.into());
+            }
             unit.cards().set_link(partner, &card)?;
             let holder = card.holder(CardLink { employee, status }, record.bank.standing);
             events::append(unit, env, partner, [EventData::CardLinked(holder)])
@@ -314,9 +332,13 @@ pub fn switch(
     let link: CardLink =
         record.card.link.filter(|link| link.employee == employee).ok_or(SwitchCardError::CardNotFound)?;
     let main = unit.cards().main_card(partner, employee)?;
+    let block = record.card.block;
     match record.card.switch(link, status, main, record.bank.standing, env.today())? {
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
+            if is_being_closed(unit, partner, card.id, block)? {
+                return Err(BeingClosed.into());
+            }
             unit.cards().set_link(partner, &card)?;
             let holder = card.holder(CardLink { employee, status }, record.bank.standing);
             events::append(unit, env, partner, [EventData::CardStatus(holder)])
@@ -341,11 +363,26 @@ pub fn unlink(
     let CardRecord { card, bank, .. } =
         unit.cards().get(partner, card)?.ok_or(UnlinkCardError::CardNotFound)?;
     let link = card.link.filter(|link| link.employee == employee).ok_or(UnlinkCardError::CardNotFound)?;
+    let block = card.block;
     let card = card.unlink(&bank, env.today())?;
+    if bank.standing != Standing::Closed && is_being_closed(unit, partner, card.id, block)? {
+        return Err(BeingClosed.into());
+    }
     unit.cards().set_link(partner, &card)?;
     let holder = card.holder(link, bank.standing);
     events::append(unit, env, partner, [EventData::CardUnlinked(holder)])?;
     Ok(card)
+}
+
+/// Whether an open closing has the card, whose block was this, as lost or stolen. Such a closing has blocked it, so a card
+/// without a block needs no look.
+fn is_being_closed(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    card: CardId,
+    block: PartnerBlock,
+) -> Result<bool, StoreError> {
+    Ok(block.is_set() && unit.cards().is_being_closed(partner, card)?)
 }
 
 /// A page of the partner's cards, from the service's own copy of the bank's data.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{MovementKind, Reference};
+use kopeck_domain::money::AmountOverflow;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BookedMovement, StoreError, UnitOfWork};
 use time::OffsetDateTime;
@@ -25,24 +26,78 @@ pub struct EntryFilter {
     pub kind: Option<MovementKind>,
 }
 
-/// The entries of a period: their numbers, and the balances at its ends.
+/// A balance and its two parts at one moment, or by how much each of them changed; kopecks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BalanceParts {
+    /// All of the partner's money: `hold + available`.
+    pub balance: Kopecks,
+    /// What is held for requests that are not done.
+    pub hold: Kopecks,
+    /// What can be spent.
+    pub available: Kopecks,
+}
+
+impl BalanceParts {
+    /// The balance of these parts.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the sum does not fit.
+    pub fn of(available: Kopecks, hold: Kopecks) -> Result<Self, StoreError> {
+        Ok(Self { balance: available.plus(hold).map_err(overflow)?, hold, available })
+    }
+
+    /// What there is after a movement.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the sum does not fit.
+    pub fn after(movement: &BookedMovement) -> Result<Self, StoreError> {
+        Self::of(movement.available, movement.held)
+    }
+
+    /// By how much movements of this kind change them, if they move `amount`.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the sum does not fit.
+    pub fn change_by(kind: MovementKind, amount: Kopecks) -> Result<Self, StoreError> {
+        Self::of(kind.change_of_available(amount), kind.change_of_held(amount))
+    }
+
+    /// By how much they changed since they were `before`.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if a difference does not fit.
+    pub fn change_since(self, before: Self) -> Result<Self, StoreError> {
+        let change = |now: Kopecks, then| now.minus(then).map_err(overflow);
+        Ok(Self {
+            balance: change(self.balance, before.balance)?,
+            hold: change(self.hold, before.hold)?,
+            available: change(self.available, before.available)?,
+        })
+    }
+}
+
+fn overflow(error: AmountOverflow) -> StoreError {
+    StoreError::Corrupt(format!("movements.held_after: {error}"))
+}
+
+/// The entries of a period: their numbers, and what there is at its ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntrySpan {
     /// The numbers of its entries.
     pub numbers: Range<i64>,
-    /// The balance before the first, kopecks.
-    pub opening: Kopecks,
-    /// The balance after the last, kopecks.
-    pub closing: Kopecks,
+    /// What there is before the first.
+    pub opening: BalanceParts,
+    /// What there is after the last.
+    pub closing: BalanceParts,
 }
 
-/// A page of entries with the balances at the ends of the period, whatever kind of entries it shows.
+/// A page of entries with what there is at the ends of the period, whatever kind of entries it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPage {
-    /// The balance at the beginning of the period, kopecks.
-    pub opening: Kopecks,
-    /// The balance at its end, kopecks.
-    pub closing: Kopecks,
+    /// What there is at the beginning of the period.
+    pub opening: BalanceParts,
+    /// What there is at its end.
+    pub closing: BalanceParts,
     /// The entries, oldest first.
     pub entries: Listed<BookedMovement>,
 }
@@ -67,29 +122,24 @@ pub fn span(
     };
     let start = start_of(from, 1)?;
     let end = start_of(before, after_last)?.max(start);
-    let opening = balance_after(unit, partner, start - 1)?;
-    let closing = balance_after(unit, partner, end - 1)?;
+    let opening = parts_after(unit, partner, start - 1)?;
+    let closing = parts_after(unit, partner, end - 1)?;
     Ok(EntrySpan { numbers: start..end, opening, closing })
 }
 
-/// The balance after the movement of this number; nothing before the first.
-fn balance_after(unit: &mut dyn UnitOfWork, partner: PartnerId, number: i64) -> Result<Kopecks, StoreError> {
+/// What there is after the movement of this number; nothing before the first.
+pub(crate) fn parts_after(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    number: i64,
+) -> Result<BalanceParts, StoreError> {
     if number == 0 {
-        return Ok(Kopecks::ZERO);
+        return Ok(BalanceParts::default());
     }
     let found = unit.movements().range(partner, number..number + 1)?;
     let movement =
         found.first().ok_or_else(|| StoreError::Corrupt(format!("movements: {number} is missing")))?;
-    balance_of(movement)
-}
-
-/// The partner's balance after a movement.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] if the sum does not fit.
-pub fn balance_of(movement: &BookedMovement) -> Result<Kopecks, StoreError> {
-    let overflow = |error| StoreError::Corrupt(format!("movements.held_after: {error}"));
-    movement.available.plus(movement.held).map_err(overflow)
+    BalanceParts::after(movement)
 }
 
 /// A page of entries, oldest first.

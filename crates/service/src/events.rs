@@ -10,8 +10,8 @@ use crate::Env;
 /// What a reader of the feed wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedQuery {
-    /// The number after which to begin; 0 for the oldest event that is kept.
-    pub after: i64,
+    /// The number after which to begin; 0 for the oldest event that is kept, `None` for the newest: from now on.
+    pub after: Option<i64>,
     /// These types alone; all if there are none.
     pub types: Vec<EventType>,
     /// The most events.
@@ -27,6 +27,8 @@ pub struct FeedPage {
     pub next: i64,
     /// The least number that is kept, or that of the next event if there is none.
     pub oldest: i64,
+    /// The greatest number that was given, or one less than `oldest` if there is no event.
+    pub newest: i64,
 }
 
 /// Why the feed was not shown.
@@ -37,6 +39,15 @@ pub enum FeedError {
     Expired {
         /// The least number that is kept.
         oldest: i64,
+    },
+    /// The number asked for was never given: a restore or a new sandbox has begun the feed anew since.
+    #[error(
+        "there is no event with this number yet, the newest has number {newest}: this is another feed than the one you \
+         read"
+    )]
+    Ahead {
+        /// The greatest number that was given.
+        newest: i64,
     },
     /// The store failed.
     #[error(transparent)]
@@ -50,13 +61,19 @@ pub enum FeedError {
 pub fn feed(unit: &mut dyn UnitOfWork, partner: PartnerId, query: &FeedQuery) -> Result<FeedPage, FeedError> {
     let expired = unit.events().expired_up_to(partner)?;
     let oldest = expired.saturating_add(1);
+    let last = unit.events().last(partner)?;
+    let after = query.after.unwrap_or(last);
     // The very beginning is wherever the feed begins.
-    if (1..expired).contains(&query.after) {
+    if (1..expired).contains(&after) {
         return Err(FeedError::Expired { oldest });
     }
-    let events = unit.events().after(partner, query.after, &query.types, query.limit)?;
-    let next = events.last().map_or(query.after, |last| last.seq);
-    Ok(FeedPage { events, next, oldest })
+    if after > last {
+        return Err(FeedError::Ahead { newest: last });
+    }
+    let events = unit.events().after(partner, after, &query.types, query.limit)?;
+    let next = events.last().map_or(after, |last| last.seq);
+    // Some may have been appended since the last number was read.
+    Ok(FeedPage { events, next, oldest, newest: last.max(next) })
 }
 
 /// Appends what has happened just now to the partner's feed.

@@ -44,6 +44,7 @@ pub fn create(
 impl Kind for TopUps {
     const NAME: &'static str = "replenishment";
     const KEY: &'static str = "replenishment";
+    const HEEDS_BLOCKS: bool = true;
 
     fn conflict(target: &BatchTarget, today: Date) -> Option<ConflictReason> {
         match target.status {

@@ -8,13 +8,13 @@ use std::ops::Range;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::{EntryType, MovementKind};
+use kopeck_domain::ledger::EntryType;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_port_store::{BookedMovement, KindTotal, StoreError, UnitOfWork};
 use time::Date;
 
 use crate::Env;
-use crate::entries::{self, EntrySpan};
+use crate::entries::{self, BalanceParts, EntrySpan};
 
 /// Entries of a piece.
 pub const PIECE: i64 = 1_000;
@@ -28,7 +28,7 @@ pub struct Outline {
     pub month: CalendarMonth,
     /// Whether it is over: else more may come.
     pub is_complete: bool,
-    /// Its entries, and the balances at its ends.
+    /// Its entries, and what there is at its ends.
     pub span: EntrySpan,
     /// Its days, up to today.
     pub days: Vec<DayTotal>,
@@ -39,12 +39,12 @@ pub struct Outline {
 pub struct DayTotal {
     /// The day.
     pub date: Date,
-    /// The balance at its beginning, kopecks.
-    pub opening: Kopecks,
-    /// The balance at its end, kopecks.
-    pub closing: Kopecks,
-    /// By how much that changed what the partner can spend, kopecks.
-    pub amount: Kopecks,
+    /// What there is at its beginning.
+    pub opening: BalanceParts,
+    /// What there is at its end.
+    pub closing: BalanceParts,
+    /// The difference of the two.
+    pub change: BalanceParts,
 }
 
 /// The entries of a type.
@@ -54,8 +54,8 @@ pub struct TypeTotal {
     pub entry_type: EntryType,
     /// How many there are.
     pub number: u64,
-    /// By how much they changed what the partner can spend, kopecks.
-    pub amount: Kopecks,
+    /// What they changed.
+    pub change: BalanceParts,
 }
 
 /// Why there is no statement.
@@ -67,13 +67,6 @@ pub enum StatementError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// Balance and available amount before an entry.
-#[derive(Clone, Copy)]
-struct Level {
-    balance: Kopecks,
-    available: Kopecks,
 }
 
 /// A month of the partner, by the service's clock and zone.
@@ -93,7 +86,7 @@ pub fn outline(
     let (from, before) = (zone.start_of(month.first_day()), zone.start_of(month.end()));
     let span = entries::span(unit, partner, Some(from), Some(before))?;
     let mut days = Vec::new();
-    let (mut start, mut level) = (span.numbers.start, level_before(unit, partner, span.numbers.start)?);
+    let (mut start, mut opening) = (span.numbers.start, span.opening);
     let mut date = month.first_day();
     while date < month.end() && date <= today {
         let next = date.next_day().unwrap_or(Date::MAX);
@@ -103,23 +96,11 @@ pub fn outline(
             None
         };
         let end = end.unwrap_or(span.numbers.end);
-        let after = if end == start { level } else { level_before(unit, partner, end)? };
-        let amount = after.available.minus(level.available).map_err(overflow)?;
-        days.push(DayTotal { date, opening: level.balance, closing: after.balance, amount });
-        (start, level, date) = (end, after, next);
+        let closing = if end == start { opening } else { entries::parts_after(unit, partner, end - 1)? };
+        days.push(DayTotal { date, opening, closing, change: closing.change_since(opening)? });
+        (start, opening, date) = (end, closing, next);
     }
     Ok(Outline { month, is_complete: today >= month.end(), span, days })
-}
-
-/// What there is before the movement of this number.
-fn level_before(unit: &mut dyn UnitOfWork, partner: PartnerId, number: i64) -> Result<Level, StoreError> {
-    let before = unit.movements().range(partner, number - 1..number)?;
-    match before.first() {
-        Some(movement) => {
-            Ok(Level { balance: entries::balance_of(movement)?, available: movement.available })
-        }
-        None => Ok(Level { balance: Kopecks::ZERO, available: Kopecks::ZERO }),
-    }
 }
 
 /// The piece of `numbers` that begins at `from` and has at most `most` of them.
@@ -162,11 +143,7 @@ pub fn type_totals(pieces: &[KindTotal]) -> Result<Vec<TypeTotal>, StoreError> {
         let of_kind = || pieces.iter().filter(move |piece| piece.kind == kind);
         let moved = Kopecks::sum(of_kind().map(|piece| piece.amount)).map_err(overflow)?;
         let number = of_kind().map(|piece| piece.number).sum();
-        Ok(TypeTotal {
-            entry_type: *entry_type,
-            number,
-            amount: MovementKind::change_of_available(kind, moved),
-        })
+        Ok(TypeTotal { entry_type: *entry_type, number, change: BalanceParts::change_by(kind, moved)? })
     };
     EntryType::ALL.iter().map(total).collect()
 }

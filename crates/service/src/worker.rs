@@ -9,6 +9,7 @@
 //!
 //! A job in flight in one worker is not taken by another worker of the process, whatever the clock says of its lease.
 
+mod blocks;
 pub(crate) mod by_hand;
 mod card_batch;
 mod in_flight;
@@ -210,12 +211,15 @@ impl Worker {
     #[must_use]
     pub fn call(&self, task: Task) -> TaskResult {
         let Task { lease, step, guard } = task;
+        let partner = lease.claim.partner;
+        let blocks: blocks::ReadBlocks<'_> =
+            &|cards| transact(&*self.store, Access::Read, move |unit| unit.cards().blocked(partner, &cards));
         let result = match step {
             Step::Order(task) => BankResult::Order(task.call(&*self.bank, &lease.claim, self.settings.chunk)),
-            Step::TopUps(task) => BankResult::TopUps(task.call(&*self.bank)),
-            Step::LimitChanges(task) => BankResult::LimitChanges(task.call(&*self.bank)),
-            Step::Closings(task) => BankResult::Closings(task.call(&*self.bank)),
-            Step::Withdrawals(task) => BankResult::Withdrawals(task.call(&*self.bank)),
+            Step::TopUps(task) => BankResult::TopUps(task.call(&*self.bank, blocks)),
+            Step::LimitChanges(task) => BankResult::LimitChanges(task.call(&*self.bank, blocks)),
+            Step::Closings(task) => BankResult::Closings(task.call(&*self.bank, blocks)),
+            Step::Withdrawals(task) => BankResult::Withdrawals(task.call(&*self.bank, blocks)),
         };
         TaskResult { claim: guard.latest(&lease).claim, result }
     }

@@ -49,3 +49,5 @@ class Feed:
     """The `after` of the following call."""
     oldest: int
     """The least number that is kept."""
+    newest: int | None = None
+    """The greatest number that was given; one less than `oldest` if there is no event. An older service does not say it."""

@@ -39,16 +39,26 @@ class BalanceEntry:
     """What was held after it."""
     of: EntrySource
     entry_type: EntryType = named("type")
+    available: int = 0
+    """What you could spend after it: `balance - hold`."""
+    balance_change: int = 0
+    """By how much it changed all of your money: `amount + hold_change`."""
+    hold_change: int = 0
+    """By how much it changed what was held."""
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceEntries:
-    """A page of the entries of the balance, with the balances at the ends of the period."""
+    """A page of the entries of the balance, with the balances at the ends of the period and their two parts."""
 
     opening: int
     closing: int
     data: tuple[BalanceEntry, ...]
     meta: PageMeta
+    opening_hold: int = 0
+    opening_available: int = 0
+    closing_hold: int = 0
+    closing_available: int = 0
 
     @property
     def next(self) -> int | None:
@@ -103,6 +113,10 @@ class StatementTotal:
     amount: int
     """By how much they changed what you can spend, in kopecks."""
     entry_type: EntryType = named("type")
+    balance_change: int = 0
+    """By how much they changed all of your money: `amount + hold_change`."""
+    hold_change: int = 0
+    """By how much they changed what is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +128,14 @@ class StatementDay:
     closing: int
     amount: int
     """By how much it changed what you can spend."""
+    balance_change: int = 0
+    """By how much it changed all of your money: `amount + hold_change`."""
+    hold_change: int = 0
+    """By how much it changed what is held."""
+    opening_hold: int = 0
+    opening_available: int = 0
+    closing_hold: int = 0
+    closing_available: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +150,11 @@ class Statement:
     totals: tuple[StatementTotal, ...]
     days: tuple[StatementDay, ...]
     """The days up to today."""
+    opening_hold: int = 0
+    """What was held at its start."""
+    opening_available: int = 0
+    """What you could spend at its start: `opening - opening_hold`."""
+    closing_hold: int = 0
+    """What was held at its end."""
+    closing_available: int = 0
+    """What you could spend at its end: `closing - closing_hold`."""

@@ -9,6 +9,8 @@ import { as } from "../read.js";
 export interface EventFilter {
   /** The number after which to begin: `next` of the last answer. Default 0: the oldest event that is kept. */
   readonly after?: number | undefined;
+  /** Whether to begin after the newest event instead: from now on. */
+  readonly fromNow?: boolean | undefined;
   /** Only events of these types. Default: all. */
   readonly types?: readonly string[] | undefined;
 }
@@ -32,18 +34,28 @@ export class Events {
     this.#core = core;
   }
 
-  /** Reads a piece of the feed. Rejects with `ApiError` and 410 if events after the number are no longer kept. */
-  async list({ types, ...query }: EventQuery = {}, options?: CallOptions): Promise<Feed> {
+  /**
+   * Reads a piece of the feed. Rejects with `ApiError`, 410 and the code `events_expired` if events after the number are no
+   * longer kept, `events_ahead` if there is none with that number yet: the feed is another one than it was.
+   */
+  async list({ types, fromNow, ...query }: EventQuery = {}, options?: CallOptions): Promise<Feed> {
     const named = types?.length ? types.join(",") : undefined;
-    return as(await this.#core.call(EVENT_FEED, { ...options, query: { ...query, types: named } }));
+    const after = fromNow ? "newest" : query.after;
+    return as(await this.#core.call(EVENT_FEED, { ...options, query: { ...query, after, types: named } }));
   }
 
-  /** The events after a number as they come, without end. Store the `seq` of each with what it changed. */
-  async *follow({ after = 0, types }: EventFilter = {}, options?: CallOptions): AsyncGenerator<Event, never, undefined> {
+  /**
+   * The events after a number, or from now on, as they come, without end. Store the `seq` of each with what it changed.
+   * Rejects as `list` does.
+   */
+  async *follow(
+    { after = 0, fromNow, types }: EventFilter = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Event, never, undefined> {
     for (;;) {
-      const { data, next } = await this.list({ after, types, wait: WAIT }, options);
+      const { data, next } = await this.list({ after, fromNow, types, wait: WAIT }, options);
       yield* data;
-      after = next;
+      [after, fromNow] = [next, false];
     }
   }
 }

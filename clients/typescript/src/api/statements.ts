@@ -65,8 +65,8 @@ export class Statements {
    */
   async entries(filter: EntryFilter & Paging = {}, options?: CallOptions): Promise<Page<BalanceEntry> & PeriodBalances> {
     const answer = await this.#core.call(operations.BALANCE_ENTRIES, { ...options, query: listQuery(filter) });
-    const { opening, closing } = objectOf(answer);
-    return { ...pageOf<BalanceEntry>(answer, (item) => as(item)), opening: Number(opening), closing: Number(closing) };
+    const { data, meta, ...ends } = objectOf(answer);
+    return { ...pageOf<BalanceEntry>(answer, (item) => as(item)), ...as<PeriodBalances>(ends) };
   }
 
   /** All entries of the balance, read page by page as they are asked for. */

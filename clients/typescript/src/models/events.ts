@@ -142,4 +142,6 @@ export interface Feed {
   readonly next: number;
   /** The least number that is kept. */
   readonly oldest: number;
+  /** The greatest number that was given; one less than `oldest` if there is no event. An older service does not say it. */
+  readonly newest?: number;
 }

@@ -16,6 +16,12 @@ export interface BalanceEntry {
   readonly balance: number;
   /** What was held after it. */
   readonly hold: number;
+  /** What you could spend after it: `balance - hold`. */
+  readonly available: number;
+  /** By how much it changed all of your money: `amount + holdChange`. */
+  readonly balanceChange: number;
+  /** By how much it changed what was held. */
+  readonly holdChange: number;
   readonly of: {
     readonly kind: EntrySourceKind;
     /** The request, if it is one. */
@@ -25,10 +31,24 @@ export interface BalanceEntry {
   };
 }
 
-/** The balances at the ends of a period, in kopecks. */
+/** The balances at the ends of a period and their two parts, in kopecks: each balance is what was held and what was available. */
 export interface PeriodBalances {
   readonly opening: number;
+  readonly openingHold: number;
+  readonly openingAvailable: number;
   readonly closing: number;
+  readonly closingHold: number;
+  readonly closingAvailable: number;
+}
+
+/** What entries changed, in kopecks. */
+export interface BalanceChange {
+  /** What you can spend. */
+  readonly amount: number;
+  /** All of your money: `amount + holdChange`. */
+  readonly balanceChange: number;
+  /** What is held. */
+  readonly holdChange: number;
 }
 
 /** A transaction among those of all cards. */
@@ -57,8 +77,8 @@ export interface Statement extends PeriodBalances {
   readonly month: string;
   /** Whether the month is over: else more may come. */
   readonly complete: boolean;
-  /** Each type of entry: how many there are, and by how much they changed what you can spend. */
-  readonly totals: readonly { readonly type: EntryType; readonly number: number; readonly amount: number }[];
+  /** Each type of entry: how many there are, and what they changed. */
+  readonly totals: readonly (BalanceChange & { readonly type: EntryType; readonly number: number })[];
   /** The days up to today. */
-  readonly days: readonly (PeriodBalances & { readonly date: Day; readonly amount: number })[];
+  readonly days: readonly (PeriodBalances & BalanceChange & { readonly date: Day })[];
 }

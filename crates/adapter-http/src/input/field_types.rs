@@ -31,7 +31,7 @@ impl<'a> From<&'a Param> for InputValue<'a> {
 }
 
 impl<'a> InputValue<'a> {
-    fn as_text(self) -> Option<&'a str> {
+    pub(crate) fn as_text(self) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text),
             Self::Json(value) => value.as_str(),
@@ -105,7 +105,7 @@ pub(crate) enum FieldEncoding {
 }
 
 impl<R> FieldType<R> {
-    const fn new(schema: fn(&mut Components) -> Json, encoding: FieldEncoding, read: R) -> Self {
+    pub(crate) const fn new(schema: fn(&mut Components) -> Json, encoding: FieldEncoding, read: R) -> Self {
         Self { read, schema: FieldSchema { schema, encoding, may_be_clear: false, range: None, about: "" } }
     }
 

@@ -16,7 +16,7 @@ use kopeck_domain::card::{AccountBalance, CardStatus};
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
-use kopeck_service::cards::{self, CardError, CardSnapshot};
+use kopeck_service::cards::{self, BeingClosed, CardError, CardSnapshot};
 use time::UtcOffset;
 
 use crate::dto::local;
@@ -56,6 +56,12 @@ impl From<CardError> for ApiError {
             CardError::NotFound => Code::CardNotFound.into(),
             CardError::Store(error) => error.into(),
         }
+    }
+}
+
+impl From<BeingClosed> for ApiError {
+    fn from(being_closed: BeingClosed) -> Self {
+        Self::new(Code::CardInRequest, being_closed.to_string())
     }
 }
 

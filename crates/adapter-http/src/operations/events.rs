@@ -9,7 +9,7 @@ use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
 use tokio::time::Instant;
 
 use crate::dto::event;
-use crate::input::field_types::{integer_from, text};
+use crate::input::field_types::{FieldEncoding, FieldType, InputValue, integer_from, text};
 use crate::json::{Json, object};
 use crate::operations::prelude::*;
 use crate::schema::{Components, HasSchema};
@@ -27,12 +27,12 @@ const TOO_MANY_WAITERS: &str = "too many of your requests wait for events, try a
 pub(super) static OPERATION: Operation = Operation::of(&operations::EVENT_FEED, handler!(feed))
     .reads(reads!(read))
     .responds::<api::Feed>(200)
-    .refuses(&[Code::EventsExpired]);
+    .refuses(&[Code::EventsExpired, Code::EventsAhead]);
 
 fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
     let number = |least, most| integer_from(least, most).may_be_clear();
-    let after = r
-        .param("after", number(0, i64::MAX).about("The number after which to begin. Default 0: the oldest."));
+    let about = "The number after which to begin, or `newest` to begin from now on. Default 0: the oldest.";
+    let after = r.param("after", start().may_be_clear().about(about));
     let limit = r.param("limit", number(1, MOST).about("The most events. Default 100."));
     let types = r.param(
         "types",
@@ -43,11 +43,38 @@ fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
         number(0, LONGEST_WAIT).about("How many seconds to wait for an event if there is none. Default 0."),
     );
     let query = FeedQuery {
-        after: after.unwrap_or(0),
+        after: after.map_or(Some(0), |start| start.after),
         types: types.map(|EventTypes(types)| types).unwrap_or_default(),
         limit: limit.unwrap_or(LIMIT).try_into().ok()?,
     };
     Some((query, Duration::from_secs(wait.unwrap_or(0).try_into().ok()?)))
+}
+
+/// Where a reader begins: after a number, or after the newest event.
+#[derive(Clone, Copy)]
+struct FeedStart {
+    after: Option<i64>,
+}
+
+/// The word for the newest event.
+const NEWEST: &str = "newest";
+
+fn start() -> FieldType<impl Fn(InputValue<'_>) -> Result<FeedStart, Invalid>> {
+    let number = integer_from(0, i64::MAX);
+    FieldType::new(FeedStart::schema, FieldEncoding::Json, move |given: InputValue<'_>| {
+        if given.as_text() == Some(NEWEST) {
+            return Ok(FeedStart { after: None });
+        }
+        let read = (number.read)(given)
+            .map_err(|_| Invalid::new(format!("must be an integer from 0 to {}, or {NEWEST}", i64::MAX)));
+        Ok(FeedStart { after: Some(read?) })
+    })
+}
+
+impl HasSchema for FeedStart {
+    fn schema(_: &mut Components) -> Json {
+        object! {"type": ["integer", "string"], "pattern": "^([0-9]+|newest)$", "x-form": "a number, or newest", "minimum": 0, "examples": Json::list([0])}
+    }
 }
 
 /// Types of events, each once, with commas between them.
@@ -87,7 +114,7 @@ fn event_types(names: &str) -> Result<EventTypes, Invalid> {
 }
 
 async fn feed(mut ctx: HandlerContext) -> HandlerResult {
-    let (query, wait) = ctx.input.values(read)?;
+    let (mut query, wait) = ctx.input.values(read)?;
     if wait.is_zero() {
         let page = page(&mut ctx, &query).await?;
         return ctx.respond(&body(&page, ctx.zone()));
@@ -100,6 +127,8 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         // Events from here on are noticed, even if they come between this reading and the wait.
         appended.mark_unchanged();
         let page = page(&mut ctx, &query).await?;
+        // What is the newest event now is not the newest any more once another one comes.
+        query.after = Some(page.next);
         if !page.events.is_empty() || until <= Instant::now() {
             return ctx.respond(&body(&page, ctx.zone()));
         }
@@ -119,13 +148,14 @@ async fn page(ctx: &mut HandlerContext, query: &FeedQuery) -> Result<FeedPage, A
 
 fn body(page: &FeedPage, zone: Zone) -> api::Feed {
     let data = page.events.iter().map(|appended| event::body(appended, zone)).collect();
-    api::Feed { data, next: page.next, oldest: page.oldest }
+    api::Feed { data, next: page.next, oldest: page.oldest, newest: Some(page.newest) }
 }
 
 impl From<FeedError> for ApiError {
     fn from(error: FeedError) -> Self {
         match error {
             FeedError::Expired { .. } => Self::new(Code::EventsExpired, error.to_string()),
+            FeedError::Ahead { .. } => Self::new(Code::EventsAhead, error.to_string()),
             FeedError::Store(error) => error.into(),
         }
     }

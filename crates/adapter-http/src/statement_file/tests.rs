@@ -6,7 +6,7 @@ use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::ledger::{Movement, MovementKind, Reference, TransferReference};
 use kopeck_domain::request::RequestReference;
-use kopeck_service::entries::EntrySpan;
+use kopeck_service::entries::{BalanceParts, EntrySpan};
 use kopeck_service::statement::DayTotal;
 use time::macros::{date, datetime};
 use uuid::Uuid;
@@ -44,16 +44,13 @@ fn entries() -> [BookedMovement; 3] {
 }
 
 fn outline(is_complete: bool) -> Outline {
-    let day = DayTotal {
-        date: date!(2026 - 01 - 31),
-        opening: kopecks(0),
-        closing: kopecks(5_700),
-        amount: kopecks(5_000),
-    };
+    let closing = BalanceParts::of(kopecks(5_000), kopecks(700)).unwrap();
+    let opening = BalanceParts::default();
+    let day = DayTotal { date: date!(2026 - 01 - 31), opening, closing, change: closing };
     Outline {
         month: CalendarMonth::parse("2026-01").unwrap(),
         is_complete,
-        span: EntrySpan { numbers: 1..4, opening: kopecks(0), closing: kopecks(5_700) },
+        span: EntrySpan { numbers: 1..4, opening, closing },
         days: vec![day],
     }
 }
@@ -65,12 +62,16 @@ fn totals() -> [KindTotal; 2] {
 
 #[test]
 fn a_csv_file_has_a_line_for_each_entry_and_no_formula() {
-    assert_eq!(csv_head(), "seq,at,type,amount,balance,hold,kind,id,reference\r\n");
+    assert_eq!(
+        csv_head(),
+        "seq,at,type,amount,balance,hold,kind,id,reference,available,balanceChange,holdChange\r\n"
+    );
     let nil = Uuid::nil();
     let expected = [
-        "1,31.01.2026 12:05,DEPOSIT,1000,5700,700,deposit,,\"'=HYPERLINK(\"\"x\"\",1)\"\r\n".to_owned(),
-        format!("2,31.01.2026 12:05,HOLD,-2000,5700,700,order,{nil},'-7 Счёт\r\n"),
-        format!("3,31.01.2026 12:05,DEBIT,0,5700,700,order,{nil},\r\n"),
+        "1,31.01.2026 12:05,DEPOSIT,1000,5700,700,deposit,,\"'=HYPERLINK(\"\"x\"\",1)\",5000,1000,0\r\n"
+            .to_owned(),
+        format!("2,31.01.2026 12:05,HOLD,-2000,5700,700,order,{nil},'-7 Счёт,5000,0,2000\r\n"),
+        format!("3,31.01.2026 12:05,DEBIT,0,5700,700,order,{nil},,5000,-3000,-3000\r\n"),
     ];
     assert_eq!(entries().map(|entry| csv_line(&entry, zone()).unwrap()), expected);
     for text in ["=1", "+1", "-1", "@a", "\ta", "\ra"] {
@@ -86,9 +87,15 @@ fn the_body_has_every_type_of_entry() {
     let body = serde_json::to_value(statement_body(&outline(false), &totals()[..1]).unwrap()).unwrap();
     assert_eq!((&body["month"], &body["complete"]), (&"2026-01".into(), &false.into()));
     assert_eq!(body["totals"].as_array().unwrap().len(), 7);
-    let expected = serde_json::json!({"type": "DEPOSIT", "number": 1, "amount": 1_000});
+    let expected = serde_json::json!({
+        "type": "DEPOSIT", "number": 1, "amount": 1_000, "balanceChange": 1_000, "holdChange": 0,
+    });
     assert_eq!(body["totals"][0], expected);
-    let expected = serde_json::json!({"date": "31.01.2026", "opening": 0, "closing": 5_700, "amount": 5_000});
+    let expected = serde_json::json!({
+        "date": "31.01.2026", "opening": 0, "closing": 5_700, "amount": 5_000,
+        "balanceChange": 5_700, "holdChange": 700, "openingHold": 0, "openingAvailable": 0,
+        "closingHold": 700, "closingAvailable": 5_000,
+    });
     assert_eq!(body["days"], serde_json::json!([expected]));
 }
 
@@ -99,7 +106,9 @@ fn a_file_of_a_month_that_is_not_over_is_named_so() {
 }
 
 fn texts(range: &Range<Data>, row: u32) -> Vec<String> {
-    (0..9).map(|column| range.get_value((row, column)).map(ToString::to_string).unwrap_or_default()).collect()
+    (0..12)
+        .map(|column| range.get_value((row, column)).map(ToString::to_string).unwrap_or_default())
+        .collect()
 }
 
 #[test]
@@ -126,12 +135,13 @@ fn a_spreadsheet_has_the_same_entries_and_totals() {
     assert_eq!(texts(&sheet, 2)[8], "-7 Счёт");
     assert_eq!(texts(&sheet, 3)[2..4], ["DEBIT", "0"]);
     let totals = book.worksheet_range("Totals").unwrap();
-    let rows: Vec<Vec<String>> = (0..19).map(|row| texts(&totals, row)[..4].to_vec()).collect();
+    let rows: Vec<Vec<String>> = (0..21).map(|row| texts(&totals, row)[..10].to_vec()).collect();
     assert_eq!(rows[0][..2], ["month", "2026-01"]);
     assert_eq!(rows[1][..2], ["amounts in", "kopecks"]);
     assert_eq!(rows[2][..2], ["complete", "no: the month is not over"]);
-    assert_eq!(rows[4][..2], ["closing", "5700"]);
-    assert_eq!(rows[7][..3], ["DEPOSIT", "1", "1000"]);
-    assert_eq!(rows[8][..3], ["HOLD", "1", "-9223372036854775807"], "as a text, with all digits");
-    assert_eq!(rows[16], ["31.01.2026", "0", "5700", "5000"]);
+    assert_eq!(rows[4][..4], ["", "balance", "hold", "available"]);
+    assert_eq!(rows[6][..4], ["closing", "5700", "700", "5000"]);
+    assert_eq!(rows[9][..5], ["DEPOSIT", "1", "1000", "1000", "0"]);
+    assert_eq!(rows[10][..3], ["HOLD", "1", "-9223372036854775807"], "as a text, with all digits");
+    assert_eq!(rows[18], ["31.01.2026", "0", "5700", "5000", "5700", "700", "0", "0", "700", "5000"]);
 }

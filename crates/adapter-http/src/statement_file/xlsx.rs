@@ -18,6 +18,20 @@ const GREATEST: i64 = 1 << 53;
 /// Wide enough for the kopecks of a billion roubles: in a narrower column the program rounds what it shows.
 const AMOUNT_WIDTH: u8 = 18;
 
+const TOTAL_COLUMNS: [&str; 5] = ["type", "number", "amount", "balanceChange", "holdChange"];
+const DAY_COLUMNS: [&str; 10] = [
+    "date",
+    "opening",
+    "closing",
+    "amount",
+    "balanceChange",
+    "holdChange",
+    "openingHold",
+    "openingAvailable",
+    "closingHold",
+    "closingAvailable",
+];
+
 /// Why there is no spreadsheet.
 #[derive(Debug, thiserror::Error)]
 pub enum SpreadsheetError {
@@ -60,7 +74,9 @@ impl SpreadsheetWriter {
     /// # Errors
     /// [`SpreadsheetError`].
     pub fn add(&mut self, booked: &BookedMovement) -> Result<(), SpreadsheetError> {
-        let BalanceEntry { seq, at, entry_type, amount, balance, hold, of } = entry::body(booked, self.zone)?;
+        let entry = entry::body(booked, self.zone)?;
+        let changes = [entry.available, entry.balance_change, entry.hold_change];
+        let BalanceEntry { seq, at, entry_type, amount, balance, hold, of, .. } = entry;
         if self.row >= MOST_ROWS {
             self.sheet += 1;
             self.add_sheet()?;
@@ -81,6 +97,9 @@ impl SpreadsheetWriter {
             // A cell of text is never a formula.
             sheet.write_string(row, 8, reference)?;
         }
+        for (column, number) in (9..).zip(changes) {
+            write_number(sheet, row, column, number)?;
+        }
         self.row += 1;
         Ok(())
     }
@@ -92,7 +111,7 @@ impl SpreadsheetWriter {
     pub fn finish(mut self, statement: &Statement, file: impl Write + Send) -> Result<(), SpreadsheetError> {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
         sheet.set_name("Totals")?.set_column_width(0, 14)?.set_print_fit_to_pages(1, 1);
-        for column in 1..=3 {
+        for column in 1..=9 {
             sheet.set_column_width(column, AMOUNT_WIDTH)?.set_column_format(column, &self.amount)?;
         }
         let head: [(&str, &str); 3] = [
@@ -105,25 +124,22 @@ impl SpreadsheetWriter {
             sheet.write_string(row, 0, name)?.write_string(row, 1, text)?;
             row += 1;
         }
-        for (name, amount) in [("opening", statement.opening), ("closing", statement.closing)] {
-            sheet.write_string(row, 0, name)?;
-            write_number(sheet, row, 1, amount)?;
-            row += 1;
-        }
-        row = write_names(sheet, &self.bold, row + 1, &["type", "number", "amount"])?;
+        row = write_names(sheet, &self.bold, row + 1, &["", "balance", "hold", "available"])?;
+        let Statement { opening, opening_hold, opening_available, .. } = *statement;
+        let Statement { closing, closing_hold, closing_available, .. } = *statement;
+        row = write_row(sheet, row, "opening", &[opening, opening_hold, opening_available])?;
+        row = write_row(sheet, row, "closing", &[closing, closing_hold, closing_available])?;
+        row = write_names(sheet, &self.bold, row + 1, &TOTAL_COLUMNS)?;
         for total in &statement.totals {
-            sheet.write_string(row, 0, total.entry_type.as_str())?;
-            write_number(sheet, row, 1, i64::try_from(total.number).unwrap_or(i64::MAX))?;
-            write_number(sheet, row, 2, total.amount)?;
-            row += 1;
+            let number = i64::try_from(total.number).unwrap_or(i64::MAX);
+            let numbers = [number, total.amount, total.balance_change, total.hold_change];
+            row = write_row(sheet, row, total.entry_type.as_str(), &numbers)?;
         }
-        row = write_names(sheet, &self.bold, row + 1, &["date", "opening", "closing", "amount"])?;
+        row = write_names(sheet, &self.bold, row + 1, &DAY_COLUMNS)?;
         for day in &statement.days {
-            sheet.write_string(row, 0, date_text(day.date))?;
-            for (column, number) in [(1, day.opening), (2, day.closing), (3, day.amount)] {
-                write_number(sheet, row, column, number)?;
-            }
-            row += 1;
+            let ends = [day.opening_hold, day.opening_available, day.closing_hold, day.closing_available];
+            let changes = [day.opening, day.closing, day.amount, day.balance_change, day.hold_change];
+            row = write_row(sheet, row, &date_text(day.date), &[&changes[..], &ends].concat())?;
         }
         Ok(self.workbook.save_to_writer(file)?)
     }
@@ -144,7 +160,7 @@ impl SpreadsheetWriter {
             .set_column_width(6, 15)?
             .set_column_width(7, 38)?
             .set_column_width(8, 25)?;
-        for column in 3..=5 {
+        for column in (3..=5).chain(9..=11) {
             sheet.set_column_width(column, AMOUNT_WIDTH)?.set_column_format(column, &self.amount)?;
         }
         self.row = write_names(sheet, &self.bold, 0, &COLUMNS)?;
@@ -156,6 +172,15 @@ impl SpreadsheetWriter {
 fn write_names(sheet: &mut Worksheet, bold: &Format, row: u32, names: &[&str]) -> Result<u32, XlsxError> {
     for (column, name) in (0..).zip(names) {
         sheet.write_string_with_format(row, column, *name, bold)?;
+    }
+    Ok(row + 1)
+}
+
+/// Writes a row of numbers behind its name; returns the next row.
+fn write_row(sheet: &mut Worksheet, row: u32, name: &str, numbers: &[i64]) -> Result<u32, XlsxError> {
+    sheet.write_string(row, 0, name)?;
+    for (column, number) in (1..).zip(numbers) {
+        write_number(sheet, row, column, *number)?;
     }
     Ok(row + 1)
 }

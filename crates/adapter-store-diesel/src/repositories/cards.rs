@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{
-    AccountBalance, BankStatus, BankView, Card, CardStatus, Standing, expiry_notice_due,
+    AccountBalance, BankStatus, BankView, BlockState, Card, CardStatus, Standing, expiry_notice_due,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -22,7 +22,7 @@ use super::card_row::{CardRow, PlainRow};
 use super::look_ups::CardsOf;
 use super::{ascending, listed, window};
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, card_number, corrupt, number};
+use crate::convert::{AsKey, card_number, corrupt, number, word};
 use crate::counters::List;
 use crate::error::{Stored, StoredRows};
 use crate::limit_text;
@@ -96,6 +96,24 @@ macro_rules! set_view {
 /// The first condition is that of the index.
 const UNCONFIRMED: &str = "block_state <> 'OPEN' AND block_state IN ('BLOCKING', 'UNBLOCKING')";
 
+const BLOCKED: &str = "SELECT id, block_state FROM cards WHERE partner_id = ? AND id ? AND block_state IN ('BLOCKING', 'BLOCKED')";
+
+#[derive(QueryableByName)]
+#[diesel(table_name = cards)]
+struct BlockedRow {
+    id: Id,
+    block_state: String,
+}
+
+/// By the index of claimed cards; that a lane is above zero says nothing, but without it SQLite reads every item.
+const IS_BEING_CLOSED: &str = "
+    SELECT EXISTS (
+        SELECT 1 FROM card_batch_items i
+        WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed
+            AND (CASE WHEN i.kind = 'LIMIT_CHANGE' THEN 1 WHEN i.is_urgent THEN 4 ELSE 2 END) > 0
+            AND i.state = 'OPEN' AND i.reason IN ('LOST', 'STOLEN')
+    ) AS answer";
+
 const SET_LIMIT: &str = "UPDATE cards SET spending_limit = ? WHERE partner_id = ? AND id ?";
 
 /// Timestamps of 1970 are older than any setting allows; what was never fetched stays so. Most cards of a large batch were
@@ -164,6 +182,27 @@ impl CardRepository for DieselTransaction {
             WHERE partner_id = ? AND id = ?";
         let (state, change) = (card.block.state.as_str(), i64::from(card.block.change));
         self.try_change(partner, text, binds![employee, status, state, change, partner.key(), card.id.key()])
+    }
+
+    fn blocked(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<(CardId, BlockState)>, StoreError> {
+        let mut blocked = Vec::new();
+        for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
+            let rows: Vec<BlockedRow> =
+                statements::load(self.of(partner)?, BLOCKED, binds![partner.key(), one_of(some)]).stored()?;
+            for row in rows {
+                blocked.push((row.id.to(), word(&row.block_state, "cards.block_state")?));
+            }
+        }
+        Ok(blocked)
+    }
+
+    fn is_being_closed(&mut self, partner: PartnerId, card: CardId) -> Result<bool, StoreError> {
+        let values = binds![partner.key(), card.key()];
+        statements::is_any(self.of(partner)?, IS_BEING_CLOSED, values).stored()
     }
 
     fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError> {

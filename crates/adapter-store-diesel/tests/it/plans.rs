@@ -247,6 +247,8 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let link = Some(CardLink { employee, status: CardStatus::Main });
     let card = Card::from_stored(StoredCard { link, ..card.into_stored() });
     unit.cards().set_link(PARTNER, &card)?;
+    unit.cards().blocked(PARTNER, &[card.id])?;
+    unit.cards().is_being_closed(PARTNER, card.id)?;
     unit.transactions().latest_id(PARTNER, card.id)?;
     unit.transactions().append(PARTNER, card.id, &[], NOW)?;
     unit.transactions().spent(PARTNER, card.id, NOW, NOW)?;

@@ -18,9 +18,13 @@ use crate::compose::{Application, Storage, SystemAdapters};
 /// The exit code where the days could not be compared.
 const NOT_COMPARED: u8 = 2;
 
-/// Compares days with the bank.
+/// Compares days with the bank. What is yet to be read is no difference.
 pub(super) fn run(args: &ReconcileArgs) -> ExitCode {
-    match compare(args).and_then(|differences| show(args, &differences).map(|()| differences.is_empty())) {
+    let compared = compare(args).and_then(|(differences, unread)| {
+        show(args, &differences, &unread)?;
+        Ok(differences.is_empty())
+    });
+    match compared {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -30,7 +34,8 @@ pub(super) fn run(args: &ReconcileArgs) -> ExitCode {
     }
 }
 
-fn compare(args: &ReconcileArgs) -> anyhow::Result<Vec<Difference>> {
+/// The differences, and the movements of the running day that are yet to be read.
+fn compare(args: &ReconcileArgs) -> anyhow::Result<(Vec<Difference>, Vec<Difference>)> {
     anyhow::ensure!(args.from <= args.to, "--to is before --from");
     let adapters = SystemAdapters::real();
     let storage = Storage::open_existing(&args.store)?;
@@ -49,14 +54,19 @@ fn compare(args: &ReconcileArgs) -> anyhow::Result<Vec<Difference>> {
     let subject = format!("from:{from} to:{to} differences:{}", differences.len());
     let entry = Entry { subject, outcome, ..audited::entry(&*application.env.clock, "bank.reconcile", None) };
     audited::append(&*application.store, entry)?;
-    compared.context("the days could not be compared")?;
-    Ok(differences)
+    let unread = compared.context("the days could not be compared")?;
+    Ok((differences, unread))
 }
 
-fn show(args: &ReconcileArgs, differences: &[Difference]) -> anyhow::Result<()> {
+fn show(args: &ReconcileArgs, differences: &[Difference], unread: &[Difference]) -> anyhow::Result<()> {
     if args.json {
-        let shown: Vec<Value> = differences.iter().map(as_json).collect();
-        return say!("{}", serde_json::to_string_pretty(&json!({"differences": shown}))?);
+        let [differences, unread] =
+            [differences, unread].map(|list| list.iter().map(as_json).collect::<Vec<Value>>());
+        let shown = json!({"differences": differences, "unread": unread});
+        return say!("{}", serde_json::to_string_pretty(&shown)?);
+    }
+    if !unread.is_empty() {
+        say!("left out, as the service has not read them from the bank's feed yet: {}", unread.len())?;
     }
     if differences.is_empty() {
         return say!("no differences");

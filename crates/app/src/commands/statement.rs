@@ -7,8 +7,9 @@ use kopeck_adapter_http::{SpreadsheetWriter, csv_head, csv_line, statement_body}
 use kopeck_domain::calendar::{Zone, date_text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, BookedMovement, KindTotal, Store, UnitOfWork, transact};
+use kopeck_service::entries::BalanceParts;
 use kopeck_service::partners::{self, PartnerError};
-use kopeck_service::statement::{self, Outline, PIECE, StatementError, TOTALS_PIECE};
+use kopeck_service::statement::{self, DayTotal, Outline, PIECE, StatementError, TOTALS_PIECE};
 
 use super::existing_application;
 use crate::cli::{StatementArgs, StatementForm};
@@ -108,19 +109,31 @@ impl MonthReader<'_> {
     fn table(&self) -> anyhow::Result<String> {
         let Outline { month, is_complete, span, days } = &self.outline;
         let so_far = if *is_complete { "" } else { ", which is not over" };
-        let mut text =
-            format!("{}{so_far}: opening {}, closing {}\n\n", month.text(), span.opening, span.closing);
-        let mut rows = vec![["type", "entries", "amount"].map(str::to_owned)];
-        rows.extend(statement::type_totals(&self.totals()?)?.iter().map(|total| {
-            [total.entry_type.as_str().to_owned(), total.number.to_string(), total.amount.to_string()]
+        let mut text = format!("{}{so_far}\n\n", month.text());
+        let ends = [("opening", span.opening), ("closing", span.closing)];
+        let mut rows = vec![["", "balance", "hold", "available"].map(str::to_owned)];
+        rows.extend(ends.map(|(name, parts)| {
+            let BalanceParts { balance, hold, available } = parts;
+            [name.to_owned(), balance.to_string(), hold.to_string(), available.to_string()]
         }));
         text.push_str(&aligned(&rows));
         text.push('\n');
-        let mut rows = vec![["date", "opening", "closing", "amount"].map(str::to_owned)];
+        let mut rows = vec![["type", "entries", "balance", "hold", "available"].map(str::to_owned)];
+        rows.extend(statement::type_totals(&self.totals()?)?.iter().map(|total| {
+            let BalanceParts { balance, hold, available } = total.change;
+            let [balance, hold, available] = [balance, hold, available].map(|amount| amount.to_string());
+            [total.entry_type.as_str().to_owned(), total.number.to_string(), balance, hold, available]
+        }));
+        text.push_str(&aligned(&rows));
+        text.push('\n');
+        let head = ["date", "opening", "closing", "hold", "available", "amount"];
+        let mut rows = vec![head.map(str::to_owned)];
         rows.extend(days.iter().map(|day| {
-            let amounts = [day.opening, day.closing, day.amount].map(|amount| amount.to_string());
-            let [opening, closing, amount] = amounts;
-            [date_text(day.date), opening, closing, amount]
+            let DayTotal { date, opening, closing, change } = day;
+            let amounts =
+                [opening.balance, closing.balance, closing.hold, closing.available, change.available];
+            let [opening, closing, hold, available, amount] = amounts.map(|amount| amount.to_string());
+            [date_text(*date), opening, closing, hold, available, amount]
         }));
         text.push_str(&aligned(&rows));
         Ok(text)

@@ -3,10 +3,11 @@
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use kopeck_service::Progress;
+use kopeck_service::worker::WorkerSettings;
 use serde_json::{Value, json};
 
 use crate::calls::{Api, Plastic, start, top_ups};
-use crate::server::TestServer;
+use crate::server::{SETTINGS, TestServer};
 
 /// A linked card with 1,000 kopecks, and its employee.
 async fn loaded_card(server: &TestServer, api: &Api) -> (Plastic, String) {
@@ -148,4 +149,92 @@ async fn a_block_of_the_banks_own_goes_over_the_partners() {
     server.bank.unblock(CardNumber::parse(&card.number).unwrap()).unwrap();
     server.follow_feed();
     assert_eq!(bank_status(&api, &card).await, "BLOCKED");
+}
+
+/// What became of the one card of a request.
+async fn outcome(api: &Api, request: &str) -> Value {
+    let result = api.get(&format!("/v1/replenishment/{request}/result")).await.ok(200);
+    result["data"][0]["errorReplenishment"].clone()
+}
+
+const BLOCKED: &str = "the card is blocked by the partner";
+
+/// The block counts from the response on, though the bank has not heard of it.
+#[tokio::test]
+async fn a_queued_top_up_is_refused_before_the_bank_knows_of_the_block() {
+    let (server, api) = start(100_000).await;
+    let (card, employee) = loaded_card(&server, &api).await;
+    let request = api.top_up(&[(&card.id, 500)]).await;
+    api.switch(&employee, &card.id, "TEMPORARILY_BLOCKED").await.ok(200);
+    server.run_jobs();
+    assert_eq!(outcome(&api, &request).await, BLOCKED);
+    api.expect_money(99_000, 0).await;
+    assert_eq!(api.get(&format!("/v1/card/{}", card.id)).await.ok(200)["data"]["balance"], 1_000);
+    assert_eq!(server.check(), 0);
+}
+
+/// Its money is held while the bank is away, and the bank is back before it hears of the block.
+#[tokio::test]
+async fn a_top_up_that_waits_for_the_bank_is_refused_too() {
+    let (server, api) = start(100_000).await;
+    let (card, employee) = loaded_card(&server, &api).await;
+    server.bank.inject_faults(BankFaults { down: true, ..BankFaults::default() }).unwrap();
+    let request = api.top_up(&[(&card.id, 500)]).await;
+    server.run_jobs();
+    api.expect_money(99_000, 500).await;
+    api.switch(&employee, &card.id, "TEMPORARILY_BLOCKED").await.ok(200);
+    server.bank.inject_faults(BankFaults::default()).unwrap();
+    server.run_jobs();
+    assert_eq!(outcome(&api, &request).await, BLOCKED);
+    api.expect_money(99_000, 0).await;
+}
+
+/// A card is blocked while a worker that has its top-up waits for a slow bank.
+#[tokio::test]
+async fn a_top_up_that_a_worker_has_already_is_refused_too() {
+    let (server, api) = start(100_000).await;
+    let (card, employee) = loaded_card(&server, &api).await;
+    let request = api.top_up(&[(&card.id, 500)]).await;
+    server.clock.advance(SETTINGS.processing_delay);
+    let tasks = server.worker.take().unwrap();
+    assert_eq!(tasks.len(), 1);
+    api.switch(&employee, &card.id, "TEMPORARILY_BLOCKED").await.ok(200);
+    for task in tasks {
+        server.worker.settle(server.worker.call(task)).unwrap();
+    }
+    assert_eq!(outcome(&api, &request).await, BLOCKED);
+}
+
+/// The response was lost: the bank alone knows whether it was in time, and is not asked to top up a card that is blocked.
+#[tokio::test]
+async fn a_top_up_whose_response_was_lost_goes_by_the_banks_word() {
+    for was_in_time in [true, false] {
+        let (server, api) = start(100_000).await;
+        let (card, employee) = loaded_card(&server, &api).await;
+        let request = api.top_up(&[(&card.id, 500)]).await;
+        if was_in_time {
+            let lost = BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() };
+            server.bank.inject_faults(lost).unwrap();
+            server.run_jobs();
+        } else {
+            // The process died before it sent anything, but the next one cannot know.
+            server.clock.advance(SETTINGS.processing_delay);
+            assert_eq!(server.worker.take().unwrap().len(), 1);
+            server.clock.advance(WorkerSettings::default().lease);
+        }
+        api.switch(&employee, &card.id, "TEMPORARILY_BLOCKED").await.ok(200);
+        server.bank.inject_faults(BankFaults::default()).unwrap();
+        server.run_jobs();
+        if !was_in_time {
+            assert_eq!(api.top_up_state(&request).await, "IN_PROCESS");
+            api.expect_money(99_000, 500).await;
+            assert_eq!(server.send_blocks(), Progress::More);
+            server.clock.advance(time::Duration::MINUTE);
+            server.run_jobs();
+        }
+        let (left, expected) = if was_in_time { (98_500, Value::Null) } else { (99_000, json!(BLOCKED)) };
+        assert_eq!(outcome(&api, &request).await, expected, "in time: {was_in_time}");
+        api.expect_money(left, 0).await;
+        assert_eq!(server.check(), 0);
+    }
 }

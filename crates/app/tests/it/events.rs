@@ -4,6 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use kopeck_client::{ErrorCode, EventQuery, EventType, NewEmployee};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::partner::SealingPolicy;
@@ -11,7 +12,7 @@ use kopeck_service::partners::{self, DepositOrigin};
 use serde_json::{Value, json};
 
 use crate::bare::{get, login_call, post};
-use crate::calls::{Api, start, virtual_order};
+use crate::calls::{Api, start, start_client, virtual_order};
 use crate::clock_steps::sweep;
 use crate::process::{Installation, Running};
 use crate::server::TestServer;
@@ -245,4 +246,68 @@ async fn debits_by_an_operator_are_events() {
     assert_eq!(told(&page), expected);
     assert_eq!(api.get("/v1/balance").await.ok(200)["available"], 300);
     server.run_jobs();
+}
+
+/// A feed that began anew has fewer events than its reader has seen: the reader learns of it, and does not wait for ever.
+#[tokio::test]
+async fn a_number_that_no_event_has_yet_is_refused_at_once() {
+    let (server, api) = start(1).await;
+    for query in ["after=2", "after=2&wait=30", "after=9223372036854775807&types=order.status"] {
+        let begun = std::time::Instant::now();
+        api.get(&format!("/v1/events?{query}")).await.refused(410, "events_ahead");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{query}");
+    }
+    let page = api.get("/v1/events?after=1").await.ok(200);
+    assert_eq!(page, json!({"data": [], "next": 1, "oldest": 1, "newest": 1}));
+    let page = api.get("/v1/events?types=order.status").await.ok(200);
+    assert_eq!(page, json!({"data": [], "next": 0, "oldest": 1, "newest": 1}));
+    server.set_threshold(5);
+    assert_eq!(api.get("/v1/events?after=1&limit=1").await.ok(200)["newest"], 2);
+}
+
+/// One request, whatever the feed has: nothing that was, and all that comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_begins_from_now_on() {
+    let (_server, api) = start(1).await;
+    api.employee("E-1").await;
+    let page = api.get("/v1/events?after=newest").await.ok(200);
+    assert_eq!(page, json!({"data": [], "next": 2, "oldest": 1, "newest": 2}));
+    for after in ["NEWEST", "newest1", "1.5", ""] {
+        api.get(&format!("/v1/events?after={after}")).await.faulty(&["after"]);
+    }
+    let waiting = {
+        let api = api.clone();
+        tokio::spawn(async move { api.get("/v1/events?after=newest&wait=30").await.ok(200) })
+    };
+    // The waiting request may come behind some of them, and gets one of them in any case.
+    let mut number = 2;
+    while !waiting.is_finished() {
+        api.employee(&format!("E-{number}")).await;
+        number += 1;
+    }
+    let page = waiting.await.unwrap();
+    assert_eq!(types(&page), ["employee.created"]);
+    assert!(page["data"][0]["seq"].as_i64().unwrap() > 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_client_follows_from_now_on_and_names_a_feed_that_began_anew() {
+    let (_server, client) = start_client(1);
+    let refused = client.events().list(&EventQuery { after: 7, ..EventQuery::default() }).await.unwrap_err();
+    assert_eq!(refused.code(), Some(&ErrorCode::EventsAhead), "{refused:?}");
+    assert!(refused.to_string().contains("another feed"), "{refused}");
+    assert!(client.events().follow(7, &[]).next().await.is_err());
+    let now = client.events().list(&EventQuery { from_now: true, ..EventQuery::default() }).await.unwrap();
+    assert_eq!((now.data.len(), now.next, now.newest), (0, 1, Some(1)));
+    let mut events = client.events().follow_from_now(&[]);
+    let mut first = tokio::spawn(async move { events.next().await.unwrap() });
+    let mut number = 1;
+    let event = loop {
+        client.employees().add(&NewEmployee::new(format!("E-{number}"))).await.unwrap();
+        number += 1;
+        if let Ok(event) = tokio::time::timeout(std::time::Duration::from_millis(100), &mut first).await {
+            break event.unwrap();
+        }
+    };
+    assert!(event.seq > 1 && event.data.event_type() == EventType::EmployeeCreated, "{event:?}");
 }

@@ -75,6 +75,7 @@ mod layout;
 mod limits;
 mod limits_refusals;
 mod lists;
+mod lost_cards;
 mod memory;
 mod memory_pipelining;
 mod names;

@@ -17,6 +17,7 @@ use time::{Date, Duration};
 
 use crate::calls::{Api, start, text, virtual_order};
 use crate::server::TestServer;
+use crate::transactions::buy;
 
 /// The day of every test.
 const DAY: Date = date!(2026 - 03 - 02);
@@ -410,4 +411,24 @@ async fn a_bank_without_a_registry_and_one_that_is_away_are_no_agreement() {
     let stopped = reconciler.compare(&(DAY..=DAY), &|| true, &mut |difference| panic!("{difference:?}"));
     assert_eq!(stopped, Err(ReconcileError::Stopped));
     scene.api.get("/v1/balance").await.ok(200);
+}
+
+/// What the bank told in the last second is on its way, and no difference.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_purchase_of_this_moment_is_not_missing() {
+    let scene = Scene::new().await;
+    let server = &scene.server;
+    let compare = || {
+        server.clock.advance(Duration::SECOND);
+        let reconciler = server.application.bank_reconciler(Arc::clone(&server.bank) as _);
+        let mut found = Vec::new();
+        let unread = reconciler.compare(&(DAY..=DAY), &|| false, &mut |difference| found.push(difference));
+        (unread.unwrap().len(), found.len())
+    };
+    server.follow_feed();
+    assert_eq!(compare(), (0, 0));
+    buy(server, &scene.cards[0].to_string(), 100);
+    assert_eq!(compare(), (1, 0));
+    server.follow_feed();
+    assert_eq!(compare(), (0, 0));
 }

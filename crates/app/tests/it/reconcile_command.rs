@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use kopeck::compose::SystemAdapters;
 use kopeck_client::{CardStatus, Client, NewEmployee, Purchase, TopUp, Wait};
 use kopeck_domain::calendar::{Zone, date_text};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::calls::plastic_item;
@@ -29,27 +29,33 @@ fn serve(installation: &Installation, extra: &[&str]) -> Running {
     installation.serve(&[&["--processing-delay", "0s"], extra].concat())
 }
 
-/// The exit code, and the differences by name and bank key.
-fn reconcile(installation: &Installation) -> (Option<i32>, Vec<(String, Option<String>)>) {
+/// The exit code, and what is shown.
+fn shown(installation: &Installation) -> (Option<i32>, Value) {
     let [from, to] = days();
     let output = installation.run(&["reconcile", "--from", &from, "--to", &to, "--json"]);
-    let shown: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let shown = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    (output.status.code(), shown)
+}
+
+/// The exit code, and the differences by name and bank key.
+fn reconcile(installation: &Installation) -> (Option<i32>, Vec<(String, Option<String>)>) {
+    let (code, shown) = shown(installation);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let differences = shown["differences"].as_array().unwrap().iter();
     let differences = differences.map(|one| (text(&one["difference"]).unwrap(), text(&one["bankKey"])));
-    (output.status.code(), differences.collect())
+    (code, differences.collect())
 }
 
 /// Waits until the service knows what the bank knows.
 fn agree(installation: &Installation) {
     let until = Instant::now() + PATIENCE;
     loop {
-        let (code, differences) = reconcile(installation);
-        if code == Some(0) {
-            assert_eq!(differences, []);
+        let (code, shown) = shown(installation);
+        if code == Some(0) && shown["unread"] == json!([]) {
+            assert_eq!(shown["differences"], json!([]));
             return;
         }
-        assert!(Instant::now() < until, "{differences:?}");
+        assert!(Instant::now() < until, "{shown}");
     }
 }
 
@@ -182,18 +188,18 @@ async fn a_backup_that_is_put_back_while_the_bank_is_ahead_is_made_up_for() {
     }
     installation.succeed(&["partner", "suspend", &partner.id]);
     let keys = [0, 1].map(|ordinal| format!("replenishment/{request}/{ordinal}"));
-    let missing = |key: Option<&String>| ("missing_here".to_owned(), key.cloned());
-    let mut expected = vec![missing(None), missing(Some(&keys[0])), missing(Some(&keys[1]))];
+    let expected = keys.clone().map(|key| ("missing_here".to_owned(), Some(key)));
     let sorted = |mut differences: Vec<_>| {
         differences.sort();
         differences
     };
-    let (code, found) = reconcile(&installation);
-    assert_eq!((code, sorted(found)), (Some(1), expected.clone()));
+    let (code, mut found) = reconcile(&installation);
+    // The purchase is yet to come with the feed; it is a difference only if midnight has passed since.
+    found.retain(|(_, key)| key.is_some());
+    assert_eq!((code, sorted(found)), (Some(1), expected.to_vec()));
 
     // With the bank's feed the service learns of all movements by itself, but not who asked for them.
     let running = serve(&installation, &[]);
-    expected.remove(0);
     let until = Instant::now() + PATIENCE;
     while sorted(reconcile(&installation).1) != expected {
         assert!(Instant::now() < until, "{:?}", reconcile(&installation));

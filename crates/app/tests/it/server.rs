@@ -55,7 +55,7 @@ pub struct TestServer {
     pub clock: Arc<FakeClock>,
     pub bank: Arc<Simulator>,
     pub application: Application,
-    worker: Worker,
+    pub worker: Worker,
     refresher: Mutex<AccountRefresher>,
     blocks: Mutex<BlockSender>,
     follower: Mutex<BankFeedFollower>,

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use calamine::{Reader as _, Xlsx};
 use kopeck_client::{EntryFilter, EntryType, FileFormat, Paging, TransactionQuery, VirtualItem};
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use serde_json::{Value, json};
 use time::Duration;
 use time::macros::date;
@@ -50,7 +51,17 @@ async fn every_movement_is_an_entry_with_the_balance_after_it() {
     api.post("/sandbox/v1/balance/deposit", &json!({"amount": 5})).await.ok(200);
 
     let listed = entries(&api, "").await;
-    assert_eq!(keys(&listed), ["closing", "data", "meta", "opening"]);
+    let names = [
+        "closing",
+        "closingAvailable",
+        "closingHold",
+        "data",
+        "meta",
+        "opening",
+        "openingAvailable",
+        "openingHold",
+    ];
+    assert_eq!(keys(&listed), names);
     let expected = [
         row("DEPOSIT", 100_000, 100_000, 0),
         row("HOLD", -10_000, 100_000, 10_000),
@@ -262,7 +273,10 @@ async fn each_format_has_the_same_values() {
     let csv = String::from_utf8(read_file(&client, "2026-03", FileFormat::Csv).await).unwrap();
     let lines: Vec<Vec<String>> =
         csv.split_terminator("\r\n").map(|line| line.split(',').map(str::to_owned).collect()).collect();
-    assert_eq!(lines[0].join(","), "seq,at,type,amount,balance,hold,kind,id,reference");
+    assert_eq!(
+        lines[0].join(","),
+        "seq,at,type,amount,balance,hold,kind,id,reference,available,balanceChange,holdChange"
+    );
     assert_eq!(figures(&lines), expected);
     assert_eq!(lines[2][8], "'-7 Счёт", "a text that could be a formula");
     let xlsx = read_file(&client, "2026-03", FileFormat::Xlsx).await;
@@ -334,4 +348,78 @@ fn the_first_media_type_that_is_known_decides_on_the_form() {
     assert_eq!((refused.status, refused.header("content-type")), (422, Some(JSON)));
     let faulty = get("/v1/statement/2026-1").token(&token).send(&server);
     assert_eq!(faulty.json()["data"][0]["field"], "month");
+}
+
+/// Of the balance, the hold and what is available: opening, what changed, closing.
+type Ends = [[i64; 2]; 3];
+
+fn ends(of: &Value) -> Ends {
+    let number = |name: &str| of[name].as_i64().unwrap_or_else(|| panic!("{name}: {of}"));
+    [("opening", "closing"), ("openingHold", "closingHold"), ("openingAvailable", "closingAvailable")]
+        .map(|(opening, closing)| [number(opening), number(closing)])
+}
+
+/// The changes of these rows, added up, make the closing of the opening.
+fn expect_sum(ends: Ends, rows: &Value) {
+    for ([opening, closing], name) in ends.into_iter().zip(["balanceChange", "holdChange", "amount"]) {
+        let changes = rows.as_array().unwrap().iter().map(|row| row[name].as_i64().unwrap());
+        assert_eq!(opening + changes.sum::<i64>(), closing, "{name}: {rows}");
+    }
+}
+
+/// A top-up is open at the bank and an order is new when the statement is read: nothing is settled.
+#[tokio::test]
+async fn a_statement_adds_up_while_requests_are_open() {
+    let (server, api) = start(1_000_000).await;
+    let card = api.main_cards(&server, 1).await.remove(0);
+    server.bank.inject_faults(BankFaults { down: true, ..BankFaults::default() }).unwrap();
+    api.top_up(&[(&card, 100_000)]).await;
+    server.run_jobs();
+    api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
+    let expected = [[0, 1_000_000], [0, 105_000], [0, 895_000]];
+    let statement = api.get("/v1/statement/2026-03").await.ok(200);
+    assert_eq!(ends(&statement), expected);
+    expect_sum(expected, &statement["totals"]);
+    expect_sum(expected, &statement["days"]);
+    let mut before = [0; 3];
+    for day in statement["days"].as_array().unwrap() {
+        let of_day = ends(day);
+        assert_eq!(of_day.map(|[opening, _]| opening), before, "{day}");
+        expect_sum(of_day, &json!([day]));
+        before = of_day.map(|[_, closing]| closing);
+    }
+    let listed = entries(&api, "").await;
+    assert_eq!(ends(&listed), expected);
+    expect_sum(expected, &listed["data"]);
+    for entry in listed["data"].as_array().unwrap() {
+        let number = |name: &str| entry[name].as_i64().unwrap();
+        assert_eq!(number("balance"), number("hold") + number("available"), "{entry}");
+    }
+    assert_eq!(ends(&api.get("/v1/statement/2026-02").await.ok(200)), [[0, 0]; 3]);
+}
+
+/// In files too: the columns of changes add up to what the last row says.
+#[tokio::test]
+async fn files_add_up_while_requests_are_open() {
+    let (_server, client) = start_client(1_000_000);
+    client.orders().virtual_cards(&[VirtualItem::new(2, 5_000)]).await.unwrap();
+    let csv = String::from_utf8(read_file(&client, "2026-03", FileFormat::Csv).await).unwrap();
+    let csv: Vec<Vec<String>> =
+        csv.split_terminator("\r\n").map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    let xlsx = read_file(&client, "2026-03", FileFormat::Xlsx).await;
+    for sheet in [csv, cells(&xlsx, "Entries")] {
+        let number = |row: &[String], column: usize| row[column].parse::<i64>().unwrap();
+        let sum = |column| sheet.iter().skip(1).map(|row| number(row, column)).sum::<i64>();
+        let last = sheet.last().unwrap();
+        assert_eq!([4, 5, 9].map(|column| number(last, column)), [1_000_000, 10_000, 990_000]);
+        assert_eq!([10, 11, 3].map(sum), [1_000_000, 10_000, 990_000]);
+    }
+    let totals = cells(&xlsx, "Totals");
+    let row = |name: &str| totals.iter().find(|row| row[0] == name).unwrap();
+    assert_eq!(row("closing")[1..4], ["1000000", "10000", "990000"]);
+    assert_eq!(row("HOLD")[1..5], ["1", "-10000", "0", "10000"]);
+    assert_eq!(
+        row("02.03.2026")[1..10],
+        ["0", "1000000", "990000", "1000000", "10000", "0", "0", "10000", "990000"]
+    );
 }

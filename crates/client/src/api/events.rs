@@ -28,14 +28,25 @@ impl<'a> Events<'a> {
     ///
     /// # Errors
     ///
-    /// 410 if events after that number are no longer kept; see [`Error`].
+    /// 410 [`Code::EventsExpired`](crate::Code::EventsExpired) if events after that number are no longer kept, and
+    /// [`Code::EventsAhead`](crate::Code::EventsAhead) if there is none with that number yet: the feed is another one than it
+    /// was; see [`Error`].
     pub async fn list(&self, query: &EventQuery) -> Result<Feed, Error> {
         self.client.read(query.add_to(Request::of(&operations::EVENT_FEED))).await
     }
 
     /// Follows the feed from the events after this number on, without end: all events, or those of some types.
     pub fn follow(&self, after: i64, types: &[EventType]) -> EventFollower {
-        let query = EventQuery { after, types: types.to_vec(), wait: WAIT, limit: None };
+        self.follower(EventQuery { after, types: types.to_vec(), ..EventQuery::default() })
+    }
+
+    /// Follows the feed from now on, without end: the events that come after the first [`next`](EventFollower::next) was called.
+    pub fn follow_from_now(&self, types: &[EventType]) -> EventFollower {
+        self.follower(EventQuery { from_now: true, types: types.to_vec(), ..EventQuery::default() })
+    }
+
+    fn follower(&self, query: EventQuery) -> EventFollower {
+        let query = EventQuery { wait: WAIT, ..query };
         EventFollower { client: self.client.clone(), query, ready: VecDeque::new() }
     }
 }
@@ -70,14 +81,14 @@ impl EventFollower {
     ///
     /// # Errors
     ///
-    /// 410 if the next events are no longer kept; see [`Error`].
+    /// 410 if the next events are no longer kept, or if the feed is another one than it was; see [`Events::list`].
     pub async fn next(&mut self) -> Result<Event, Error> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(event);
             }
             let feed = self.client.events().list(&self.query).await?;
-            self.query.after = feed.next;
+            (self.query.after, self.query.from_now) = (feed.next, false);
             self.ready.extend(feed.data);
         }
     }

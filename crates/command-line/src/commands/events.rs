@@ -35,6 +35,9 @@ pub(crate) struct FeedArgs {
     /// The number after which to begin: `seq` of the last event you have; 0 for the oldest that is kept.
     #[arg(long, default_value_t = 0, value_parser = whole(0, None::<i64>))]
     after: i64,
+    /// Begin after the newest event.
+    #[arg(long, conflicts_with = "after")]
+    from_now: bool,
     /// Only these types, with commas between them, such as `order.status,card.issued`.
     #[arg(long, value_delimiter = ',')]
     types: Vec<String>,
@@ -51,6 +54,7 @@ pub(super) async fn run(client: &Client, command: EventsCommand, json: bool) -> 
         EventsCommand::List { from, limit } => {
             let query = EventQuery {
                 after: from.after,
+                from_now: from.from_now,
                 limit: Some(limit),
                 types: from.types(),
                 ..EventQuery::default()
@@ -60,7 +64,11 @@ pub(super) async fn run(client: &Client, command: EventsCommand, json: bool) -> 
             Ok(Output::new(json_of(&feed)?, lines.join("\n")))
         }
         EventsCommand::Follow { from, count } => {
-            let mut events = client.events().follow(from.after, &from.types());
+            let mut events = if from.from_now {
+                client.events().follow_from_now(&from.types())
+            } else {
+                client.events().follow(from.after, &from.types())
+            };
             let mut left = count.unwrap_or(u64::MAX);
             while left > 0 {
                 let event = events.next().await?;

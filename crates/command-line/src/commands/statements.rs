@@ -102,13 +102,14 @@ pub(crate) struct TransactionArgs {
     employee: Option<EmployeeName>,
 }
 
-const ENTRY: [Column; 8] = [
+const ENTRY: [Column; 9] = [
     number("seq", "/seq"),
     text("at", "/at"),
     text("type", "/type"),
     money("amount", "/amount"),
     money("balance", "/balance"),
     money("hold", "/hold"),
+    money("available", "/available"),
     text("of", "/of/kind"),
     text("reference", "/of/reference"),
 ];
@@ -128,13 +129,24 @@ pub(super) async fn entries(client: &Client, args: EntriesArgs) -> Result<Output
     let filter = EntryFilter { from: args.from, to: args.to, entry_type: args.entry_type };
     let found = client.statements().entries(&filter, kopeck_client::Paging::page(1).per_page(1)).await?;
     let listed = args.page.answer(&ENTRY, client.statements().all_entries(&filter)).await?;
-    let (opening, closing) = (found.opening, found.closing);
+    let ends = json!({
+        "opening": found.opening,
+        "openingHold": found.opening_hold,
+        "openingAvailable": found.opening_available,
+        "closing": found.closing,
+        "closingHold": found.closing_hold,
+        "closingAvailable": found.closing_available,
+    });
+    let shown = |balance, hold, available| {
+        let [balance, hold, available] = [balance, hold, available].map(crate::money::shown);
+        format!("balance {balance}, hold {hold}, available {available}")
+    };
     let between = format!(
-        "opening balance {}, closing balance {}\n",
-        crate::money::shown(opening),
-        crate::money::shown(closing)
+        "opening {}\nclosing {}\n",
+        shown(found.opening, found.opening_hold, found.opening_available),
+        shown(found.closing, found.closing_hold, found.closing_available)
     );
-    Ok(listed.with(&json!({ "opening": opening, "closing": closing }), &between))
+    Ok(listed.with(&ends, &between))
 }
 
 /// Runs a command on the transactions of all cards.
@@ -183,17 +195,29 @@ async fn export(client: &Client, query: TransactionQuery, file: ExportArgs) -> R
     rows.close(&format!("transactions: {count}; the last has number {after}"))
 }
 
-const SUMMARY: [Column; 4] = [
+const SUMMARY: [Column; 8] = [
     text("month", "/month"),
     table::flag("complete", "/complete"),
     money("opening", "/opening"),
+    money("openingHold", "/openingHold"),
+    money("openingAvailable", "/openingAvailable"),
     money("closing", "/closing"),
+    money("closingHold", "/closingHold"),
+    money("closingAvailable", "/closingAvailable"),
 ];
-const TOTAL: [Column; 3] = [text("type", "/type"), number("entries", "/number"), money("amount", "/amount")];
-const DAY: [Column; 4] = [
+const TOTAL: [Column; 5] = [
+    text("type", "/type"),
+    number("entries", "/number"),
+    money("balance", "/balanceChange"),
+    money("hold", "/holdChange"),
+    money("available", "/amount"),
+];
+const DAY: [Column; 6] = [
     text("date", "/date"),
     money("opening", "/opening"),
     money("closing", "/closing"),
+    money("hold", "/closingHold"),
+    money("available", "/closingAvailable"),
     money("amount", "/amount"),
 ];
 

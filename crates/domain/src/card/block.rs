@@ -49,6 +49,15 @@ impl PartnerBlock {
         self.follow(CardStatus::Additional)
     }
 
+    /// Whether the partner blocks the card, whatever the bank knows.
+    #[must_use]
+    pub const fn is_set(self) -> bool {
+        match self.state {
+            BlockState::Blocking | BlockState::Blocked => true,
+            BlockState::Open | BlockState::Unblocking => false,
+        }
+    }
+
     /// The block that the bank has to know of: whether to block; `None` if it knows.
     #[must_use]
     pub const fn unconfirmed(self) -> Option<bool> {
@@ -143,6 +152,7 @@ mod tests {
                 assert_eq!(followed, PartnerBlock { state: after, change }, "{state} {status}");
             }
             assert_eq!(block.unconfirmed().is_some(), confirmed.is_some());
+            assert_eq!(block.is_set(), block.follow(CardStatus::TemporarilyBlocked) == block);
             assert_eq!(block.confirmed(), PartnerBlock { state: confirmed.unwrap_or(state), change: 4 });
         }
     }

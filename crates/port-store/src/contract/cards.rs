@@ -458,9 +458,23 @@ pub fn a_block_is_stored_and_found_until_it_is_confirmed(store: &dyn Store) {
     assert_eq!(blocks(), std::slice::from_ref(&blocked));
     assert_eq!(get_card(store, partner, blocked.id).unwrap().card, blocked);
     assert_eq!(read(store, |unit| unit.cards().unconfirmed_blocks(0)), []);
-    let (confirmed, _) = blocked.confirm_block(Standing::Open).unwrap();
+    let ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
+    let those = |of, ids: &[CardId]| {
+        let ids = ids.to_vec();
+        read(store, move |unit| unit.cards().blocked(of, &ids))
+    };
+    assert_eq!(those(partner, &ids), [(blocked.id, BlockState::Blocking)]);
+    assert_eq!((those(partner, &ids[1..]), those(id(), &ids)), (Vec::new(), Vec::new()));
+    let (confirmed, _) = blocked.clone().confirm_block(Standing::Open).unwrap();
     let stored = confirmed.clone();
     write(store, move |unit| unit.cards().set_link(partner, &stored)).unwrap();
     assert_eq!(blocks(), []);
     assert_eq!(get_card(store, partner, confirmed.id).unwrap().card, confirmed);
+    assert_eq!(those(partner, &ids), [(blocked.id, BlockState::Blocked)]);
+    for state in [BlockState::Unblocking, BlockState::Open] {
+        let block = PartnerBlock { state, change: 8 };
+        let card = Card::from_stored(StoredCard { block, ..confirmed.clone().into_stored() });
+        write(store, move |unit| unit.cards().set_link(partner, &card)).unwrap();
+        assert_eq!(those(partner, &ids), [], "{state}");
+    }
 }

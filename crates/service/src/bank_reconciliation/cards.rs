@@ -11,7 +11,7 @@ use kopeck_port_store::{StoreError, UnitOfWork};
 
 use super::booked::{self, BookedInstruction, Instruction, signed};
 use super::seen::SeenKeys;
-use super::{BankReconciler, Day, Difference, DifferenceKind, Progress, ReconcileError, Unlisted};
+use super::{BankReconciler, Day, Difference, DifferenceKind, NotHere, Progress, ReconcileError, Unlisted};
 
 /// A card and its owner.
 pub(super) type OwnedCard = (CardNumber, PartnerId, CardId);
@@ -52,17 +52,30 @@ impl BankReconciler {
             if let Some((_, DifferenceKind::WrongCard { here })) = &finding {
                 progress.misplaced.insert((*here, entry.transaction.id));
             }
-            if let Some((here, kind)) = finding {
-                report(Difference {
-                    day: day.date,
-                    partner: owner.map(|(partner, _)| partner),
-                    card: entry.card,
-                    transaction: Some(entry.transaction.id),
-                    there: Some(signed(&entry.transaction)),
-                    key: entry.key,
-                    here,
-                    kind,
-                });
+            let Some((here, kind)) = finding else { continue };
+            let (number, transaction) = (entry.card, entry.transaction.id);
+            // An instruction that no request here gave comes with no feed.
+            let is_ours = entry
+                .key
+                .as_ref()
+                .and_then(Instruction::of)
+                .is_none_or(|of| books.instructions.contains_key(&of));
+            let may_come = kind == DifferenceKind::MissingHere && is_ours && day.date == self.env.today();
+            let difference = Difference {
+                day: day.date,
+                partner: owner.map(|(partner, _)| partner),
+                card: number,
+                transaction: Some(transaction),
+                there: Some(signed(&entry.transaction)),
+                key: entry.key,
+                here,
+                kind,
+            };
+            match owner.filter(|_| may_come) {
+                Some((partner, card)) => {
+                    progress.not_here.push(NotHere { partner, card, number, transaction, difference });
+                }
+                None => report(difference),
             }
         }
         for (card, partner, id) in page {

@@ -10,15 +10,17 @@ use kopeck_domain::order::{Order, OrderState, StoredOrder};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::transaction::TransactionType;
-use kopeck_port_bank::{BankKey, MockBankGateway, RegistryEntry};
+use kopeck_port_bank::{BankKey, FeedChange, FeedEntry, FeedError, MockBankGateway, RegistryEntry};
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use kopeck_port_store::page::Listed;
-use kopeck_port_store::{Activation, OrderResultItem};
+use kopeck_port_store::{Activation, BankFeedState, OrderResultItem};
 use time::Duration;
 use time::macros::date;
 
 /// The running day.
 const DAY: Date = date!(2026 - 03 - 10);
+/// The service's place in the bank's feed.
+const PLACE: i64 = 7;
 /// When everything was carried out.
 const THEN: OffsetDateTime = START.saturating_sub(Duration::HOUR);
 
@@ -32,6 +34,8 @@ struct Books {
     result: Vec<OrderResultItem>,
     copies: Vec<(CardId, Transaction)>,
     registry: Vec<RegistryEntry>,
+    /// The bank's feed, if it has one.
+    feed: Option<Vec<FeedEntry>>,
 }
 
 fn transaction(id: i64, kind: TransactionType, amount: i64) -> Transaction {
@@ -75,6 +79,7 @@ fn books() -> Books {
         result: vec![OrderResultItem { ordinal: 0, card_type, number: number(3), activation }],
         copies: moved.iter().map(copy).collect(),
         registry: moved.map(|(card, transaction, key)| entry(card, transaction, key)).into(),
+        feed: Some(Vec::new()),
     }
 }
 
@@ -105,6 +110,9 @@ fn unit(books: &Books) -> MockUnit {
     unit.reconciliation.expect_transaction().returning(move |_, card, id| {
         Ok(copies.iter().find(|(of, copy)| *of == card && copy.id == id).map(|(_, copy)| copy.clone()))
     });
+    unit.bank_feed
+        .expect_state()
+        .returning(|| Ok(BankFeedState { cursor: PLACE, ..BankFeedState::default() }));
     expect_batches(&mut unit, books);
     expect_orders(&mut unit, books);
     unit
@@ -162,6 +170,11 @@ fn bank(books: &Books) -> MockBankGateway {
             .map(|entry| entry.transaction.clone())
             .collect())
     });
+    let feed = books.feed.clone();
+    bank.expect_feed().returning(move |after, _| {
+        let feed = feed.clone().ok_or(FeedError::NotSupported)?;
+        Ok(feed.into_iter().filter(|entry| entry.seq > after).collect())
+    });
     bank
 }
 
@@ -206,6 +219,42 @@ fn what_the_bank_alone_has_is_missing_here() {
     let unknown_card =
         |books: &mut Books| books.registry.push(RegistryEntry { card: number(9_999), ..purchase() });
     assert_eq!(only(unknown_card), (number(9_999), None, Some(-50), DifferenceKind::UnknownCard));
+}
+
+/// The bank told it a moment ago, and the service has not come to it. What it has passed, or what the feed does not have,
+/// is missing.
+#[test]
+fn what_the_service_is_yet_to_read_is_left_out() {
+    let told = |seq, card, id| FeedEntry {
+        seq,
+        at: THEN,
+        card: number(card),
+        change: FeedChange::Transaction {
+            transaction: transaction(id, TransactionType::Payment, 50),
+            previous: 12,
+        },
+    };
+    let compare = |day: Date, feed: Option<Vec<FeedEntry>>| {
+        let mut books = books();
+        let mut late = transaction(20, TransactionType::Payment, 50);
+        late.executed_at = late.executed_at.replace_date(day);
+        books.registry.push(entry(1, late, None));
+        books.feed = feed;
+        let store = Arc::new(InPlaceStore::new(unit(&books)));
+        let mut found = Vec::new();
+        let unread = BankReconciler::new(store, Arc::new(bank(&books)), Bench::new().shared())
+            .compare(&(day..=day), &|| false, &mut |difference| found.push(difference.kind))
+            .unwrap();
+        found.retain(|kind| *kind == DifferenceKind::MissingHere);
+        (unread.len(), found.len())
+    };
+    assert_eq!(compare(DAY, Some(vec![told(PLACE + 1, 2, 9), told(PLACE + 2, 1, 20)])), (1, 0));
+    assert_eq!(compare(DAY, Some(vec![told(PLACE, 1, 20), told(PLACE + 1, 2, 20)])), (0, 1));
+    assert_eq!(compare(DAY, Some(vec![])), (0, 1));
+    assert_eq!(compare(DAY, None), (0, 1), "a bank without a feed");
+    // A day that is over has to be here.
+    let before = DAY - Duration::DAY;
+    assert_eq!(compare(before, Some(vec![told(PLACE + 1, 1, 20)])), (0, 1));
 }
 
 #[test]

@@ -414,3 +414,64 @@ fn unlinking_goes_by_the_bank_the_day_and_the_holder() {
     unit.employees.expect_get().returning(|_, _| Ok(None));
     assert_eq!(unlink_one(&mut unit, &bench), Err(UnlinkCardError::EmployeeNotFound));
 }
+
+/// As a closing that has it as lost left it.
+fn frozen(record: CardRecord) -> CardRecord {
+    let (card, _) = record.card.freeze(record.bank.standing).unwrap();
+    CardRecord { card, ..record }
+}
+
+/// Nothing opens it again, whatever way it goes: its status and its link stay.
+#[test]
+fn a_card_that_is_being_closed_as_lost_keeps_its_status_and_link() {
+    let being_closed = |record: Option<CardRecord>, of_number: Option<CardRecord>| {
+        let mut unit = MockUnit::default();
+        employee_with_main(&mut unit, None);
+        stored_card(&mut unit, record);
+        by_number(&mut unit, of_number);
+        unit.cards
+            .expect_is_being_closed()
+            .withf(|partner, card| (*partner, *card) == (PARTNER, card_id(1)))
+            .times(1)
+            .returning(|_, _| Ok(true));
+        unit
+    };
+    let bench = Bench::new();
+    let own = frozen(linked(1, employee_id(1), CardStatus::Main));
+    for status in [CardStatus::Main, CardStatus::Additional] {
+        let mut unit = being_closed(Some(own.clone()), None);
+        let refused = switch(&mut unit, &bench, PARTNER, employee_id(1), card_id(1), status);
+        assert_eq!(refused, Err(SwitchCardError::BeingClosed(BeingClosed)), "{status}");
+    }
+    for status in CardStatus::ALL {
+        let mut unit = being_closed(None, Some(frozen(card_record(1))));
+        let refused = link(&mut unit, &bench, PARTNER, employee_id(1), number(1), *status);
+        assert_eq!(refused, Err(LinkCardError::BeingClosed(BeingClosed)), "{status}");
+    }
+    let empty = BankView { balance: kopecks(0), ..own.bank };
+    let mut unit = being_closed(Some(CardRecord { bank: empty, ..own.clone() }), None);
+    assert_eq!(unlink_one(&mut unit, &bench), Err(UnlinkCardError::BeingClosed(BeingClosed)));
+    // The status that it has changes nothing, and a card that the bank has closed is unlinked.
+    let mut unit = MockUnit::default();
+    employee_with_main(&mut unit, None);
+    stored_card(&mut unit, Some(own.clone()));
+    let blocked = CardStatus::TemporarilyBlocked;
+    assert!(switch(&mut unit, &bench, PARTNER, employee_id(1), card_id(1), blocked).is_ok());
+    let mut unit = MockUnit::default();
+    employee_with_main(&mut unit, None);
+    let closed = BankView { standing: Standing::Closed, ..own.bank };
+    stored_card(&mut unit, Some(CardRecord { bank: closed, ..own }));
+    unit.cards.expect_set_link().times(1).returning(|_, _| Ok(()));
+    assert!(unlink_one(&mut unit, &bench).is_ok());
+}
+
+/// Its own block is lifted as before.
+#[test]
+fn a_blocked_card_that_no_closing_has_is_switched() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    employee_with_main(&mut unit, None);
+    stored_card(&mut unit, Some(frozen(linked(1, employee_id(1), CardStatus::Main))));
+    unit.cards.expect_is_being_closed().times(1).returning(|_, _| Ok(false));
+    expect_link(&mut unit, CardStatus::Main);
+    assert!(switch_to_main(&mut unit, &bench).is_ok());
+}

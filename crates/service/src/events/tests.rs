@@ -19,7 +19,7 @@ fn custom_id(n: u128) -> CustomId {
 }
 
 fn all(after: i64) -> FeedQuery {
-    FeedQuery { after, types: Vec::new(), limit: 100 }
+    FeedQuery { after: Some(after), types: Vec::new(), limit: 100 }
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn an_event_says_when_it_happened_and_has_an_identifier_of_its_own() {
         FeedEvent { seq: 1, event: event(1, created(1)) },
         FeedEvent { seq: 2, event: event(2, updated(1)) },
     ];
-    assert_eq!(page, FeedPage { events: expected, next: 2, oldest: 1 });
+    assert_eq!(page, FeedPage { events: expected, next: 2, oldest: 1, newest: 2 });
 }
 
 #[test]
@@ -76,6 +76,37 @@ fn a_reader_of_expired_events_gets_an_error() {
     for complete in [0, 3] {
         let page = feed(&mut unit, PARTNER, &all(complete)).unwrap();
         assert_eq!(page.events.iter().map(|event| event.seq).collect::<Vec<_>>(), [4], "after {complete}");
-        assert_eq!((page.next, page.oldest), (4, 4));
+        assert_eq!((page.next, page.oldest, page.newest), (4, 4, 4));
     }
+}
+
+/// A reader of another feed than this one must not wait for ever.
+#[test]
+fn a_number_that_was_never_given_is_refused() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    assert_eq!(feed(&mut unit, PARTNER, &all(1)), Err(FeedError::Ahead { newest: 0 }));
+    append(&mut unit, &bench, PARTNER, (1..=3).map(created)).unwrap();
+    assert_eq!(feed(&mut unit, PARTNER, &all(3)).unwrap().next, 3);
+    for ahead in [4, i64::MAX] {
+        assert_eq!(feed(&mut unit, PARTNER, &all(ahead)), Err(FeedError::Ahead { newest: 3 }));
+    }
+}
+
+/// Whatever the types are; of an empty feed the number is one less than the oldest can be.
+#[test]
+fn the_newest_number_is_told_and_begins_from_now_on() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let from_now = FeedQuery { after: None, types: vec![EventType::EmployeeUpdated], limit: 100 };
+    let ends = |unit: &mut MockUnit, query: &FeedQuery| {
+        let page = feed(unit, PARTNER, query).unwrap();
+        assert!(page.events.is_empty());
+        (page.next, page.oldest, page.newest)
+    };
+    assert_eq!(ends(&mut unit, &from_now), (0, 1, 0));
+    append(&mut unit, &bench, PARTNER, (1..=3).map(created)).unwrap();
+    assert_eq!(ends(&mut unit, &from_now), (3, 1, 3));
+    assert_eq!(ends(&mut unit, &FeedQuery { after: Some(0), ..from_now.clone() }), (0, 1, 3));
+    bench.clock.step(Duration::days(1));
+    unit.events().forget_before(bench.now(), 1_000).unwrap();
+    assert_eq!(ends(&mut unit, &from_now), (3, 4, 3));
 }

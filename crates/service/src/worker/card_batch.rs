@@ -13,6 +13,7 @@ use kopeck_port_bank::{BankError, BankGateway, BankKey, Submission, Verdict};
 use kopeck_port_store::{Claim, ItemCounts, Reschedule, StoreError, UnitOfWork};
 use time::Duration;
 
+use super::blocks::{self, DecidedItem, ReadBlocks, UnsentItems};
 use super::{Next, SubmissionPolicy};
 use crate::Env;
 use crate::card_batches::{self, BatchDecision, Kind};
@@ -53,6 +54,9 @@ pub(super) enum NoVerdict {
     /// ledger knows nothing of.
     #[error("{0} came back, more than the partner has spent")]
     NotCovered(Kopecks),
+    /// It may have reached the bank before the partner blocked the card, of which the bank does not know yet.
+    #[error("the bank has not confirmed the block of the card yet")]
+    BlockUnconfirmed,
     /// The bank has it, and decides later: maybe after days.
     #[error("the bank has not decided yet")]
     Pending,
@@ -63,7 +67,7 @@ impl NoVerdict {
     const fn needs_person(&self) -> bool {
         match self {
             Self::NotKnown | Self::Misfit | Self::NotCovered(_) => true,
-            Self::NotSent(_) | Self::NoAnswer(_) | Self::Pending => false,
+            Self::NotSent(_) | Self::NoAnswer(_) | Self::BlockUnconfirmed | Self::Pending => false,
         }
     }
 }
@@ -84,7 +88,7 @@ pub(super) struct BatchTask<K: Kind> {
 pub(super) struct BatchVerdicts<K: Kind> {
     pub(super) id: K::Id,
     pub(super) strategy: Strategy,
-    pub(super) items: Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)>,
+    pub(super) items: Vec<DecidedItem<K>>,
     /// What is left of the batch beside these, as far as it is known.
     pub(super) rest: Rest,
 }
@@ -163,7 +167,7 @@ fn gather<K: Kind>(
 
 impl<K: Kind> BatchTask<K> {
     /// Submits every card, or finds out its verdict.
-    pub(super) fn call(self, bank: &dyn BankGateway) -> BatchVerdicts<K> {
+    pub(super) fn call(self, bank: &dyn BankGateway, blocks: ReadBlocks<'_>) -> BatchVerdicts<K> {
         let Self { id, terms, strategy, items, is_rest } = self;
         let submission =
             |item| Submission { key: K::key(id, item), instruction: K::instruction(&terms, item) };
@@ -173,7 +177,7 @@ impl<K: Kind> BatchTask<K> {
             Strategy::QueryThenSend | Strategy::Query => query(bank, &submissions),
         };
         let mut items = match known {
-            Ok(known) => send_unknown(bank, strategy, items.into_iter().zip(submissions).zip(known)),
+            Ok(known) => send_unknown(bank, blocks, strategy, items.into_iter().zip(submissions).zip(known)),
             Err(error) => {
                 let no_answer = NoVerdict::NoAnswer(error.to_string());
                 items.into_iter().map(|item| (item, Err(no_answer.clone()))).collect()
@@ -345,7 +349,13 @@ fn next_without_verdict<K: Kind>(
     }
     let is_sent = verdicts.strategy == Strategy::SendOnce;
     let stuck = !is_sent && !is_followed && missing.iter().all(|(_, reason)| reason.needs_person());
-    Ok(Some(if stuck { Next::LeaveToPerson } else { Next::Later { may_have_sent: true } }))
+    if stuck {
+        return Ok(Some(Next::LeaveToPerson));
+    }
+    // A first try of which nothing reached the bank leaves nothing to query.
+    let is_unsent = |(_, reason): &(_, NoVerdict)| matches!(reason, NoVerdict::NotSent(_));
+    let may_have_sent = verdicts.strategy != Strategy::Send || !missing.iter().all(is_unsent);
+    Ok(Some(Next::Later { may_have_sent }))
 }
 
 /// Whether cards of the batch, which has so many, lie behind those that were sent. They are looked for next, and it does
@@ -361,7 +371,7 @@ fn is_followed<K: Kind>(verdicts: &BatchVerdicts<K>, cards: u32) -> bool {
 }
 
 /// Leaves out verdicts beyond so many, as what follows from each is booked in one unit of work. The bank keeps them.
-fn keep_verdicts<K: Kind>(items: &mut Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)>, most: u32) {
+fn keep_verdicts<K: Kind>(items: &mut Vec<DecidedItem<K>>, most: u32) {
     let mut kept = 0_u32;
     items.retain(|(_, verdict)| {
         let is_final = verdict.as_ref().is_ok_and(|verdict| *verdict != Verdict::Pending);
@@ -389,22 +399,44 @@ type QueriedItem<K> = ((BatchItem<K>, Submission), Option<Verdict>);
 
 fn send_unknown<K: Kind>(
     bank: &dyn BankGateway,
+    blocks: ReadBlocks<'_>,
     strategy: Strategy,
     items: impl Iterator<Item = QueriedItem<K>>,
-) -> Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)> {
-    let (mut verdicts, mut unsent, mut submissions) = (Vec::new(), Vec::new(), Vec::new());
+) -> Vec<DecidedItem<K>> {
+    let (mut verdicts, mut unsent) = (Vec::new(), Vec::new());
     for ((item, submission), verdict) in items {
         match verdict {
             Some(verdict) => verdicts.push((item, Ok(verdict))),
             None if strategy == Strategy::Query => verdicts.push((item, Err(NoVerdict::NotKnown))),
-            None => {
-                unsent.push(item);
-                submissions.push(submission);
-            }
+            None => unsent.push((item, submission)),
         }
     }
-    let answers = if submissions.is_empty() { Vec::new() } else { bank.submit(&submissions) };
-    let answers = answers.into_iter().map(|answer| {
+    let at_a_time = if K::HEEDS_BLOCKS { blocks::AT_A_TIME } else { unsent.len() };
+    let mut is_silent = false;
+    while !unsent.is_empty() {
+        let rest = unsent.split_off(unsent.len().min(at_a_time));
+        let some = std::mem::replace(&mut unsent, rest);
+        if is_silent {
+            // Each further request might take as long to fail, and the lease does not wait.
+            let not_sent = || Err(NoVerdict::NotSent("the call before it failed".to_owned()));
+            verdicts.extend(some.into_iter().map(|(item, _)| (item, not_sent())));
+            continue;
+        }
+        let (some, kept_back) = blocks::divide(blocks, strategy, some);
+        let sent = send(bank, some);
+        is_silent = !sent.is_empty() && sent.iter().all(|(_, verdict)| verdict.is_err());
+        verdicts.extend(kept_back.into_iter().chain(sent));
+    }
+    verdicts
+}
+
+/// Sends cards, and says what the bank answered for each.
+fn send<K: Kind>(bank: &dyn BankGateway, unsent: UnsentItems<K>) -> Vec<DecidedItem<K>> {
+    if unsent.is_empty() {
+        return Vec::new();
+    }
+    let (items, submissions): (Vec<_>, Vec<_>) = unsent.into_iter().unzip();
+    let answers = bank.submit(&submissions).into_iter().map(|answer| {
         answer.map_err(|error| match error {
             BankError::Unavailable(_) => NoVerdict::NotSent(error.to_string()),
             BankError::Unknown(_) => NoVerdict::NoAnswer(error.to_string()),
@@ -412,8 +444,7 @@ fn send_unknown<K: Kind>(
     });
     // A gateway that answers for fewer than it was sent has said nothing of the rest.
     let no_answer = || Err(NoVerdict::NoAnswer("the bank gave no answer".to_owned()));
-    verdicts.extend(unsent.into_iter().zip(answers.chain(iter::repeat_with(no_answer))));
-    verdicts
+    items.into_iter().zip(answers.chain(iter::repeat_with(no_answer))).collect()
 }
 
 /// What the bank knows of each submission.

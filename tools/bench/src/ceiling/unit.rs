@@ -245,6 +245,8 @@ impl CardRepository for Unit {
         by_number(PartnerId, CardNumber) -> Option<CardRecord>;
         main_card(PartnerId, EmployeeId) -> Option<CardId>;
         set_link(PartnerId, &Card) -> ();
+        blocked(PartnerId, &[CardId]) -> Vec<(CardId, kopeck_domain::card::BlockState)>;
+        is_being_closed(PartnerId, CardId) -> bool;
         set_bank_view(PartnerId, CardId, &BankView, Date) -> bool;
         outdate_bank_view(PartnerId, &[CardId], OffsetDateTime) -> ();
         set_limit(PartnerId, &[CardId], &Limit) -> ();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::closing::Closings;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::Account;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
@@ -30,6 +30,8 @@ struct Books {
     sheet: BalanceSheet,
     discrepancies: Vec<Discrepancy>,
     states: Vec<(Subject, RequestState)>,
+    /// A lost card of an open closing that can pay.
+    opened: Option<CardId>,
 }
 
 impl Watch {
@@ -48,6 +50,10 @@ impl Watch {
                     rule: "the check of the books finds nothing",
                     what: discrepancy.to_string(),
                 });
+            }
+            if let Some(card) = books.opened {
+                let what = format!("card {card} is not blocked");
+                return Err(Violation { rule: "a card that is being closed as lost stays blocked", what });
             }
             self.states_move_forward(books.states)?;
         }
@@ -94,7 +100,22 @@ fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Books, StoreErr
         sheet: balance::get(unit, partner)?,
         discrepancies: reconciliation::check(unit, partner)?,
         states,
+        opened: opened(unit, partner)?,
     })
+}
+
+fn opened(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Option<CardId>, StoreError> {
+    let facts = unit.closings().facts(partner)?;
+    for closing in facts.iter().filter(|closing| closing.state.is_open()) {
+        let items = unit.closings().open_items(partner, closing.id, u32::MAX)?;
+        for item in items.iter().filter(|item| item.terms.is_urgent()) {
+            let record = unit.cards().get(partner, item.card)?;
+            if record.is_some_and(|record| !record.card.block.is_set()) {
+                return Ok(Some(item.card));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn batch_states<K: StoredKind>(

@@ -86,8 +86,9 @@ pub(crate) fn bank_agrees(world: &World) -> Result<(), Violation> {
     let mut found = Vec::new();
     let compared = reconciler.compare(&(world.first_day()..=today), &|| false, &mut |one| found.push(one));
     match (compared, found.first()) {
-        (Ok(()), None) => Ok(()),
-        (Ok(()), Some(first)) => {
+        (Ok(unread), None) if unread.is_empty() => Ok(()),
+        (Ok(unread), None) => Err(Violation { rule, what: format!("movements are not read: {unread:?}") }),
+        (Ok(_), Some(first)) => {
             Err(Violation { rule, what: format!("{} differences: {first:?}", found.len()) })
         }
         (Err(error), _) => Err(Violation { rule, what: error.to_string() }),

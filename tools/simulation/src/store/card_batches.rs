@@ -170,6 +170,15 @@ impl State {
         claiming.flat_map(|row| row.items.iter().map(|item| (item.card, K::lane(&row.batch.terms))))
     }
 
+    /// Whether an open closing has the card as lost or stolen, and has no verdict on it.
+    pub(super) fn is_being_closed(&self, partner: PartnerId, card: CardId) -> bool {
+        let mut open = self.closings.iter().filter(|row| row.partner == partner && row.claims);
+        open.any(|row| {
+            let mut items = row.items.iter();
+            items.any(|item| item.card == card && item.terms.is_urgent() && is_open(&item.state))
+        })
+    }
+
     /// The partner's cards that open batches keep.
     fn claims(&self, partner: PartnerId) -> HashMap<CardId, CardClaims> {
         let all = self

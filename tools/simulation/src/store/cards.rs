@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{
-    AccountBalance, BankView, Card, CardStatus, Standing, StoredCard, expiry_notice_due,
+    AccountBalance, BankView, BlockState, Card, CardStatus, Standing, StoredCard, expiry_notice_due,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -170,6 +170,20 @@ impl CardRepository for Unit {
             row.record.card = Card::from_stored(StoredCard { link: card.link, block: card.block, ..stored });
         }
         Ok(())
+    }
+
+    fn blocked(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<(CardId, BlockState)>, StoreError> {
+        let own = self.state.cards_of(partner).map(|row| &row.record.card);
+        let blocked = own.filter(|card| card.block.is_set() && cards.contains(&card.id));
+        Ok(blocked.map(|card| (card.id, card.block.state)).collect())
+    }
+
+    fn is_being_closed(&mut self, partner: PartnerId, card: CardId) -> Result<bool, StoreError> {
+        Ok(self.state.is_being_closed(partner, card))
     }
 
     fn unconfirmed_blocks(&mut self, limit: u32) -> Result<Vec<(PartnerId, Card)>, StoreError> {

@@ -41,8 +41,12 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
     let (found, data) = found;
     let api::Page { meta, .. } = dto::page(&found.entries, page, &ctx.input.path, |_| ());
     ctx.respond(&api::BalanceEntries {
-        opening: found.opening.get(),
-        closing: found.closing.get(),
+        opening: found.opening.balance.get(),
+        closing: found.closing.balance.get(),
+        opening_hold: found.opening.hold.get(),
+        opening_available: found.opening.available.get(),
+        closing_hold: found.closing.hold.get(),
+        closing_available: found.closing.available.get(),
         data,
         meta,
     })

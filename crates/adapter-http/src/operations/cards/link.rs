@@ -22,6 +22,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LINK, h
         Code::CardExpired,
         Code::CardNotAvailable,
         Code::EmployeeHasMainCard,
+        Code::CardInRequest,
     ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
@@ -66,6 +67,7 @@ impl From<LinkCardError> for ApiError {
                 };
                 Self::new(code, refusal.to_string())
             }
+            LinkCardError::BeingClosed(being_closed) => being_closed.into(),
             LinkCardError::Store(error) => error.into(),
         }
     }

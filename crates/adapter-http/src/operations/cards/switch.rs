@@ -19,6 +19,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_SWITCH,
         Code::CardBlocked,
         Code::CardClosed,
         Code::EmployeeHasMainCard,
+        Code::CardInRequest,
     ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, CardStatus)> {
@@ -59,6 +60,7 @@ impl From<SwitchCardError> for ApiError {
                 };
                 Self::new(code, refusal.to_string())
             }
+            SwitchCardError::BeingClosed(being_closed) => being_closed.into(),
             SwitchCardError::Store(error) => error.into(),
         }
     }

@@ -10,7 +10,7 @@ use crate::operations::prelude::*;
 pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_UNLINK, handler!(unlink))
     .reads(reads!(read))
     .responds::<api::UnlinkedCard>(200)
-    .refuses(&[Code::EmployeeNotFound, Code::CardNotFound, Code::CardInUse]);
+    .refuses(&[Code::EmployeeNotFound, Code::CardNotFound, Code::CardInUse, Code::CardInRequest]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId)> {
     let (employee, card) = (read_employee(r), read_id(r));
@@ -40,6 +40,7 @@ impl From<UnlinkCardError> for ApiError {
             UnlinkCardError::EmployeeNotFound => Code::EmployeeNotFound.into(),
             UnlinkCardError::CardNotFound => Code::CardNotFound.into(),
             UnlinkCardError::Refused(refusal) => Self::new(Code::CardInUse, refusal.to_string()),
+            UnlinkCardError::BeingClosed(being_closed) => being_closed.into(),
             UnlinkCardError::Store(error) => error.into(),
         }
     }

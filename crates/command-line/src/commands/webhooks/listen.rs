@@ -73,7 +73,8 @@ pub(super) async fn run(client: &Client, args: ListenArgs, json: bool) -> Result
     let types: Vec<EventType> = args.types.iter().map(|name| EventType::from(name.as_str())).collect();
     let after = match args.after {
         Some(after) => after,
-        None => end_of_feed(client).await?,
+        // Asked for at once: the line with the secret says that events from here on are posted.
+        None => client.events().list(&EventQuery { from_now: true, ..EventQuery::default() }).await?.next,
     };
     let text = secret.to_text();
     let secret_line = format!("the secret of your receiver is {text}");
@@ -92,18 +93,6 @@ pub(super) async fn run(client: &Client, args: ListenArgs, json: bool) -> Result
         left -= 1;
     }
     Ok(Output::nothing())
-}
-
-/// The number of the last event.
-async fn end_of_feed(client: &Client) -> Result<i64, Failure> {
-    let mut query = EventQuery { limit: Some(500), ..EventQuery::default() };
-    loop {
-        let feed = client.events().list(&query).await?;
-        if feed.data.is_empty() {
-            return Ok(feed.next);
-        }
-        query.after = feed.next;
-    }
 }
 
 /// Posts an event, again if need be; returns what came of the last attempt.

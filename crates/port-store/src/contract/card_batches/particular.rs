@@ -1,9 +1,11 @@
 //! What some kinds have of their own.
 
+use kopeck_domain::closing::ClosingRefusal;
+
 use super::{
     BatchItem, BatchState, Card, CardBatch, CardClaims, ClosingTerms, Closings, ItemCounts, ItemState,
     Kopecks, LimitChanges, Store, Stored, StoredBatch, TAKEN, TopUps, Withdrawals, at, batch, insert_batch,
-    list, page, partner, sample_limits, some_cards, targets, try_insert,
+    list, page, partner, read, sample_limits, some_cards, targets, try_insert,
 };
 
 /// As it was given, of every shape.
@@ -79,4 +81,29 @@ pub fn what_came_back_is_added_up(store: &dyn Store) {
     }));
     let listed = list::<Closings>(store, partner, None, page(1, 10));
     assert_eq!(listed.items.iter().map(|batch| batch.returned.get()).collect::<Vec<_>>(), [1_400]);
+}
+
+/// Each card by its own reason, whatever the reasons of the others are; an end of the batch is one for all cards.
+pub fn a_lost_card_is_being_closed_until_the_verdict(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let cards = some_cards(store, partner, 5);
+    let being_closed = |of| {
+        let ids = cards.iter().map(|card| card.id);
+        let of_one = |card| read(store, move |unit| unit.cards().is_being_closed(of, card));
+        ids.map(of_one).collect::<Vec<_>>()
+    };
+    Stored::<TopUps>::new(store, partner, &cards[1..2]);
+    Stored::<LimitChanges>::new(store, partner, &cards[..2]);
+    assert_eq!(being_closed(partner), [false; 5]);
+    // By ordinal: lost, stolen, damaged, leaver, other.
+    let stored = Stored::<Closings>::new(store, partner, &[&cards[..1], &cards[2..]].concat());
+    assert_eq!(being_closed(partner), [true, false, true, false, false]);
+    assert_eq!(being_closed(other), [false; 5]);
+    stored.settle(&[(0, ItemState::Refused(ClosingRefusal::RefusedByBank))]);
+    assert_eq!(being_closed(partner), [false, false, true, false, false]);
+    stored.release();
+    assert_eq!(being_closed(partner), [false; 5]);
+    let (urgent, items) = urgent_closing(&cards[1..2]);
+    insert_batch(store, partner, &urgent, &items).unwrap();
+    assert_eq!(being_closed(partner), [false, true, false, false, false]);
 }

@@ -141,7 +141,7 @@ fn a_card_without_a_verdict_for_days_holds_up_no_other() {
     expect_query::<Closings>(&mut bank, &[0, 1, 2], Ok(known));
     expect_submit::<Closings>(&mut bank, &[2], vec![Ok(Closings::DONE)]);
     let task = BatchTask { is_rest: true, ..task::<Closings>(3, Strategy::QueryThenSend) };
-    let verdicts = task.call(&bank);
+    let verdicts = task.call(&bank, NO_BLOCKS);
     let mut unit = MockUnit::default();
     expect_sheet(&mut unit, 500);
     stored_batch::<Closings>(&mut unit, S::InProcess, 5);
@@ -161,7 +161,7 @@ fn of_many_verdicts_a_chunk_is_booked() {
         Ok((0..keys.len()).map(known).collect())
     });
     let task = BatchTask { is_rest: true, ..task::<Closings>(count, Strategy::QueryThenSend) };
-    let verdicts = task.call(&bank);
+    let verdicts = task.call(&bank, NO_BLOCKS);
     assert_eq!(verdicts.items.len(), usize::try_from(count - 1).unwrap());
     assert_eq!(verdicts.rest, Rest::Verdicts);
     let missing = vec![(&verdicts.items[0].0, NoVerdict::Pending)];
