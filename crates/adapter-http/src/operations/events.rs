@@ -65,7 +65,8 @@ pub(super) fn event_type(name: &str) -> Result<EventType, Invalid> {
         return Err(Invalid::new("names an unknown type of event"));
     }
     name.parse().map_err(|_| {
-        let near = EventType::ALL.iter().map(|known| (strsim::damerau_levenshtein(name, known.as_str()), known));
+        let near =
+            EventType::ALL.iter().map(|known| (strsim::damerau_levenshtein(name, known.as_str()), known));
         let nearest = near.min_by_key(|(distance, _)| *distance).map_or("", |(_, known)| known.as_str());
         let name = name.escape_debug();
         Invalid::new(format!("names the unknown type of event \"{name}\"; the nearest is \"{nearest}\""))
