@@ -5,9 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use ipnet::IpNet;
-use kopeck_port_webhook::{
-    Attempt, AttemptError, BoxFuture, CheckError, WebhookRequest, WebhookSender,
-};
+use kopeck_port_webhook::{Attempt, AttemptError, BoxFuture, CheckError, WebhookRequest, WebhookSender};
 use reqwest::header::{CONNECTION, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Response};
 use rustls::crypto::CryptoProvider;

@@ -447,13 +447,17 @@ mod tests {
         for url in [String::new(), "x".repeat(2049)] {
             assert!(WebhookUrl::parse(&url).is_err(), "{url:?}");
         }
-        for special in ["\0 \n\t\u{a0}\u{3000}\u{85}\u{ad}\u{200b}\u{200d}\u{202e}\u{2066}\u{2028}\u{feff}\u{378}", "\\<>\"`^{|}"] {
+        for special in [
+            "\0 \n\t\u{a0}\u{3000}\u{85}\u{ad}\u{200b}\u{200d}\u{202e}\u{2066}\u{2028}\u{feff}\u{378}",
+            "\\<>\"`^{|}",
+        ] {
             for character in special.chars() {
                 let url = format!("https://good.test/{character}@127.0.0.1/");
                 assert!(WebhookUrl::parse(&url).is_err(), "{url:?}");
             }
         }
-        for url in ["https://пример.рф/путь?a=[1]&b='x'", "https://[2606:4700::1]:8443/a;b=c,d!e*f(g)~$@+%20"] {
+        for url in ["https://пример.рф/путь?a=[1]&b='x'", "https://[2606:4700::1]:8443/a;b=c,d!e*f(g)~$@+%20"]
+        {
             assert!(WebhookUrl::parse(url).is_ok(), "{url}");
         }
         assert_eq!(parse_description("").as_deref(), Ok(""));

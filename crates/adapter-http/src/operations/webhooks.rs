@@ -88,9 +88,8 @@ async fn change_url<V: Clone + Send + 'static, T: Serialize + 'static>(
     let mut values = values?;
     let wanted = values.clone();
     if let Some(url) = url(&mut values) {
-        let may_change = move |unit: &mut dyn UnitOfWork, _: &Env, partner, wanted: &V| {
-            may_change(unit, partner, wanted)
-        };
+        let may_change =
+            move |unit: &mut dyn UnitOfWork, _: &Env, partner, wanted: &V| may_change(unit, partner, wanted);
         mutation.context().read(Ok(wanted), may_change).await?;
         *url = understood(mutation.context(), url).await?;
         mutation.renew_deadline();
@@ -103,9 +102,7 @@ async fn understood(ctx: &HandlerContext, url: &WebhookUrl) -> Result<WebhookUrl
     let checked = ctx.shared.parts.webhooks.check(ctx.partner.uuid(), url.as_str()).await;
     let understood = checked.map_err(|error| match error {
         CheckError::Refused(refused) => ApiError::field("url", refused.to_string()),
-        CheckError::Busy => {
-            ApiError::new(Code::TooManyRequests, error.to_string()).retry_after(RETRY_LOOKUP)
-        }
+        CheckError::Busy => ApiError::new(Code::TooManyRequests, error.to_string()).retry_after(RETRY_LOOKUP),
     })?;
     // It is longer than what was sent where that had other letters than those of ASCII.
     WebhookUrl::parse(&understood).map_err(|invalid| ApiError::field("url", invalid.detail()))

@@ -17,7 +17,8 @@ const OMITTED: &str = "[...]";
 pub fn excerpt(body: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(body);
     let is_gap = |c: char| text::is_excluded(c) || c.is_whitespace() || c == char::REPLACEMENT_CHARACTER;
-    let words: Vec<String> = text.split(is_gap).filter(|word| !word.is_empty()).map(without_secrets).collect();
+    let words: Vec<String> =
+        text.split(is_gap).filter(|word| !word.is_empty()).map(without_secrets).collect();
     let kept: String = words.join(" ").chars().take(LENGTH).collect();
     let kept = kept.trim_end();
     (!kept.is_empty()).then(|| kept.to_owned())
@@ -59,7 +60,10 @@ mod tests {
     #[test]
     fn a_response_is_shown_as_one_line() {
         for (body, shown) in [
-            ("the event is sealed, and there is no sealing key", "the event is sealed, and there is no sealing key"),
+            (
+                "the event is sealed, and there is no sealing key",
+                "the event is sealed, and there is no sealing key",
+            ),
             ("{\r\n  \"error\":\t\"неизвестный тип\"\n}\n", "{ \"error\": \"неизвестный тип\" }"),
             ("a\u{1b}[31mb\u{202e}c\u{200b}d\0e", "a [31mb c d e"),
         ] {

@@ -240,8 +240,7 @@ pub fn missed_events_are_found(store: &dyn Store) {
     let feed = read(store, move |unit| unit.events().after(partner, 0, &[], 10));
     let missed = |webhook: &Webhook, after, until, limit| {
         let webhook = webhook.clone();
-        let found =
-            read(store, move |unit| unit.webhooks().missed(partner, &webhook, after, until, limit));
+        let found = read(store, move |unit| unit.webhooks().missed(partner, &webhook, after, until, limit));
         for one in &found {
             let event = &feed.iter().find(|event| event.seq == one.seq).unwrap().event;
             assert_eq!((one.event, one.event_type), (event.id, event.data.event_type()));

@@ -74,7 +74,8 @@ pub fn redeliver(
             let record = found(unit, partner, id)?;
             let feed = event_of(unit, partner, id, event)?;
             // Behind the 404 of an unknown event.
-            let mut record = if record.webhook.enabled { record } else { return Err(WebhookError::Disabled) };
+            let mut record =
+                if record.webhook.enabled { record } else { return Err(WebhookError::Disabled) };
             if is_on_its_way(unit, partner, &record, &feed)? {
                 return Err(WebhookError::Pending);
             }

@@ -181,7 +181,8 @@ fn a_redelivery_is_queued_page_by_page() {
     let bench = Bench::new();
     let range = RedeliveryRange { after: 0, until: 20_000, left: 503 };
     let mut record = WebhookRecord { cursor: 20_000, redelivery: Some(range), ..stored() };
-    let pages = [(0, 10_000, refs(1..=500)), (500, 10_500, refs([501])), (10_500, 20_000, refs([11_000, 20_000]))];
+    let pages =
+        [(0, 10_000, refs(1..=500)), (500, 10_500, refs([501])), (10_500, 20_000, refs([11_000, 20_000]))];
     let left = [(500, 3), (10_500, 2)].map(|(after, left)| RedeliveryRange { after, left, ..range });
     for ((after, until, page), left) in pages.into_iter().zip(left.map(Some).into_iter().chain([None])) {
         let mut unit = unit_with(record.clone());

@@ -25,11 +25,16 @@ fn read(r: &mut Reader<'_>) -> Option<NewWebhook> {
 
 async fn create(ctx: HandlerContext) -> HandlerResult {
     let values = ctx.input.values(read);
-    let has_room =
-        |unit: &mut dyn UnitOfWork, partner, _: &NewWebhook| webhooks::check_room(unit, partner);
-    change_url(ctx, values, has_room, |new| Some(&mut new.url), |unit, env, partner, new| {
-        webhooks::create(unit, env, partner, new.clone())
-            .map(|(view, bytes)| api::WebhookCreated { webhook: body(&view), secret: secret(&bytes) })
-    })
+    let has_room = |unit: &mut dyn UnitOfWork, partner, _: &NewWebhook| webhooks::check_room(unit, partner);
+    change_url(
+        ctx,
+        values,
+        has_room,
+        |new| Some(&mut new.url),
+        |unit, env, partner, new| {
+            webhooks::create(unit, env, partner, new.clone())
+                .map(|(view, bytes)| api::WebhookCreated { webhook: body(&view), secret: secret(&bytes) })
+        },
+    )
     .await
 }

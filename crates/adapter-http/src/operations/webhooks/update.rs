@@ -35,8 +35,14 @@ async fn update(ctx: HandlerContext) -> HandlerResult {
     let exists = |unit: &mut dyn UnitOfWork, partner, (id, _): &(WebhookId, WebhookChange)| {
         webhooks::get(unit, partner, *id).map(drop)
     };
-    change_url(ctx, values, exists, |(_, change)| change.url.as_mut(), |unit, _env, partner, (id, change)| {
-        webhooks::update(unit, partner, *id, change.clone()).map(|view| body(&view))
-    })
+    change_url(
+        ctx,
+        values,
+        exists,
+        |(_, change)| change.url.as_mut(),
+        |unit, _env, partner, (id, change)| {
+            webhooks::update(unit, partner, *id, change.clone()).map(|view| body(&view))
+        },
+    )
     .await
 }

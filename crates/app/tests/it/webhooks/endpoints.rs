@@ -20,7 +20,13 @@ impl Service {
     fn seen(&self, webhook: &Value) -> Value {
         let listed = self.installation.succeed(&["webhooks", "list", &self.partner.id, "--json"]);
         let listed: Value = serde_json::from_str(&listed).unwrap();
-        listed.as_array().unwrap().iter().find(|one| one["idWebhook"] == webhook["idWebhook"]).unwrap().clone()
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["idWebhook"] == webhook["idWebhook"])
+            .unwrap()
+            .clone()
     }
 }
 
@@ -83,7 +89,10 @@ fn a_delivery_says_what_the_receiver_said() {
     let (service, receiver) = (Service::start(), Receiver::start());
     let webhook = service.webhook(&json!({"url": receiver.url()}));
     let secret = webhook["secret"].as_str().unwrap();
-    let said = format!("{{\"error\":\n \"no \u{202e}key\u{200b}\", \"secret\": \"{secret}\", \"more\": \"{}\"}}", "я".repeat(300));
+    let said = format!(
+        "{{\"error\":\n \"no \u{202e}key\u{200b}\", \"secret\": \"{secret}\", \"more\": \"{}\"}}",
+        "я".repeat(300)
+    );
     receiver.answer_with("400 Bad Request", &said);
     let event = service.ping(&webhook);
     let failed = service.delivery(&webhook, |delivery| delivery["attempts"] == 1);
