@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_fair_queue::Rank;
 use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
@@ -20,6 +21,7 @@ use crate::idempotency::{self, RequestKey};
 use crate::in_flight::InFlightGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
+use crate::request_source::RequestSource;
 use crate::response::{HandlerResult, Response, ResponseBody, to_json};
 use crate::state::Shared;
 
@@ -76,6 +78,28 @@ impl HandlerContext {
         Self { shared, partner, input, large, deadline, change, status }
     }
 
+    /// The values of the request, which are freed: nothing of them waits with the request.
+    ///
+    /// # Errors
+    /// The faults.
+    pub(crate) fn values<V>(&mut self, read: impl FnOnce(&mut Reader<'_>) -> Option<V>) -> Result<V, Faults> {
+        let values = self.input.values(read);
+        self.forget_values();
+        values
+    }
+
+    /// Like [`Self::values`], with faults beside the values.
+    pub(crate) fn gather<T>(&mut self, read: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Faults) {
+        let values = self.input.gather(read);
+        self.forget_values();
+        values
+    }
+
+    fn forget_values(&mut self) {
+        self.input.clear();
+        self.large = None;
+    }
+
     /// The values of a body that may be large. A large body is read and freed on a blocking thread.
     ///
     /// # Errors
@@ -84,12 +108,12 @@ impl HandlerContext {
         &mut self,
         read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
     ) -> Result<Result<V, Faults>, ApiError> {
-        let Some(permit) = self.large.take() else { return Ok(self.input.values(read)) };
+        let Some(permit) = self.large.take() else { return Ok(self.values(read)) };
         let mut input = std::mem::take(&mut self.input);
         let read = move || {
             let values = input.values(read);
             // Here rather than on a serving thread: it may be large.
-            input.body.clear();
+            input.clear();
             (values, input)
         };
         let ((values, input), _) = self.shared.large_calls.run_with_permit(permit, read).await?;
@@ -156,7 +180,8 @@ impl HandlerContext {
         work: impl FnOnce(&Shared, PartnerId) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let (shared, partner) = (Arc::clone(&self.shared), self.partner);
-        self.shared.bank_calls.run(move || work(&shared, partner)).await
+        let source = RequestSource::Partner(partner);
+        self.shared.bank_calls.run(source, Rank::First, move || work(&shared, partner)).await
     }
 
     /// Refreshes the copy of a card after a change at the bank.
@@ -213,8 +238,7 @@ impl HandlerContext {
     /// # Errors
     /// 409 if another request under the same key takes too long.
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
-        // The permit is for reading values, not for waiting.
-        self.large = None;
+        self.forget_values();
         let Some(MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }) =
             self.change.take()
         else {

@@ -45,6 +45,9 @@ use value_opener::RefusedSeals;
 /// The most bytes of the body of a token request.
 const TOKEN_BODY_LIMIT: usize = 8 * 1024;
 
+/// The most bytes of the body of a read: it holds parameters alone.
+const READ_BODY_LIMIT: usize = 8 * 1024;
+
 /// Serves a request of an operation.
 pub(crate) async fn serve(
     RouteMatch { operation, ids }: RouteMatch,
@@ -63,6 +66,7 @@ pub(crate) async fn serve(
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
+    builder.ignored = pipeline.state.ignored;
     builder.build(shared, outcome)
 }
 
@@ -76,6 +80,8 @@ struct PipelineState {
     quota: Option<RemainingQuota>,
     /// The sealed values that did not open.
     refused: Option<RefusedSeals>,
+    /// The header of ignored names.
+    ignored: Option<String>,
 }
 
 impl PipelineState {
@@ -139,7 +145,7 @@ impl Pipeline<'_> {
         let body = self.read_body(&head, payload).await?;
         let deadline = Deadline::within(self.shared.parts.settings.deadline);
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
-        let DecodedRequest { head, nonce, input, used, fingerprint, large, refused: _ } = opened;
+        let DecodedRequest { head, nonce, input, used, fingerprint, large, .. } = opened;
         self.state.seal = Some(ResponseSeal::new(&head, &nonce, Arc::clone(&identity), used));
         self.state.audit.sealed = used.is_some();
         let input = input?;
@@ -186,12 +192,14 @@ impl Pipeline<'_> {
         Err(ApiError::from(Code::TooManyRequests).retry_after(retry_after))
     }
 
-    /// The most bytes of a body. It is small for token requests, whose bodies are read before authentication.
+    /// The most bytes of a body. It is small for reads, and for token requests, whose bodies are read before
+    /// authentication.
     fn body_limit(&self) -> usize {
         let limit = self.shared.parts.settings.body_limit;
         match self.operation.effect {
             Effect::Login | Effect::Refresh => limit.min(TOKEN_BODY_LIMIT),
-            Effect::Read(_) | Effect::Mutate(_) => limit,
+            Effect::Read(_) => limit.min(READ_BODY_LIMIT),
+            Effect::Mutate(_) => limit,
         }
     }
 
@@ -235,6 +243,10 @@ impl Pipeline<'_> {
         let (shared, operation) = (Arc::clone(self.shared), self.operation);
         let opened = ReceivedRequest { shared, operation, head, nonce, body, sender }.decode().await?;
         self.state.refused = opened.refused;
+        // Before the credentials are verified the response must not depend on them.
+        if matches!(self.operation.effect, Effect::Read(_) | Effect::Mutate(_)) {
+            self.state.ignored = opened.ignored.header();
+        }
         Ok(opened)
     }
 }

@@ -1,7 +1,9 @@
 //! The state that all requests share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use kopeck_fair_queue::Limits;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::Store;
@@ -19,7 +21,7 @@ use crate::caller_cache::CallerCache;
 use crate::connections::Connections;
 use crate::feed_waiters::FeedWaiters;
 use crate::in_flight::InFlight;
-use crate::login_queue::{KnownAddresses, LoginQueue};
+use crate::known_addresses::KnownAddresses;
 use crate::metrics::HttpMetrics;
 use crate::rate_limit::PartnerRateLimiter;
 use crate::settings::HttpSettings;
@@ -54,6 +56,31 @@ pub struct HttpParts {
 /// The most files of the reference page sent at once: they need no authentication, and the largest has half a megabyte.
 const DOCUMENTS_AT_ONCE: usize = 32;
 
+/// How long a request waits for a permit.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Waiting logins of a source per permit: their checks take less than half a second.
+const LOGINS_PER_PERMIT: usize = 8;
+
+/// Waiting requests of a partner per permit of other limits.
+const WAITERS_PER_PERMIT: usize = 32;
+
+/// A large spreadsheet takes longer than [`TIMEOUT`], so a partner must not have all permits.
+const LEAST_SPREADSHEETS: usize = 2;
+
+/// Bounds of password checks. A check is short, so one source may have all permits.
+fn logins(permits: usize) -> Limits {
+    let permits = permits.max(1);
+    Limits { permits, share: permits, waiters: permits.saturating_mul(LOGINS_PER_PERMIT), timeout: TIMEOUT }
+}
+
+/// Bounds of work of which a partner has at most half.
+fn shared_by_partners(permits: usize) -> Limits {
+    let permits = permits.max(1);
+    let waiters = permits.saturating_mul(WAITERS_PER_PERMIT);
+    Limits { permits, share: (permits / 2).max(1), waiters, timeout: TIMEOUT }
+}
+
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
@@ -65,8 +92,8 @@ pub(crate) struct Shared {
     pub(crate) connections: Arc<Connections>,
     /// Mutations in flight.
     pub(crate) in_flight: InFlight,
-    /// The queue of password checks.
-    pub(crate) logins: LoginQueue,
+    /// Bounds password checks.
+    pub(crate) logins: ConcurrencyLimit,
     /// Addresses of recent logins.
     pub(crate) known_addresses: KnownAddresses,
     /// Bounds calls to the bank.
@@ -105,14 +132,17 @@ impl Shared {
             rate_limiter,
             connections: Arc::default(),
             in_flight: InFlight::default(),
-            logins: LoginQueue::new(logins_at_once),
+            logins: ConcurrencyLimit::new("logins", logins(logins_at_once)),
             known_addresses: KnownAddresses::default(),
-            bank_calls: ConcurrencyLimit::new("bank calls", bank_calls_at_once),
+            bank_calls: ConcurrencyLimit::new("bank calls", shared_by_partners(bank_calls_at_once)),
             body_memory: BodyMemory::new(body_memory, body_limit),
             documents: Arc::new(Semaphore::new(DOCUMENTS_AT_ONCE)),
             // The other half of the processors stays free for other requests.
-            large_calls: ConcurrencyLimit::new("large calls", workers / 2),
-            spreadsheets: ConcurrencyLimit::new("spreadsheets", workers / 2),
+            large_calls: ConcurrencyLimit::new("large calls", shared_by_partners(workers / 2)),
+            spreadsheets: ConcurrencyLimit::new(
+                "spreadsheets",
+                shared_by_partners((workers / 2).max(LEAST_SPREADSHEETS)),
+            ),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }
     }

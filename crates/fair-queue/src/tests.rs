@@ -23,7 +23,7 @@ fn ask(queue: &FairQueue<u8>, source: u8, rank: Rank) -> Waiting<'_> {
 }
 
 /// The one waiter that has a permit.
-fn served<'q>(waiting: &mut Vec<(char, Waiting<'q>)>) -> (char, Permit<u8>) {
+fn served(waiting: &mut Vec<(char, Waiting<'_>)>) -> (char, Permit<u8>) {
     let mut found = None;
     waiting.retain_mut(|(name, waiting)| match waiting.now_or_never() {
         Some(permit) => {

@@ -75,7 +75,7 @@ fn event_types(names: &str) -> Result<EventTypes, Invalid> {
 }
 
 async fn feed(mut ctx: HandlerContext) -> HandlerResult {
-    let (query, wait) = ctx.input.values(read)?;
+    let (query, wait) = ctx.values(read)?;
     if wait.is_zero() {
         let page = page(&mut ctx, &query).await?;
         return ctx.respond(&body(&page, ctx.zone()));

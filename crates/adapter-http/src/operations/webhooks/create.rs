@@ -21,8 +21,9 @@ fn read(r: &mut Reader<'_>) -> Option<NewWebhook> {
     Some(NewWebhook { url: url?, types, description, sealed })
 }
 
-async fn create(ctx: HandlerContext) -> HandlerResult {
-    let values = check_url(&ctx, ctx.input.values(read), |new| Some(&new.url)).await;
+async fn create(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
+    let values = check_url(&ctx, values, |new| Some(&new.url)).await;
     ctx.mutate(values, |unit, env, partner, new| {
         webhooks::create(unit, env, partner, new.clone())
             .map(|(view, bytes)| api::WebhookCreated { webhook: body(&view), secret: secret(&bytes) })

@@ -34,8 +34,8 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
     Some((webhook?, which))
 }
 
-async fn redeliver(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn redeliver(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     ctx.mutate(values, |unit, env, partner, (id, which)| {
         webhooks::redeliver(unit, env, partner, *id, *which)
             .map(|queued| api::Redelivery { deliveries: queued as u64 })

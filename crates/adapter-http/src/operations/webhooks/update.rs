@@ -29,8 +29,9 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, WebhookChange)> {
     Some((id?, WebhookChange { url, types, description, enabled, sealed }))
 }
 
-async fn update(ctx: HandlerContext) -> HandlerResult {
-    let values = check_url(&ctx, ctx.input.values(read), |(_, change)| change.url.as_ref()).await;
+async fn update(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
+    let values = check_url(&ctx, values, |(_, change)| change.url.as_ref()).await;
     ctx.mutate(values, |unit, _env, partner, (id, change)| {
         webhooks::update(unit, partner, *id, change.clone()).map(|view| body(&view))
     })
