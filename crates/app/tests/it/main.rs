@@ -70,6 +70,7 @@ mod limits;
 mod limits_refusals;
 mod lists;
 mod memory;
+mod memory_of_values;
 mod names;
 mod openapi;
 mod operations;
