@@ -30,12 +30,19 @@ pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
     pub(crate) input: RequestInput,
-    /// The permit of a request with a large body: reading its values takes long.
-    large: Option<ConcurrencyPermit>,
+    permits: HeldPermits,
     deadline: Deadline,
     change: Option<MutationDetails>,
     /// The status code of the operation's response.
     status: u16,
+}
+
+/// The partner's permits that a request holds while it works, and gives back before it waits.
+pub(crate) struct HeldPermits {
+    /// Of a request with a large body: reading its values takes long.
+    pub(crate) large: Option<ConcurrencyPermit>,
+    /// Of a read of many records.
+    pub(crate) list: Option<ConcurrencyPermit>,
 }
 
 /// Idempotency and audit data of a mutation.
@@ -70,12 +77,12 @@ impl HandlerContext {
         shared: Arc<Shared>,
         partner: PartnerId,
         input: RequestInput,
-        large: Option<ConcurrencyPermit>,
+        permits: HeldPermits,
         deadline: Deadline,
         change: Option<MutationDetails>,
         status: u16,
     ) -> Self {
-        Self { shared, partner, input, large, deadline, change, status }
+        Self { shared, partner, input, permits, deadline, change, status }
     }
 
     /// The values of the request, which are freed: nothing of them waits with the request.
@@ -97,7 +104,7 @@ impl HandlerContext {
 
     fn forget_values(&mut self) {
         self.input.clear();
-        self.large = None;
+        self.permits.large = None;
     }
 
     /// The values of a body that may be large. A large body is read and freed on a blocking thread.
@@ -108,7 +115,7 @@ impl HandlerContext {
         &mut self,
         read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
     ) -> Result<Result<V, Faults>, ApiError> {
-        let Some(permit) = self.large.take() else { return Ok(self.values(read)) };
+        let Some(permit) = self.permits.large.take() else { return Ok(self.values(read)) };
         let mut input = std::mem::take(&mut self.input);
         let read = move || {
             let values = input.values(read);
@@ -121,9 +128,20 @@ impl HandlerContext {
         Ok(values)
     }
 
-    /// Gives the work that follows as much time as a request that has just arrived.
-    pub(crate) fn renew_deadline(&mut self) {
+    /// Gives the permit of a read of many records back before it waits for something else.
+    pub(crate) fn pause(&mut self) {
+        self.permits.list = None;
+    }
+
+    /// Takes such a permit anew, and gives the work that follows as much time as a request that has just arrived.
+    ///
+    /// # Errors
+    /// 503 if there is none in time.
+    pub(crate) async fn resume(&mut self) -> Result<(), ApiError> {
+        let source = RequestSource::Partner(self.partner);
+        self.permits.list = Some(self.shared.lists.acquire(source, Rank::First).await?);
         self.deadline = Deadline::within(self.shared.parts.settings.deadline);
+        Ok(())
     }
 
     /// The time zone of every date in a response.

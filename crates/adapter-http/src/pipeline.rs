@@ -20,6 +20,7 @@ use futures_util::FutureExt as _;
 use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
+use kopeck_fair_queue::Rank;
 use kopeck_service::idempotency::SealedNonce;
 
 use crate::audit::{AuditContext, EntryDraft, Subject};
@@ -28,7 +29,7 @@ use crate::bridge::Deadline;
 use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, MutationDetails};
+use crate::handler_context::{HandlerContext, HeldPermits, MutationDetails};
 use crate::metrics::RefusalKind;
 use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
@@ -143,6 +144,11 @@ impl Pipeline<'_> {
         let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
+        let list = if self.operation.reads_many() {
+            Some(self.shared.lists.acquire(RequestSource::Partner(identity.partner), Rank::First).await?)
+        } else {
+            None
+        };
         let deadline = Deadline::within(self.shared.parts.settings.deadline);
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
         let DecodedRequest { head, nonce, input, used, fingerprint, large, .. } = opened;
@@ -159,7 +165,8 @@ impl Pipeline<'_> {
             MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
-        Ok(HandlerContext::new(shared, identity.partner, input, large, deadline, change, status))
+        let permits = HeldPermits { large, list };
+        Ok(HandlerContext::new(shared, identity.partner, input, permits, deadline, change, status))
     }
 
     /// Counts a 429 after too many failures.

@@ -62,22 +62,16 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Waiting logins of a source per permit: their checks take less than half a second.
 const LOGINS_PER_PERMIT: usize = 8;
 
-/// Waiting requests of a partner per permit of other limits.
-const WAITERS_PER_PERMIT: usize = 32;
+/// Waiting requests of a partner per permit of other limits. All that wait for events may be woken at once.
+const WAITERS_PER_PERMIT: usize = 64;
 
 /// A large spreadsheet takes longer than [`TIMEOUT`], so a partner must not have all permits.
-const LEAST_SPREADSHEETS: usize = 2;
+const LEAST_PERMITS: usize = 2;
 
-/// Bounds of password checks. A check is short, so one source may have all permits.
-fn logins(permits: usize) -> Limits {
+/// The bounds of work of which a source has at most half.
+fn halves(permits: usize, waiters_per_permit: usize) -> Limits {
     let permits = permits.max(1);
-    Limits { permits, share: permits, waiters: permits.saturating_mul(LOGINS_PER_PERMIT), timeout: TIMEOUT }
-}
-
-/// Bounds of work of which a partner has at most half.
-fn shared_by_partners(permits: usize) -> Limits {
-    let permits = permits.max(1);
-    let waiters = permits.saturating_mul(WAITERS_PER_PERMIT);
+    let waiters = permits.saturating_mul(waiters_per_permit);
     Limits { permits, share: (permits / 2).max(1), waiters, timeout: TIMEOUT }
 }
 
@@ -106,6 +100,8 @@ pub(crate) struct Shared {
     pub(crate) large_calls: ConcurrencyLimit,
     /// Bounds the spreadsheets that are made.
     pub(crate) spreadsheets: ConcurrencyLimit,
+    /// Bounds reads of many records.
+    pub(crate) lists: ConcurrencyLimit,
     /// Opens values sealed under unknown keys: it fails, in the same time as a known key.
     pub(crate) dummy_key: SealingKey,
 }
@@ -126,23 +122,23 @@ impl Shared {
             ..
         } = parts.settings;
         let rate_limiter = rate_limit.map(|limit| PartnerRateLimiter::new(limit, Arc::clone(&parts.wall)));
+        let for_each_processor = halves(workers.max(LEAST_PERMITS), WAITERS_PER_PERMIT);
         Self {
             parts,
             callers: CallerCache::default(),
             rate_limiter,
             connections: Arc::default(),
             in_flight: InFlight::default(),
-            logins: ConcurrencyLimit::new("logins", logins(logins_at_once)),
+            logins: ConcurrencyLimit::new("logins", halves(logins_at_once, LOGINS_PER_PERMIT)),
             known_addresses: KnownAddresses::default(),
-            bank_calls: ConcurrencyLimit::new("bank calls", shared_by_partners(bank_calls_at_once)),
+            bank_calls: ConcurrencyLimit::new("bank calls", halves(bank_calls_at_once, WAITERS_PER_PERMIT)),
             body_memory: BodyMemory::new(body_memory, body_limit),
             documents: Arc::new(Semaphore::new(DOCUMENTS_AT_ONCE)),
-            // The other half of the processors stays free for other requests.
-            large_calls: ConcurrencyLimit::new("large calls", shared_by_partners(workers / 2)),
-            spreadsheets: ConcurrencyLimit::new(
-                "spreadsheets",
-                shared_by_partners((workers / 2).max(LEAST_SPREADSHEETS)),
-            ),
+            // One partner leaves half of the processors to other requests.
+            large_calls: ConcurrencyLimit::new("large calls", for_each_processor),
+            spreadsheets: ConcurrencyLimit::new("spreadsheets", for_each_processor),
+            // Twice as many, as a list waits for the store in between.
+            lists: ConcurrencyLimit::new("lists", halves(workers.saturating_mul(2), WAITERS_PER_PERMIT)),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }
     }

@@ -91,13 +91,14 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         if !page.events.is_empty() || until <= Instant::now() {
             return ctx.respond(&body(&page, ctx.zone()));
         }
+        ctx.pause();
         tokio::select! {
             _ = appended.changed() => {}
             () = tokio::time::sleep_until(until) => {}
             // A client that is answered now closes its connection before the server does.
             () = ctx.shared.connections.draining() => return ctx.respond(&body(&page, ctx.zone())),
         }
-        ctx.renew_deadline();
+        ctx.resume().await?;
     }
 }
 

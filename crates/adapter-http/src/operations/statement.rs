@@ -43,6 +43,8 @@ async fn month(mut ctx: HandlerContext) -> HandlerResult {
         let totals = month.totals().await?;
         return ctx.respond(&statement_body(&month.outline, &totals)?);
     };
+    // A file is read in pieces, each with a wait before it.
+    ctx.pause();
     let body = match format {
         StatementFormat::Csv => csv(&month),
         StatementFormat::Xlsx => spreadsheet(&month).await?,

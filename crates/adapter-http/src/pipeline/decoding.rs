@@ -22,7 +22,7 @@ use crate::request_source::RequestSource;
 use crate::state::Shared;
 
 /// Bytes from which on a body is decoded on a blocking thread.
-const LARGE_BODY: usize = 32 * 1024;
+const LARGE_BODY: usize = 8 * 1024;
 
 /// A request with its body.
 pub(super) struct ReceivedRequest {
