@@ -137,8 +137,7 @@ impl Shared {
             // One partner leaves half of the processors to other requests.
             large_calls: ConcurrencyLimit::new("large calls", for_each_processor),
             spreadsheets: ConcurrencyLimit::new("spreadsheets", for_each_processor),
-            // Twice as many, as a list waits for the store in between.
-            lists: ConcurrencyLimit::new("lists", halves(workers.saturating_mul(2), WAITERS_PER_PERMIT)),
+            lists: ConcurrencyLimit::new("lists", for_each_processor),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }
     }
