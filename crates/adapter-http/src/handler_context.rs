@@ -37,7 +37,7 @@ pub(crate) struct HandlerContext {
     status: u16,
 }
 
-/// The partner's permits that a request holds while it works, and gives back before it waits.
+/// The partner's permits that a request holds while it works, and drops before it waits.
 pub(crate) struct HeldPermits {
     /// Of a request with a large body: reading its values takes long.
     pub(crate) large: Option<ConcurrencyPermit>,
@@ -128,7 +128,7 @@ impl HandlerContext {
         Ok(values)
     }
 
-    /// Gives the permit of a read of many records back before it waits for something else.
+    /// Drops the permit of a read of many records before it waits for something else.
     pub(crate) fn pause(&mut self) {
         self.permits.list = None;
     }

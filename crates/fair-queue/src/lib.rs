@@ -93,7 +93,7 @@ impl<S: Source> FairQueue<S> {
     pub async fn acquire(&self, source: S, rank: Rank) -> Result<Permit<S>, NoPermit> {
         let receiver = {
             let mut state = lock(&self.state);
-            // Whoever waits while a permit is free has its whole share in use already.
+            // A source that waits while a permit is free has its whole share in use already.
             if state.may_have(source) {
                 state.take(source);
                 return Ok(Permit { source, state: Arc::clone(&self.state) });
@@ -116,7 +116,7 @@ impl<S: Source> State<S> {
         *self.in_use.entry(source).or_default() += 1;
     }
 
-    fn give_back(&mut self, source: S) {
+    fn release(&mut self, source: S) {
         self.free += 1;
         if let Some(used) = self.in_use.get_mut(&source) {
             *used -= 1;
@@ -173,7 +173,7 @@ impl<S: Source> Drop for Permit<S> {
     fn drop(&mut self) {
         let next = {
             let mut state = lock(&self.state);
-            state.give_back(self.source);
+            state.release(self.source);
             let next = state.next();
             if let Some((source, _)) = &next {
                 state.take(*source);

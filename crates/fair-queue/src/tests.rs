@@ -74,7 +74,7 @@ async fn a_source_has_at_most_its_share_of_the_permits() {
     let queue = queue(3, 2, 8);
     let (first, _second) = (take(&queue, 1), take(&queue, 1));
     let mut waiting = vec![('a', ask(&queue, 1, Rank::First))];
-    // The rest is there for others, though somebody waits.
+    // The rest is there for others, though one waiter waits.
     let third = take(&queue, 2);
     waiting.push(('x', ask(&queue, 3, Rank::First)));
     drop(third);

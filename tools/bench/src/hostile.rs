@@ -120,7 +120,7 @@ fn post<'a>(path: &'a str, header: &'a str, body: impl Fn(u64) -> String + Sync 
     })
 }
 
-/// A top-up of cards that nobody has.
+/// A top-up of unknown cards.
 fn unknown_cards(count: u128) -> Value {
     let card = |number| json!({"idCard": Uuid::from_u128(number), "amountReplenishment": 1});
     json!({"cards": (0..count).map(card).collect::<Vec<_>>()})
