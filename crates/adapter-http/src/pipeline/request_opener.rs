@@ -327,7 +327,7 @@ impl<'a> RequestOpener<'a> {
     }
 }
 
-/// The names in the clear that the operation does not have. Names within a sealed body or query stay sealed.
+/// The plaintext names that the operation does not have. Names within a sealed body or query stay sealed.
 fn ignored(operation: &Operation, query: &QueryValues, body: &BodyValues<'_>) -> IgnoredNames {
     let mut ignored = IgnoredNames::default();
     for field in body.values().iter().filter(|field| !operation.has_field(&field.name)) {

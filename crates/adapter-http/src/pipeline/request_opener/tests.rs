@@ -320,7 +320,7 @@ fn all_that_is_wrong_is_reported_at_once() {
 }
 
 #[test]
-fn names_in_the_clear_that_the_operation_does_not_have_are_told() {
+fn plaintext_names_that_the_operation_does_not_have_are_listed() {
     let told = |sent: &TestRequestParts| sent.open().ignored.header();
     let mut sent = TestRequestParts::to("employee.list", "/v1/employees");
     assert_eq!(told(&sent), None);
