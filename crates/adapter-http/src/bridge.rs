@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use kopeck_fair_queue::{FairQueue, Limits, NoPermit, Permit, Rank};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use crate::error::ApiError;
-
-/// How long a request waits for a permit of a [`ConcurrencyLimit`].
-const TIMEOUT: Duration = Duration::from_secs(5);
+use crate::request_source::RequestSource;
 
 /// The latest start of a request's work.
 #[derive(Debug, Clone, Copy)]
@@ -85,40 +84,47 @@ where
     receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the store dropped the work".to_owned()).into()))
 }
 
-/// A semaphore for blocking work.
+/// Bounds blocking work, with a fair share for each source of requests.
 pub(crate) struct ConcurrencyLimit {
     name: &'static str,
-    permits: Arc<Semaphore>,
-    timeout: Duration,
+    queue: FairQueue<RequestSource>,
 }
 
 impl ConcurrencyLimit {
-    /// A semaphore with `at_once` permits, at least one.
-    pub(crate) fn new(name: &'static str, at_once: usize) -> Self {
-        Self { name, permits: Arc::new(Semaphore::new(at_once.max(1))), timeout: TIMEOUT }
+    /// A limit of this name, for the log.
+    pub(crate) fn new(name: &'static str, limits: Limits) -> Self {
+        Self { name, queue: FairQueue::new(limits) }
     }
 
-    /// Waits for a permit.
+    /// Waits for a permit of `source`.
     ///
     /// # Errors
-    /// 503 after a timeout.
-    pub(crate) async fn acquire(&self) -> Result<ConcurrencyPermit, ApiError> {
-        tokio::time::timeout(self.timeout, Arc::clone(&self.permits).acquire_owned())
-            .await
-            .map_err(|_| ApiError::busy(format!("{}: too many wait", self.name)))?
-            .map(ConcurrencyPermit)
-            .map_err(|_| ApiError::internal(format!("{}: the limit is closed", self.name)))
+    /// 503 after a timeout, or at once if too many requests of the source wait.
+    pub(crate) async fn acquire(
+        &self,
+        source: RequestSource,
+        rank: Rank,
+    ) -> Result<ConcurrencyPermit, ApiError> {
+        self.queue.acquire(source, rank).await.map_err(|refusal| {
+            let reason = match refusal {
+                NoPermit::Full => "too many of the source wait",
+                NoPermit::TimedOut => "no permit in time",
+            };
+            ApiError::busy(format!("{}: {reason}", self.name))
+        })
     }
 
-    /// Runs `work` on a blocking thread under a permit.
+    /// Runs `work` on a blocking thread under a permit of `source`.
     ///
     /// # Errors
     /// 503 if no permit is free in time, 500 if `work` panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        source: RequestSource,
+        rank: Rank,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.acquire().await?;
+        let permit = self.acquire(source, rank).await?;
         Ok(self.run_with_permit(permit, work).await?.0)
     }
 
@@ -134,6 +140,9 @@ impl ConcurrencyLimit {
         run_keeping(self.name, permit, work).await
     }
 }
+
+/// A permit of a [`ConcurrencyLimit`].
+pub(crate) type ConcurrencyPermit = Permit<RequestSource>;
 
 /// Runs `work` on a blocking thread, which keeps `kept` even if the client disconnects, and returns both.
 ///
@@ -152,11 +161,6 @@ pub(crate) async fn run_keeping<T: Send + 'static, K: Send + 'static>(
     }));
     receiver.await.map_err(|_| ApiError::internal(format!("{name}: panicked")))
 }
-
-/// A permit of a [`ConcurrencyLimit`].
-pub(crate) struct ConcurrencyPermit(
-    #[expect(dead_code, reason = "it is kept, and dropped")] OwnedSemaphorePermit,
-);
 
 /// Boxed, so that the binary has one copy of the runtime's code.
 fn start(work: Box<dyn FnOnce() + Send>) {
@@ -230,30 +234,25 @@ mod tests {
         assert_eq!(refused.unwrap_err().status(), 401);
     }
 
+    fn limit(timeout: Duration) -> ConcurrencyLimit {
+        ConcurrencyLimit::new("test", Limits { permits: 1, share: 1, waiters: 1, timeout })
+    }
+
+    const SOURCE: RequestSource = RequestSource::Network(None);
+
     #[actix_web::test]
     async fn a_panic_is_a_500_and_returns_its_permit() {
-        let limit = ConcurrencyLimit::new("test", 1);
-        let error = limit.run(|| panic!("boom")).await.unwrap_err();
+        let limit = limit(Duration::from_secs(60));
+        let error = limit.run(SOURCE, Rank::First, || panic!("boom")).await.unwrap_err();
         assert_eq!(error.status(), 500);
-        assert_eq!(limit.run(|| 1).await.unwrap(), 1);
+        assert_eq!(limit.run(SOURCE, Rank::First, || 1).await.unwrap(), 1);
     }
 
     #[actix_web::test]
-    async fn a_permit_times_out_with_503() {
-        let limit =
-            ConcurrencyLimit { timeout: Duration::from_millis(20), ..ConcurrencyLimit::new("test", 1) };
-        let (release, wait) = std::sync::mpsc::channel::<()>();
-        let slow = limit.run(move || {
-            let _ = wait.recv();
-        });
-        let second = async {
-            tokio::task::yield_now().await;
-            let refused = limit.run(|| ()).await.unwrap_err();
-            drop(release);
-            refused
-        };
-        let (first, second) = futures_util::future::join(slow, second).await;
-        assert!(first.is_ok());
-        assert_eq!((second.status().as_u16(), second.retry_seconds()), (503, Some(1)));
+    async fn without_a_permit_there_is_a_503() {
+        let limit = limit(Duration::ZERO);
+        let _permit = limit.acquire(SOURCE, Rank::First).await.unwrap();
+        let refused = limit.run(SOURCE, Rank::First, || ()).await.unwrap_err();
+        assert_eq!((refused.status().as_u16(), refused.retry_seconds()), (503, Some(1)));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_fair_queue::Rank;
 use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
@@ -20,6 +21,7 @@ use crate::idempotency::{self, RequestKey};
 use crate::in_flight::InFlightGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
+use crate::request_source::RequestSource;
 use crate::response::{HandlerResult, Response, ResponseBody, to_json};
 use crate::state::Shared;
 
@@ -28,12 +30,19 @@ pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
     pub(crate) input: RequestInput,
-    /// The permit of a request with a large body: reading its values takes long.
-    large: Option<ConcurrencyPermit>,
+    permits: HeldPermits,
     deadline: Deadline,
     change: Option<MutationDetails>,
     /// The status code of the operation's response.
     status: u16,
+}
+
+/// The partner's permits that a request holds while it works, and drops before it waits.
+pub(crate) struct HeldPermits {
+    /// Of a request with a large body: reading its values takes long.
+    pub(crate) large: Option<ConcurrencyPermit>,
+    /// Of a read of many records.
+    pub(crate) list: Option<ConcurrencyPermit>,
 }
 
 /// Idempotency and audit data of a mutation.
@@ -68,12 +77,34 @@ impl HandlerContext {
         shared: Arc<Shared>,
         partner: PartnerId,
         input: RequestInput,
-        large: Option<ConcurrencyPermit>,
+        permits: HeldPermits,
         deadline: Deadline,
         change: Option<MutationDetails>,
         status: u16,
     ) -> Self {
-        Self { shared, partner, input, large, deadline, change, status }
+        Self { shared, partner, input, permits, deadline, change, status }
+    }
+
+    /// The values of the request, which are freed: nothing of them waits with the request.
+    ///
+    /// # Errors
+    /// The faults.
+    pub(crate) fn values<V>(&mut self, read: impl FnOnce(&mut Reader<'_>) -> Option<V>) -> Result<V, Faults> {
+        let values = self.input.values(read);
+        self.forget_values();
+        values
+    }
+
+    /// Like [`Self::values`], with faults beside the values.
+    pub(crate) fn gather<T>(&mut self, read: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Faults) {
+        let values = self.input.gather(read);
+        self.forget_values();
+        values
+    }
+
+    fn forget_values(&mut self) {
+        self.input.clear();
+        self.permits.large = None;
     }
 
     /// The values of a body that may be large. A large body is read and freed on a blocking thread.
@@ -84,12 +115,12 @@ impl HandlerContext {
         &mut self,
         read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
     ) -> Result<Result<V, Faults>, ApiError> {
-        let Some(permit) = self.large.take() else { return Ok(self.input.values(read)) };
+        let Some(permit) = self.permits.large.take() else { return Ok(self.values(read)) };
         let mut input = std::mem::take(&mut self.input);
         let read = move || {
             let values = input.values(read);
             // Here rather than on a serving thread: it may be large.
-            input.body.clear();
+            input.clear();
             (values, input)
         };
         let ((values, input), _) = self.shared.large_calls.run_with_permit(permit, read).await?;
@@ -97,8 +128,24 @@ impl HandlerContext {
         Ok(values)
     }
 
+    /// Drops the permit of a read of many records before it waits for something else.
+    pub(crate) fn pause(&mut self) {
+        self.permits.list = None;
+    }
+
+    /// Takes such a permit anew, and gives the work that follows as much time as a request that has just arrived.
+    ///
+    /// # Errors
+    /// 503 if there is none in time.
+    pub(crate) async fn resume(&mut self) -> Result<(), ApiError> {
+        let source = RequestSource::Partner(self.partner);
+        self.permits.list = Some(self.shared.lists.acquire(source, Rank::First).await?);
+        self.renew_deadline();
+        Ok(())
+    }
+
     /// Gives the work that follows as much time as a request that has just arrived.
-    pub(crate) fn renew_deadline(&mut self) {
+    fn renew_deadline(&mut self) {
         self.deadline = Deadline::within(self.shared.parts.settings.deadline);
     }
 
@@ -156,7 +203,8 @@ impl HandlerContext {
         work: impl FnOnce(&Shared, PartnerId) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let (shared, partner) = (Arc::clone(&self.shared), self.partner);
-        self.shared.bank_calls.run(move || work(&shared, partner)).await
+        let source = RequestSource::Partner(partner);
+        self.shared.bank_calls.run(source, Rank::First, move || work(&shared, partner)).await
     }
 
     /// Refreshes the copy of a card after a change at the bank.
@@ -213,8 +261,7 @@ impl HandlerContext {
     /// # Errors
     /// 409 if another request under the same key takes too long.
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
-        // The permit is for reading values, not for waiting.
-        self.large = None;
+        self.forget_values();
         let Some(MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }) =
             self.change.take()
         else {
@@ -235,7 +282,7 @@ impl Mutation {
         &self.context
     }
 
-    /// See [`HandlerContext::renew_deadline`].
+    /// Gives the work that follows as much time as a request that has just arrived.
     pub(crate) fn renew_deadline(&mut self) {
         self.context.renew_deadline();
     }

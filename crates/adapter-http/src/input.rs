@@ -1,7 +1,7 @@
 //! The values of a request: decoding and reading.
 
-pub(crate) mod distinct;
 pub(crate) mod field_types;
+pub(crate) mod json_text;
 pub(crate) mod limit;
 pub(crate) mod object;
 pub(crate) mod period;
@@ -9,10 +9,11 @@ pub(crate) mod query;
 pub(crate) mod reader;
 pub(crate) mod schema;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
+use self::json_text::{JsonText, OwnedJson};
+use self::object::Object;
 use crate::statement_file::StatementFormat;
 
 /// A parameter.
@@ -21,10 +22,10 @@ pub(crate) enum Param {
     /// Text of the path or query, for a number too.
     Text(String),
     /// A value of a JSON body.
-    Json(Value),
+    Json(OwnedJson),
 }
 
-/// The values of a request, none of them sealed.
+/// The values of a request, none of them sealed. Only fields and parameters that the operation names are kept.
 #[derive(Debug, Default)]
 pub(crate) struct RequestInput {
     /// The path without query and final slash, a sealed identifier as `*`.
@@ -35,5 +36,30 @@ pub(crate) struct RequestInput {
     pub(crate) ids: Vec<(&'static str, String)>,
     /// Parameters of the query; for a read, the fields of its body too.
     pub(crate) params: BTreeMap<String, Param>,
-    pub(crate) body: Map<String, Value>,
+    /// The fields of the body of a mutation.
+    pub(crate) body: Vec<(String, OwnedJson)>,
+}
+
+impl RequestInput {
+    /// The fields of the body.
+    pub(crate) fn object(&self) -> Object<'_> {
+        Object {
+            fields: self
+                .body
+                .iter()
+                .map(|(name, value)| (Cow::Borrowed(name.as_str()), value.text()))
+                .collect(),
+        }
+    }
+
+    /// A field of the body.
+    pub(crate) fn field(&self, name: &str) -> Option<JsonText<'_>> {
+        self.body.iter().find(|(other, _)| other == name).map(|(_, value)| value.text())
+    }
+
+    /// Frees the values once they are read: a request that waits holds none of them.
+    pub(crate) fn clear(&mut self) {
+        self.params = BTreeMap::new();
+        self.body = Vec::new();
+    }
 }

@@ -210,6 +210,12 @@ impl Operation {
         matches!(self.effect, Effect::Read(_))
     }
 
+    /// Whether it reads up to hundreds of records, or a whole month: pages, feeds and the statement.
+    pub(crate) fn reads_many(&self) -> bool {
+        self.is_read()
+            && (["per_page", "limit"].iter().any(|name| self.has_field(name)) || !self.files.is_empty())
+    }
+
     /// Whether it changes data.
     pub(crate) const fn is_mutation(&self) -> bool {
         matches!(self.effect, Effect::Mutate(_))

@@ -20,6 +20,7 @@ use futures_util::FutureExt as _;
 use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
+use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, UnitOfWork};
 use kopeck_sealing::KeyId;
 use kopeck_service::idempotency::SealedNonce;
@@ -30,7 +31,7 @@ use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, MutationDetails};
+use crate::handler_context::{HandlerContext, HeldPermits, MutationDetails};
 use crate::metrics::RefusalKind;
 use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
@@ -46,6 +47,9 @@ use value_opener::RefusedSeals;
 
 /// The most bytes of the body of a token request.
 const TOKEN_BODY_LIMIT: usize = 8 * 1024;
+
+/// The most bytes of the body of a read: it holds parameters alone.
+const READ_BODY_LIMIT: usize = 8 * 1024;
 
 /// Serves a request of an operation.
 pub(crate) async fn serve(
@@ -67,6 +71,7 @@ pub(crate) async fn serve(
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
+    builder.ignored = pipeline.state.ignored;
     builder.build(shared, outcome)
 }
 
@@ -80,6 +85,8 @@ struct PipelineState {
     quota: Option<RemainingQuota>,
     /// The sealed values that did not open.
     refused: Option<RefusedSeals>,
+    /// The header of ignored names.
+    ignored: Option<String>,
 }
 
 impl PipelineState {
@@ -141,9 +148,14 @@ impl Pipeline<'_> {
         let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
+        let list = if self.operation.reads_many() {
+            Some(self.shared.lists.acquire(RequestSource::Partner(identity.partner), Rank::First).await?)
+        } else {
+            None
+        };
         let deadline = Deadline::within(self.shared.parts.settings.deadline);
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
-        let DecodedRequest { head, nonce, input, used, fingerprint, large, refused: _ } = opened;
+        let DecodedRequest { head, nonce, input, used, fingerprint, large, .. } = opened;
         self.state.seal = Some(ResponseSeal::new(&head, &nonce, Arc::clone(&identity), used));
         self.state.audit.sealed = used.is_some();
         self.note_first_use(&identity, used, deadline).await;
@@ -158,7 +170,8 @@ impl Pipeline<'_> {
             MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
-        Ok(HandlerContext::new(shared, identity.partner, input, large, deadline, change, status))
+        let permits = HeldPermits { large, list };
+        Ok(HandlerContext::new(shared, identity.partner, input, permits, deadline, change, status))
     }
 
     /// Stores that the partner has sealed with a key for the first time: it has the key, so what the service seals unasked may
@@ -206,12 +219,14 @@ impl Pipeline<'_> {
         Err(ApiError::from(Code::TooManyRequests).retry_after(retry_after))
     }
 
-    /// The most bytes of a body. It is small for token requests, whose bodies are read before authentication.
+    /// The most bytes of a body. It is small for reads, and for token requests, whose bodies are read before
+    /// authentication.
     fn body_limit(&self) -> usize {
         let limit = self.shared.parts.settings.body_limit;
         match self.operation.effect {
             Effect::Login | Effect::Refresh => limit.min(TOKEN_BODY_LIMIT),
-            Effect::Read(_) | Effect::Mutate(_) => limit,
+            Effect::Read(_) => limit.min(READ_BODY_LIMIT),
+            Effect::Mutate(_) => limit,
         }
     }
 
@@ -255,6 +270,10 @@ impl Pipeline<'_> {
         let (shared, operation) = (Arc::clone(self.shared), self.operation);
         let opened = ReceivedRequest { shared, operation, head, nonce, body, sender }.decode().await?;
         self.state.refused = opened.refused;
+        // Before the credentials are verified the response must not depend on them.
+        if matches!(self.operation.effect, Effect::Read(_) | Effect::Mutate(_)) {
+            self.state.ignored = opened.ignored.header();
+        }
         Ok(opened)
     }
 }

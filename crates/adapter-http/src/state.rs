@@ -1,7 +1,9 @@
 //! The state that all requests share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use kopeck_fair_queue::Limits;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::Store;
@@ -19,7 +21,7 @@ use crate::caller_cache::CallerCache;
 use crate::connections::{Connections, NetworkShares};
 use crate::feed_waiters::FeedWaiters;
 use crate::in_flight::InFlight;
-use crate::login_queue::{KnownAddresses, LoginQueue};
+use crate::known_addresses::KnownAddresses;
 use crate::metrics::HttpMetrics;
 use crate::rate_limit::PartnerRateLimiter;
 use crate::settings::HttpSettings;
@@ -54,6 +56,25 @@ pub struct HttpParts {
 /// The most files of the reference page sent at once: they need no authentication, and the largest has half a megabyte.
 const DOCUMENTS_AT_ONCE: usize = 32;
 
+/// How long a request waits for a permit.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Waiting logins of a source per permit: their checks take less than half a second.
+const LOGINS_PER_PERMIT: usize = 8;
+
+/// Waiting requests of a partner per permit of other limits. All that wait for events may be woken at once.
+const WAITERS_PER_PERMIT: usize = 64;
+
+/// A large spreadsheet takes longer than [`TIMEOUT`], so a partner must not have all permits.
+const LEAST_PERMITS: usize = 2;
+
+/// The bounds of work of which a source has at most half.
+fn halves(permits: usize, waiters_per_permit: usize) -> Limits {
+    let permits = permits.max(1);
+    let waiters = permits.saturating_mul(waiters_per_permit);
+    Limits { permits, share: (permits / 2).max(1), waiters, timeout: TIMEOUT }
+}
+
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
@@ -65,8 +86,8 @@ pub(crate) struct Shared {
     pub(crate) connections: Arc<Connections>,
     /// Mutations in flight.
     pub(crate) in_flight: InFlight,
-    /// The queue of password checks.
-    pub(crate) logins: LoginQueue,
+    /// Bounds password checks.
+    pub(crate) logins: ConcurrencyLimit,
     /// Addresses of recent logins.
     pub(crate) known_addresses: KnownAddresses,
     /// Bounds calls to the bank.
@@ -79,6 +100,8 @@ pub(crate) struct Shared {
     pub(crate) large_calls: ConcurrencyLimit,
     /// Bounds the spreadsheets that are made.
     pub(crate) spreadsheets: ConcurrencyLimit,
+    /// Bounds reads of many records.
+    pub(crate) lists: ConcurrencyLimit,
     /// Opens values sealed under unknown keys: it fails, in the same time as a known key.
     pub(crate) dummy_key: SealingKey,
 }
@@ -104,20 +127,22 @@ impl Shared {
         let proxies = parts.settings.trusted_proxies.clone();
         let shares = NetworkShares::new(max_connections, proxies, counts_loopback);
         let rate_limiter = rate_limit.map(|limit| PartnerRateLimiter::new(limit, Arc::clone(&parts.wall)));
+        let for_each_processor = halves(workers.max(LEAST_PERMITS), WAITERS_PER_PERMIT);
         Self {
             connections: Arc::new(Connections::shared(shares, Arc::clone(&parts.metrics))),
             parts,
             callers: CallerCache::default(),
             rate_limiter,
             in_flight: InFlight::default(),
-            logins: LoginQueue::new(logins_at_once),
+            logins: ConcurrencyLimit::new("logins", halves(logins_at_once, LOGINS_PER_PERMIT)),
             known_addresses: KnownAddresses::default(),
-            bank_calls: ConcurrencyLimit::new("bank calls", bank_calls_at_once),
+            bank_calls: ConcurrencyLimit::new("bank calls", halves(bank_calls_at_once, WAITERS_PER_PERMIT)),
             body_memory: BodyMemory::new(body_memory, body_limit),
             documents: Arc::new(Semaphore::new(DOCUMENTS_AT_ONCE)),
-            // The other half of the processors stays free for other requests.
-            large_calls: ConcurrencyLimit::new("large calls", workers / 2),
-            spreadsheets: ConcurrencyLimit::new("spreadsheets", workers / 2),
+            // One partner leaves half of the processors to other requests.
+            large_calls: ConcurrencyLimit::new("large calls", for_each_processor),
+            spreadsheets: ConcurrencyLimit::new("spreadsheets", for_each_processor),
+            lists: ConcurrencyLimit::new("lists", for_each_processor),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }
     }

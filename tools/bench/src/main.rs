@@ -11,6 +11,7 @@ mod caller;
 mod ceiling;
 mod cpu;
 mod events;
+mod hostile;
 mod instant_bank;
 mod load;
 mod machine;
@@ -38,6 +39,8 @@ use clap::Parser;
 enum Command {
     /// How long one partner waits for a top-up and a block while another has 100,000 cards in work.
     Waiting,
+    /// How long a quiet partner waits beside one that does its worst.
+    Hostile(hostile::Args),
     /// Makes partners with employees and cards, straight in the tables, and tokens for them.
     Seed(seed::Args),
     /// Sends calls and measures how many are answered, and how fast.
@@ -67,6 +70,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Waiting => waiting::run(),
+        Command::Hostile(args) => hostile::run(&args),
         Command::Seed(args) => seed::run(&args),
         Command::Load(args) => load::run(&args),
         Command::Pgbench(args) => pgbench::run(&args),

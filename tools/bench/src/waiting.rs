@@ -131,7 +131,7 @@ async fn main_card(client: &Client) -> anyhow::Result<Card> {
     Ok(Card { id: card.id_card, employee })
 }
 
-async fn order_plastic(client: &Client, cards: u32) -> anyhow::Result<()> {
+pub(crate) async fn order_plastic(client: &Client, cards: u32) -> anyhow::Result<()> {
     let item = |number_cards| PlasticItem {
         number_cards,
         type_card: CardType::Kkl,
@@ -147,11 +147,11 @@ async fn order_plastic(client: &Client, cards: u32) -> anyhow::Result<()> {
     expect(&client.orders().wait(order, wait(), |_| ()).await?)
 }
 
-async fn unassigned_cards(client: &Client, of: &CardType) -> anyhow::Result<Vec<AvailableCard>> {
+pub(crate) async fn unassigned_cards(client: &Client, of: &CardType) -> anyhow::Result<Vec<AvailableCard>> {
     Ok(client.cards().all_available(Some(of)).collect().await?)
 }
 
-fn ids(cards: &[AvailableCard]) -> Vec<Uuid> {
+pub(crate) fn ids(cards: &[AvailableCard]) -> Vec<Uuid> {
     cards.iter().map(|card| card.id_card).collect()
 }
 
@@ -211,7 +211,7 @@ async fn meanwhile<T>(
 }
 
 /// Each card as the main one of an employee of its own.
-async fn link(client: &Client, cards: &[AvailableCard]) -> anyhow::Result<()> {
+pub(crate) async fn link(client: &Client, cards: &[AvailableCard]) -> anyhow::Result<()> {
     let links = stream::iter(cards).map(async |card| -> anyhow::Result<()> {
         let employee = NewEmployee::new(&card.custom_id_card);
         let employee = client.employees().add(&employee).await?.id_employee;

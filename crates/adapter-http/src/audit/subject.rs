@@ -3,10 +3,10 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::input::RequestInput;
+use crate::input::json_text::JsonText;
 
 /// The names of identifiers in paths and bodies, and in the log.
 const NAMES: [(&str, &str); 11] = [
@@ -57,7 +57,11 @@ impl Subject {
         for (name, text) in &input.ids {
             subject.add(name, text);
         }
-        subject.add_fields(&input.body);
+        for (name, _) in NAMES.into_iter().filter(|(name, _)| *name != "idCategory") {
+            if let Some(text) = input.field(name).and_then(JsonText::string) {
+                subject.add(name, &text);
+            }
+        }
         subject
     }
 
@@ -82,14 +86,6 @@ impl Subject {
         self
     }
 
-    fn add_fields(&mut self, body: &Map<String, Value>) {
-        for (name, _) in NAMES.into_iter().filter(|(name, _)| *name != "idCategory") {
-            if let Some(Value::String(text)) = body.get(name) {
-                self.add(name, text);
-            }
-        }
-    }
-
     /// Adds an identifier. Other text may be anything, and is left out.
     fn add(&mut self, name: &str, text: &str) {
         let Some((_, kind)) = NAMES.into_iter().find(|(known, _)| *known == name) else { return };
@@ -112,7 +108,7 @@ impl fmt::Display for Subject {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -122,6 +118,7 @@ mod tests {
     fn input(ids: &[(&'static str, &str)], body: Value) -> RequestInput {
         let ids = ids.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
         let Value::Object(body) = body else { panic!("an object") };
+        let body = body.into_iter().map(|(name, value)| (name, value.into())).collect();
         RequestInput { ids, body, ..RequestInput::default() }
     }
 

@@ -1,14 +1,15 @@
 //! Field types: from a value of a request to a value of the domain, with its schema.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
 use kopeck_port_store::page::Page;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::Param;
+use super::json_text::JsonText;
 use crate::json::{Json, object};
 use crate::schema::{Components, HasSchema};
 
@@ -18,30 +19,30 @@ pub(crate) enum InputValue<'a> {
     /// Text of the path or the query.
     Text(&'a str),
     /// A value of a JSON body.
-    Json(&'a Value),
+    Json(JsonText<'a>),
 }
 
 impl<'a> From<&'a Param> for InputValue<'a> {
     fn from(param: &'a Param) -> Self {
         match param {
             Param::Text(text) => Self::Text(text),
-            Param::Json(value) => Self::Json(value),
+            Param::Json(value) => Self::Json(value.text()),
         }
     }
 }
 
 impl<'a> InputValue<'a> {
-    pub(crate) fn as_text(self) -> Option<&'a str> {
+    pub(crate) fn as_text(self) -> Option<Cow<'a, str>> {
         match self {
-            Self::Text(text) => Some(text),
-            Self::Json(value) => value.as_str(),
+            Self::Text(text) => Some(Cow::Borrowed(text)),
+            Self::Json(value) => value.string(),
         }
     }
 
     fn as_integer(self) -> Option<i64> {
         match self {
             Self::Text(text) => digits(text),
-            Self::Json(value) => value.as_i64(),
+            Self::Json(value) => value.scalar(),
         }
     }
 
@@ -56,7 +57,7 @@ impl<'a> InputValue<'a> {
                 )
             }
             Self::Json(value) => {
-                let number = value.as_f64().unwrap_or(0.5);
+                let number: f64 = value.scalar().unwrap_or(0.5);
                 (number.fract() == 0.0, number < 0.0)
             }
         };
@@ -66,7 +67,7 @@ impl<'a> InputValue<'a> {
     /// What is wrong with a value that is no string: some identifiers are numbers in responses and strings in requests.
     fn no_string(self) -> Invalid {
         match self {
-            Self::Json(Value::Number(_)) => Invalid::new("must be a string: give the number in quotes"),
+            Self::Json(value) if value.is_number() => Invalid::new("must be a string: give the number in quotes"),
             _ => Invalid::new("must be a string"),
         }
     }
@@ -135,7 +136,7 @@ pub(crate) fn text<T: HasSchema>(
     parse: impl Fn(&str) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     FieldType::new(T::schema, FieldEncoding::Text, move |given: InputValue<'_>| {
-        parse(given.as_text().ok_or_else(|| given.no_string())?)
+        parse(&given.as_text().ok_or_else(|| given.no_string())?)
     })
 }
 
@@ -152,16 +153,17 @@ pub(crate) fn texts<T: HasSchema + PartialEq>(
         object! {"type": "array", "items": T::schema(components), "minItems": 1}
     };
     FieldType::new(schema, FieldEncoding::Json, move |given: InputValue<'_>| {
-        let InputValue::Json(Value::Array(list)) = given else {
-            return Err(Invalid::new("must be a list"));
-        };
         let mut values = Vec::new();
-        for text in list {
-            let value = parse(text.as_str().ok_or_else(|| Invalid::new("must be a list of strings"))?)?;
+        let each = |text: JsonText<'_>| {
+            let text = text.string().ok_or_else(|| Invalid::new("must be a list of strings"))?;
+            let value = parse(&text)?;
             if !values.contains(&value) {
                 values.push(value);
             }
-        }
+            Ok(())
+        };
+        let list = if let InputValue::Json(list) = given { list.each(each) } else { None };
+        list.unwrap_or_else(|| Err(Invalid::new("must be a list")))?;
         if values.is_empty() { Err(Invalid::new("must not be empty")) } else { Ok(values) }
     })
 }
@@ -208,7 +210,7 @@ pub(crate) fn integer_or_digits<T>(
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     let schema = |_: &mut Components| object! {"type": ["integer", "string"], "pattern": "^[0-9]+$", "x-form": "digits"};
     FieldType::new(schema, FieldEncoding::Json, move |given: InputValue<'_>| {
-        let number = given.as_integer().or_else(|| given.as_text().and_then(digits));
+        let number = given.as_integer().or_else(|| given.as_text().and_then(|text| digits(&text)));
         parse(number.ok_or_else(|| Invalid::new("must be an integer or a string of digits"))?)
     })
 }
@@ -218,7 +220,7 @@ pub(crate) fn boolean() -> FieldType<impl Fn(InputValue<'_>) -> Result<bool, Inv
     FieldType::new(bool::schema, FieldEncoding::Json, |given: InputValue<'_>| {
         let boolean = match given {
             InputValue::Text(text) => text.parse().ok(),
-            InputValue::Json(value) => value.as_bool(),
+            InputValue::Json(value) => value.scalar(),
         };
         boolean.ok_or_else(|| Invalid::new("must be true or false"))
     })
@@ -229,7 +231,7 @@ pub(crate) fn rate() -> FieldType<impl Fn(InputValue<'_>) -> Result<f64, Invalid
     let read = |given: InputValue<'_>| {
         let rate = match given {
             InputValue::Text(text) => text.parse().ok(),
-            InputValue::Json(value) => value.as_f64(),
+            InputValue::Json(value) => value.scalar(),
         };
         rate.filter(|rate| (0.0..=1.0).contains(rate))
             .ok_or_else(|| Invalid::new("must be a number from 0 to 1"))
@@ -241,7 +243,7 @@ pub(crate) fn rate() -> FieldType<impl Fn(InputValue<'_>) -> Result<f64, Invalid
 pub(crate) fn id<T: HasSchema + From<Uuid>>() -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     FieldType::new(T::schema, FieldEncoding::Text, |given: InputValue<'_>| {
         let text = given.as_text().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH);
-        text.and_then(|text| Uuid::try_parse(text).ok())
+        text.and_then(|text| Uuid::try_parse(&text).ok())
             .map(T::from)
             .ok_or_else(|| Invalid::new("must be a uuid"))
     })
@@ -264,9 +266,17 @@ fn digits(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use kopeck_domain::ids::CardId;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
+    use super::super::json_text::OwnedJson;
     use super::*;
+
+    fn json<T>(
+        field: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
+        value: Value,
+    ) -> Result<T, Invalid> {
+        (field.read)(InputValue::Json(OwnedJson::from(value).text()))
+    }
 
     fn any(number: i64) -> Result<i64, Invalid> {
         Ok(number)
@@ -275,7 +285,7 @@ mod tests {
     #[test]
     fn a_number_is_a_number_in_a_body_and_digits_in_a_query() {
         assert_eq!((integer(any).read)(InputValue::Text("-12")), Ok(-12));
-        assert_eq!((integer(any).read)(InputValue::Json(&json!(12))), Ok(12));
+        assert_eq!(json(integer(any), json!(12)), Ok(12));
         for value in [
             json!("12"),
             json!(1.0),
@@ -284,7 +294,7 @@ mod tests {
             json!([1]),
             json!(9_223_372_036_854_775_808_u64),
         ] {
-            assert!((integer(any).read)(InputValue::Json(&value)).is_err(), "{value}");
+            assert!(json(integer(any), value.clone()).is_err(), "{value}");
         }
         for text in ["", "+1", "1.0", " 1", "1e3", "９", "9223372036854775808"] {
             assert!((integer(any).read)(InputValue::Text(text)).is_err(), "{text}");
@@ -293,19 +303,19 @@ mod tests {
 
     #[test]
     fn an_amount_may_be_a_string_of_digits() {
-        assert_eq!((integer_or_digits(any).read)(InputValue::Json(&json!("5000"))), Ok(5_000));
-        assert_eq!((integer_or_digits(any).read)(InputValue::Json(&json!(5000))), Ok(5_000));
-        assert!((integer_or_digits(any).read)(InputValue::Json(&json!("5e3"))).is_err());
+        assert_eq!(json(integer_or_digits(any), json!("5000")), Ok(5_000));
+        assert_eq!(json(integer_or_digits(any), json!(5000)), Ok(5_000));
+        assert!(json(integer_or_digits(any), json!("5e3")).is_err());
     }
 
     #[test]
     fn a_rate_lies_between_none_and_all() {
         for (value, expected) in [(json!(0), 0.0), (json!(1), 1.0), (json!(0.25), 0.25), (json!(1e-3), 0.001)]
         {
-            assert_eq!((rate().read)(InputValue::Json(&value)), Ok(expected));
+            assert_eq!(json(rate(), value.clone()), Ok(expected));
         }
         for value in [json!(-0.1), json!(1.1), json!("0.5"), json!(true), json!(null)] {
-            assert!((rate().read)(InputValue::Json(&value)).is_err(), "{value}");
+            assert!(json(rate(), value.clone()).is_err(), "{value}");
         }
         assert!((rate().read)(InputValue::Text("NaN")).is_err());
     }
@@ -313,11 +323,11 @@ mod tests {
     #[test]
     fn a_boolean_is_no_number_and_no_text() {
         assert_eq!(
-            ((boolean().read)(InputValue::Json(&json!(true))), (boolean().read)(InputValue::Text("false"))),
+            (json(boolean(), json!(true)), (boolean().read)(InputValue::Text("false"))),
             (Ok(true), Ok(false))
         );
         for value in [json!(0), json!("true"), json!(null)] {
-            assert!((boolean().read)(InputValue::Json(&value)).is_err(), "{value}");
+            assert!(json(boolean(), value.clone()).is_err(), "{value}");
         }
     }
 
@@ -328,15 +338,12 @@ mod tests {
         for text in ["", "x", "0f8fad5bd9cb469fa16570867728950e", "{0f8fad5b-d9cb-469f-a165-70867728950e}"] {
             assert!((id::<CardId>().read)(InputValue::Text(text)).is_err(), "{text}");
         }
-        assert!((id::<CardId>().read)(InputValue::Json(&json!(7))).is_err());
+        assert!(json(id::<CardId>(), json!(7)).is_err());
     }
 
     #[test]
     fn a_text_is_no_number() {
-        assert!((text(|text| Ok(text.to_owned())).read)(InputValue::Json(&json!(7))).is_err());
-        assert_eq!(
-            (text(|text| Ok(text.to_owned())).read)(InputValue::Json(&json!("7"))),
-            Ok("7".to_owned())
-        );
+        assert!(json(text(|text| Ok(text.to_owned())), json!(7)).is_err());
+        assert_eq!(json(text(|text| Ok(text.to_owned())), json!("7")), Ok("7".to_owned()));
     }
 }

@@ -5,22 +5,23 @@ mod draft;
 use kopeck_api::{HasShape as _, TimeWindow};
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{MAX_CATEGORIES, MAX_WINDOWS, Period};
-use serde_json::{Map, Value};
 
 use self::draft::{CategoriesDraft, LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
+use super::json_text::JsonText;
+use super::object::Object;
 use crate::json::{Json, object};
 use crate::patterns;
 use crate::schema::{Components, HasSchema as _, integer as number_of, of_shape, or_null, pattern};
 
 /// The parts of a limit. `null` means absent; a value of a wrong type is a fault of its part.
-pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
+pub(crate) fn draft(limit: &Object<'_>) -> LimitDraft {
     LimitDraft {
         unlimited: part(limit, "unlimited", boolean().read),
         amount: part(limit, "amount", integer(Ok).read),
         period: part(limit, "period", owned),
-        days: part(limit, "days", |days| list(days)?.iter().map(number).collect()),
-        times: part(limit, "times", |times| Ok(list(times)?.iter().map(window).collect())),
+        days: part(limit, "days", days),
+        times: part(limit, "times", |times| Ok(list(times, MAX_WINDOWS)?.into_iter().map(window).collect())),
         categories: part(limit, "merchantCategories", categories),
     }
 }
@@ -90,24 +91,20 @@ fn categories_schema(components: &mut Components) -> Json {
 }
 
 fn categories(given: InputValue<'_>) -> Result<CategoriesDraft, Invalid> {
-    let InputValue::Json(Value::Object(categories)) = given else {
-        return Err(Invalid::new("must be an object"));
+    let categories = if let InputValue::Json(value) = given { value.object() } else { None };
+    let categories = categories.ok_or_else(|| Invalid::new("must be an object"))?;
+    let texts = |given: InputValue<'_>| {
+        Ok(list(given, MAX_CATEGORIES)?.into_iter().map(|text| owned(InputValue::Json(text))).collect())
     };
-    let texts =
-        |given: InputValue<'_>| Ok(list(given)?.iter().map(|text| owned(InputValue::Json(text))).collect());
-    Ok(CategoriesDraft { only: part(categories, "only", texts), except: part(categories, "except", texts) })
+    Ok(CategoriesDraft { only: part(&categories, "only", texts), except: part(&categories, "except", texts) })
 }
 
-fn window(value: &Value) -> Result<WindowDraft, Invalid> {
-    let window = value.as_object().ok_or_else(|| Invalid::new("must be an object"))?;
-    Ok(WindowDraft { from: part(window, "from", owned), to: part(window, "to", owned) })
+fn window(value: JsonText<'_>) -> Result<WindowDraft, Invalid> {
+    let window = value.object().ok_or_else(|| Invalid::new("must be an object"))?;
+    Ok(WindowDraft { from: part(&window, "from", owned), to: part(&window, "to", owned) })
 }
 
-fn part<T>(
-    object: &Map<String, Value>,
-    name: &str,
-    kind: impl Fn(InputValue<'_>) -> Result<T, Invalid>,
-) -> Part<T> {
+fn part<T>(object: &Object<'_>, name: &str, kind: impl Fn(InputValue<'_>) -> Result<T, Invalid>) -> Part<T> {
     let value = object.get(name).filter(|value| !value.is_null())?;
     Some(kind(InputValue::Json(value)))
 }
@@ -116,15 +113,27 @@ fn owned(given: InputValue<'_>) -> Result<String, Invalid> {
     (text(|text| Ok(text.to_owned())).read)(given)
 }
 
-fn number(value: &Value) -> Result<i64, Invalid> {
-    value.as_i64().ok_or_else(|| Invalid::new("must be a list of integers"))
+fn days(given: InputValue<'_>) -> Result<Vec<i64>, Invalid> {
+    let mut days = Vec::new();
+    let day = |day: JsonText<'_>| {
+        days.push(day.scalar().ok_or_else(|| Invalid::new("must be a list of integers"))?);
+        Ok(())
+    };
+    let list = if let InputValue::Json(list) = given { list.each(day) } else { None };
+    list.unwrap_or_else(|| Err(not_a_list()))?;
+    Ok(days)
 }
 
-fn list(given: InputValue<'_>) -> Result<&[Value], Invalid> {
+/// The items of a list, those beyond `most` left out but for one.
+fn list(given: InputValue<'_>, most: usize) -> Result<Vec<JsonText<'_>>, Invalid> {
     match given {
-        InputValue::Json(Value::Array(list)) => Ok(list),
-        InputValue::Json(_) | InputValue::Text(_) => Err(Invalid::new("must be a list")),
+        InputValue::Json(list) => list.list(most).ok_or_else(not_a_list),
+        InputValue::Text(_) => Err(not_a_list()),
     }
+}
+
+fn not_a_list() -> Invalid {
+    Invalid::new("must be a list")
 }
 
 #[cfg(test)]
@@ -132,14 +141,16 @@ mod tests {
     use kopeck_domain::Faults;
     use kopeck_domain::limit::{Limit, MerchantCategories};
     use kopeck_service::limits::LimitConflict;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
     /// The limit of a body, or its faulty fields.
     fn read(limit: &Value) -> Result<Limit, String> {
         let mut faults = Faults::new();
-        let read = draft(limit.as_object().unwrap()).read("limit", &mut faults);
+        let limit = limit.to_string();
+        let limit = JsonText::from(limit.as_str()).object().unwrap();
+        let read = draft(&limit).read("limit", &mut faults);
         let read = read.ok_or_else(|| {
             let fields: Vec<_> = faults.as_slice().iter().map(|fault| fault.field.as_str()).collect();
             fields.join(" ")

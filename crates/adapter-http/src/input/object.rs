@@ -1,28 +1,31 @@
 //! A JSON object with the exact text of each field, which sealed fields are bound to.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::distinct;
+use super::json_text::JsonText;
 
-/// The fields of a JSON object in their order, with unique names: for a duplicate one reader would take the first
-/// value and another the last.
-#[derive(Debug)]
+/// The fields of a JSON object in their order.
+#[derive(Debug, Default)]
 pub(crate) struct Object<'a> {
-    pub(crate) fields: Vec<(String, &'a RawValue)>,
+    pub(crate) fields: Vec<(Cow<'a, str>, JsonText<'a>)>,
 }
 
+/// The most fields at the top level of a body.
+const MAX_FIELDS: usize = 100;
+
 impl<'a> Object<'a> {
-    /// Reads a JSON text.
+    /// Reads a body: few fields with unique names, because for a duplicate one reader would take the first value and
+    /// another the last.
     ///
     /// # Errors
     /// A text for the client that contains nothing of the body.
     pub(crate) fn parse(text: &'a [u8]) -> Result<Self, String> {
-        serde_json::from_slice(text).map_err(|error| match error.classify() {
+        serde_json::from_slice(text).map(|Body(object)| object).map_err(|error| match error.classify() {
             _ if text.starts_with("\u{feff}".as_bytes()) => {
                 "must be JSON in UTF-8; it begins with a byte-order mark".to_owned()
             }
@@ -35,52 +38,91 @@ impl<'a> Object<'a> {
             }
         })
     }
-}
 
-/// The value of a field. Fails as [`distinct::parse`] does.
-pub(crate) fn value_of(raw: &RawValue) -> Option<Value> {
-    distinct::parse(raw.get())
-}
+    /// Reads an object within a body, whose names were checked with the body's.
+    ///
+    /// # Errors
+    /// The text is no object.
+    pub(super) fn of(text: &'a str) -> Result<Self, serde_json::Error> {
+        let fields = serde_json::Deserializer::from_str(text).deserialize_map(Fields { most: usize::MAX })?;
+        Ok(Self { fields })
+    }
 
-/// The text that sealed fields are bound to: JSON, strings without quotes.
-pub(crate) fn bound_text(raw: &RawValue) -> String {
-    serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields: Vec<(String, &'de RawValue)> = Vec::new();
-                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
-                    if fields.len() == MAX_FIELDS {
-                        return Err(A::Error::custom("there are too many fields"));
-                    }
-                    fields.push((name, value));
-                }
-                let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-                names.sort_unstable();
-                if !names.is_sorted_by(|one, next| one < next) {
-                    return Err(A::Error::custom("a field is given twice"));
-                }
-                Ok(fields)
-            }
-        }
-
-        deserializer.deserialize_map(Fields).map(|fields| Self { fields })
+    /// The value of a field.
+    pub(crate) fn get(&self, name: &str) -> Option<JsonText<'a>> {
+        self.fields.iter().find(|(other, _)| other == name).map(|(_, value)| *value)
     }
 }
 
-/// The most fields at the top level of a body.
-const MAX_FIELDS: usize = 100;
+/// The text that sealed fields are bound to: JSON, strings without quotes.
+pub(crate) fn bound_text(value: JsonText<'_>) -> String {
+    value.string().map_or_else(|| value.as_str().to_owned(), Cow::into_owned)
+}
+
+/// The object of a whole body.
+struct Body<'a>(Object<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = deserializer.deserialize_map(Fields { most: MAX_FIELDS })?;
+        let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        if !names.is_sorted_by(|one, next| one < next) {
+            return Err(D::Error::custom("a field is given twice"));
+        }
+        Ok(Self(Object { fields }))
+    }
+}
+
+struct Fields {
+    most: usize,
+}
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Vec<(Cow<'de, str>, JsonText<'de>)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(name) = map.next_key_seed(Name)? {
+            if fields.len() == self.most {
+                return Err(A::Error::custom("there are too many fields"));
+            }
+            fields.push((name, JsonText::of(map.next_value::<&RawValue>()?)));
+        }
+        Ok(fields)
+    }
+}
+
+/// The name of a field, without a copy if it has no escapes.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(name.to_owned()))
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -88,14 +130,14 @@ mod tests {
 
     fn texts(body: &str) -> Vec<(String, String)> {
         let object = Object::parse(body.as_bytes()).unwrap();
-        object.fields.iter().map(|(name, raw)| (name.clone(), bound_text(raw))).collect()
+        object.fields.iter().map(|(name, value)| (name.to_string(), bound_text(*value))).collect()
     }
 
     #[test]
     fn fields_keep_their_text_and_strings_lose_their_quotes() {
         let expected = [("a", "1.50"), ("b", "Ё\"x"), ("c", "[1, {\"k\":2}]"), ("d", "null")]
             .map(|(name, text)| (name.to_owned(), text.to_owned()));
-        assert_eq!(texts(r#"{"a": 1.50, "b":"\u0401\"x", "c":[1, {"k":2}], "d": null}"#), expected);
+        assert_eq!(texts(r#"{"a": 1.50, "b":"\u0401\"x", "c":[1, {"k":2}], "\u0064": null}"#), expected);
     }
 
     #[test]
@@ -130,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_no_value() {
-        let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
-        let object = Object::parse(deep.as_bytes());
-        assert!(object.map_or(true, |object| object.fields.iter().all(|(_, raw)| value_of(raw).is_none())));
+    fn an_object_has_its_fields_by_name() {
+        let object = Object::of(r#"{"a":1,"\u0062":[2]}"#).unwrap();
+        let text = |name| object.get(name).map(JsonText::as_str);
+        assert_eq!((text("a"), text("b"), text("c")), (Some("1"), Some("[2]"), None));
     }
 }

@@ -8,10 +8,11 @@ use kopeck_domain::Faults;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::employee::Change;
 use kopeck_port_store::page::Page;
-use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::field_types::{self, FieldSchema, FieldType, InputValue};
+use super::json_text::JsonText;
+use super::object::{Object, bound_text};
 use super::schema::{InputField, Location, Presence};
 use super::{Param, RequestInput};
 use crate::json::Json;
@@ -97,7 +98,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn body(&mut self) -> Fields<'_> {
         Fields {
-            object: &self.input.body,
+            object: self.input.object(),
             item: None,
             faults: &mut self.faults,
             inputs: self.inputs.as_mut(),
@@ -223,14 +224,14 @@ impl<'a> Reader<'a> {
 /// A value as text, to compare one in the body with one in the query.
 fn plain(param: &Param) -> String {
     match param {
-        Param::Text(text) | Param::Json(Value::String(text)) => text.clone(),
-        Param::Json(value) => value.to_string(),
+        Param::Text(text) => text.clone(),
+        Param::Json(value) => bound_text(value.text()),
     }
 }
 
 /// The fields of an object: the body, or an item of a list in it.
 pub(crate) struct Fields<'a> {
-    object: &'a Map<String, Value>,
+    object: Object<'a>,
     /// List and index of an item.
     item: Option<(&'a str, usize)>,
     faults: &'a mut Faults,
@@ -279,7 +280,7 @@ impl Fields<'_> {
         self.note(name, Presence::Optional, field_type.schema);
         match self.object.get(name) {
             None => Change::Keep,
-            Some(Value::Null) => Change::Clear,
+            Some(value) if value.is_null() => Change::Clear,
             Some(_) => self.given(name, field_type).map_or(Change::Keep, Change::Set),
         }
     }
@@ -291,7 +292,7 @@ impl Fields<'_> {
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         self.note(name, Presence::NeverNull, field_type.schema);
-        if self.object.get(name).is_some_and(Value::is_null) {
+        if self.object.get(name).is_some_and(JsonText::is_null) {
             return self.take(name, Err(Invalid::new("cannot be cleared")));
         }
         self.given(name, field_type)
@@ -305,20 +306,21 @@ impl Fields<'_> {
         mut item: impl FnMut(&mut Fields<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
         if let Some(inputs) = self.inputs.as_deref_mut() {
-            let (empty, mut faults, mut asked) = (Map::new(), Faults::new(), Vec::new());
-            item(&mut Fields { object: &empty, item: None, faults: &mut faults, inputs: Some(&mut asked) });
+            let (mut faults, mut asked) = (Faults::new(), Vec::new());
+            let object = Object::default();
+            item(&mut Fields { object, item: None, faults: &mut faults, inputs: Some(&mut asked) });
             inputs.push(InputField::list(name, lengths, asked));
             return None;
         }
         let length = || format!("must be a list of {} to {} items", lengths.start(), lengths.end());
-        let list = match self.object.get(name) {
-            None | Some(Value::Null) => return self.take(name, Err(Invalid::new("is required"))),
-            Some(Value::Array(list)) if lengths.contains(&list.len()) => list,
-            Some(_) => return self.take(name, Err(Invalid::new(length()))),
+        let Some(list) = self.object.get(name).filter(|list| !list.is_null()) else {
+            return self.take(name, Err(Invalid::new("is required")));
         };
+        let list = list.list(*lengths.end()).filter(|list| lengths.contains(&list.len()));
+        let Some(list) = list else { return self.take(name, Err(Invalid::new(length()))) };
         let mut values = Vec::with_capacity(list.len());
         for (index, value) in list.iter().enumerate() {
-            match value.as_object() {
+            match value.object() {
                 Some(object) => values.extend(item(&mut Fields {
                     object,
                     item: Some((name, index)),
@@ -348,15 +350,17 @@ impl Fields<'_> {
         &mut self,
         name: &'static str,
         schema: fn(&mut Components) -> Json,
-        read: impl FnOnce(&Map<String, Value>, &mut Faults) -> Option<T>,
+        read: impl FnOnce(&Object<'_>, &mut Faults) -> Option<T>,
     ) -> Option<T> {
         if let Some(inputs) = self.inputs.as_deref_mut() {
             inputs.push(InputField::object(name, schema));
         }
-        match self.object.get(name) {
-            Some(Value::Object(object)) => read(object, self.faults),
-            None | Some(Value::Null) => self.take(name, Err(Invalid::new("is required"))),
-            Some(_) => self.take(name, Err(Invalid::new("must be an object"))),
+        let Some(value) = self.object.get(name).filter(|value| !value.is_null()) else {
+            return self.take(name, Err(Invalid::new("is required")));
+        };
+        match value.object() {
+            Some(object) => read(&object, self.faults),
+            None => self.take(name, Err(Invalid::new("must be an object"))),
         }
     }
 

@@ -5,6 +5,7 @@ use kopeck_api::Code;
 use super::guide::Guide;
 use super::operation::with_examples;
 use crate::error::{CodedBody, FaultyCard, FieldsBody};
+use crate::ignored::IGNORED;
 use crate::json::{Json, object};
 use crate::operation::Effect;
 use crate::pipeline::head::{
@@ -28,7 +29,7 @@ const COMMON: &[(u16, &str, Code)] = &[
 ];
 
 /// Headers of every response to a request with an access token.
-pub(super) const OF_PARTNER: [&str; 2] = ["RateLimitPolicy", "RateLimit"];
+pub(super) const OF_PARTNER: [&str; 3] = ["RateLimitPolicy", "RateLimit", "Ignored"];
 
 /// The name of the common 422.
 pub(super) const FAULTY: &str = "FaultyValues";
@@ -227,6 +228,9 @@ fn headers() -> Json {
             "With an access token, if there is a rate limit: `q` requests within `w` seconds."),
         "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN, r#""partner";r=calls;t=seconds"#),
             "With an access token, if there is a rate limit: `r` requests are left; the limit resets in `t` seconds."),
+        "Ignored": header(false, text(),
+            "With fields or parameters that the operation does not have: their names, with commas between them, those of \
+             the query as `query:name`."),
         "ContentDisposition": header(false, text(), "With a file: that it is one, and its name."),
         "RetryAfter": header(false, object! {"type": "integer", "minimum": 1},
             "Seconds after which to try again; with `request_in_progress`, 429 and 503."),
@@ -244,6 +248,7 @@ fn header_name(component: &str) -> &'static str {
         "IdempotentReplayed" => "idempotent-replayed",
         "RateLimitPolicy" => RATE_LIMIT_POLICY,
         "RateLimit" => RATE_LIMIT,
+        "Ignored" => IGNORED,
         "ContentDisposition" => "content-disposition",
         "RetryAfter" => "retry-after",
         "Allow" => "allow",

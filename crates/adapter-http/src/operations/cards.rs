@@ -66,8 +66,8 @@ impl From<BeingClosed> for ApiError {
 }
 
 /// The card of the path, with recent data of the bank.
-async fn read_card(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
-    let id = ctx.input.values(read_id);
+async fn read_card(ctx: &mut HandlerContext) -> Result<CardRecord, ApiError> {
+    let id = ctx.values(read_id);
     let CardSnapshot { record, fresh } =
         ctx.read(id, |unit, env, partner, id| cards::get(unit, env, partner, *id)).await?;
     if fresh {

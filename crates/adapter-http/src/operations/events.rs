@@ -62,7 +62,7 @@ const NEWEST: &str = "newest";
 fn start() -> FieldType<impl Fn(InputValue<'_>) -> Result<FeedStart, Invalid>> {
     let number = integer_from(0, i64::MAX);
     FieldType::new(FeedStart::schema, FieldEncoding::Json, move |given: InputValue<'_>| {
-        if given.as_text() == Some(NEWEST) {
+        if given.as_text().as_deref() == Some(NEWEST) {
             return Ok(FeedStart { after: None });
         }
         let read = (number.read)(given)
@@ -114,7 +114,7 @@ fn event_types(names: &str) -> Result<EventTypes, Invalid> {
 }
 
 async fn feed(mut ctx: HandlerContext) -> HandlerResult {
-    let (mut query, wait) = ctx.input.values(read)?;
+    let (mut query, wait) = ctx.values(read)?;
     if wait.is_zero() {
         let page = page(&mut ctx, &query).await?;
         return ctx.respond(&body(&page, ctx.zone()));
@@ -132,13 +132,14 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         if !page.events.is_empty() || until <= Instant::now() {
             return ctx.respond(&body(&page, ctx.zone()));
         }
+        ctx.pause();
         tokio::select! {
             _ = appended.changed() => {}
             () = tokio::time::sleep_until(until) => {}
             // A client that is answered now closes its connection before the server does.
             () = ctx.shared.connections.draining() => return ctx.respond(&body(&page, ctx.zone())),
         }
-        ctx.renew_deadline();
+        ctx.resume().await?;
     }
 }
 

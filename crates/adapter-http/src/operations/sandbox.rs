@@ -44,7 +44,7 @@ fn with_card<V>(r: &mut Reader<'_>, read: impl FnOnce(&mut Reader<'_>) -> Option
 
 /// Runs a command on the card of the path, and refreshes the copy of the card.
 async fn on_card<V, T>(
-    ctx: HandlerContext,
+    mut ctx: HandlerContext,
     read: impl FnOnce(&mut Reader<'_>) -> Option<V>,
     happen: impl FnOnce(&Sandbox, CardNumber, V, &CommandKey) -> Result<T, SandboxError> + Send + 'static,
 ) -> HandlerResult
@@ -52,7 +52,7 @@ where
     V: Send + 'static,
     T: Clone + Serialize + Send + 'static,
 {
-    let values = ctx.input.values(|r| with_card(r, read));
+    let values = ctx.values(|r| with_card(r, read));
     let mutation = ctx.begin_mutation().await?;
     if let Some(answer) = mutation.replay().await? {
         return Ok(answer);

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use futures_util::stream;
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::PartnerId;
+use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, KindTotal, StoreError, UnitOfWork, transact};
 use kopeck_service::statement::{self, Outline, PIECE, StatementError, TOTALS_PIECE};
 
 use crate::bridge::{Deadline, in_store, run_keeping};
 use crate::input::field_types::text;
 use crate::operations::prelude::*;
+use crate::request_source::RequestSource;
 use crate::response::{BodyStream, Response, ResponseBody, ResponseFile};
 use crate::state::Shared;
 use crate::statement_file::{
@@ -31,8 +33,8 @@ fn read(r: &mut Reader<'_>) -> Option<CalendarMonth> {
     r.path("month", text(CalendarMonth::parse))
 }
 
-async fn month(ctx: HandlerContext) -> HandlerResult {
-    let month = ctx.input.values(read)?;
+async fn month(mut ctx: HandlerContext) -> HandlerResult {
+    let month = ctx.values(read)?;
     let outline = ctx
         .read(Ok(month), |unit, env, partner, month| statement::outline(unit, env, partner, *month))
         .await?;
@@ -41,6 +43,8 @@ async fn month(ctx: HandlerContext) -> HandlerResult {
         let totals = month.totals().await?;
         return ctx.respond(&statement_body(&month.outline, &totals)?);
     };
+    // A file is read in pieces, each with a wait before it.
+    ctx.pause();
     let body = match format {
         StatementFormat::Csv => csv(&month),
         StatementFormat::Xlsx => spreadsheet(&month).await?,
@@ -128,7 +132,8 @@ fn csv(month: &Arc<MonthReader>) -> BodyStream {
 async fn spreadsheet(month: &Arc<MonthReader>) -> Result<BodyStream, ApiError> {
     let totals = month.totals().await?;
     let (reader, limit) = (Arc::clone(month), &month.shared.spreadsheets);
-    let file = limit.run(move || reader.spreadsheet(&totals)).await?.map_err(ApiError::from)?;
+    let source = RequestSource::Partner(month.partner);
+    let file = limit.run(source, Rank::First, move || reader.spreadsheet(&totals)).await??;
     Ok(Box::pin(stream::try_unfold(file, |file| async move {
         let read = move || {
             let (mut file, mut chunk) = (file, Vec::with_capacity(CHUNK));

@@ -39,9 +39,9 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<TransactionQuery> {
     })
 }
 
-async fn feed(ctx: HandlerContext) -> HandlerResult {
+async fn feed(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
-    let query = ctx.input.values(|r| read(r, zone))?;
+    let query = ctx.values(|r| read(r, zone))?;
     let page =
         ctx.read(Ok(query), |unit, _env, partner, query| transactions::after(unit, partner, query)).await?;
     let data = page.transactions.iter().map(|one| body(one, zone)).collect();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::web::Bytes;
 use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_fair_queue::Rank;
 use kopeck_sealing::KeyId;
 
 use super::head::Head;
@@ -14,12 +15,14 @@ use crate::bridge::ConcurrencyPermit;
 use crate::caller_cache::Identity;
 use crate::error::ApiError;
 use crate::fingerprint;
+use crate::ignored::IgnoredNames;
 use crate::input::RequestInput;
 use crate::operation::Operation;
+use crate::request_source::RequestSource;
 use crate::state::Shared;
 
 /// Bytes from which on a body is decoded on a blocking thread.
-const LARGE_BODY: usize = 32 * 1024;
+const LARGE_BODY: usize = 8 * 1024;
 
 /// A request with its body.
 pub(super) struct ReceivedRequest {
@@ -43,6 +46,8 @@ pub(super) struct DecodedRequest {
     pub(super) used: Option<KeyId>,
     /// The sealed values that did not open, for the log.
     pub(super) refused: Option<RefusedSeals>,
+    /// Names of the caller that the operation does not have.
+    pub(super) ignored: IgnoredNames,
     /// Of a mutation without faults, see [`fingerprint::of`].
     pub(super) fingerprint: Option<[u8; 32]>,
     /// The permit of a large body, kept until its values are read.
@@ -60,7 +65,8 @@ impl ReceivedRequest {
         }
         let shared = Arc::clone(&self.shared);
         let limit = &shared.large_calls;
-        let permit = limit.acquire().await?;
+        let source = self.sender.as_ref().map(|sender| RequestSource::Partner(sender.partner));
+        let permit = limit.acquire(source.unwrap_or(RequestSource::Network(None)), Rank::First).await?;
         let (decoded, permit) = limit.run_with_permit(permit, move || self.decode_here()).await?;
         // Only mutations have lists to read.
         let large = decoded.fingerprint.is_some().then_some(permit);
@@ -85,11 +91,10 @@ impl ReceivedRequest {
             operation,
             metrics: &*shared.parts.metrics,
         };
-        let OpenedRequest { input, used, refused } =
+        let OpenedRequest { input, used, refused, canonical, ignored } =
             request_opener::open(RawRequest { operation, head: &head, body: &body }, context, policy);
-        let changes = operation.is_mutation();
-        let fingerprint =
-            input.as_ref().ok().filter(|_| changes).map(|input| fingerprint::of(operation, input));
-        DecodedRequest { head, nonce, input, used, refused, fingerprint, large: None }
+        let opened = input.as_ref().ok().zip(canonical).filter(|_| operation.is_mutation());
+        let fingerprint = opened.map(|(input, body)| fingerprint::of(operation, &input.ids, &body));
+        DecodedRequest { head, nonce, input, used, refused, ignored, fingerprint, large: None }
     }
 }

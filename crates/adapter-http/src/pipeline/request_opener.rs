@@ -1,20 +1,22 @@
 //! Opens a request: from head and body to a [`RequestInput`] without sealed values.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use actix_web::web::Bytes;
 use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{Clear, KeyId, Slot, looks_sealed};
-use serde_json::Value;
-use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use super::head::{BodyType, Head};
 use super::value_opener::{OpeningContext, RefusedSeals, ValueOpener};
 use crate::error::MUST_BE_SEALED;
-use crate::input::distinct;
+use crate::fingerprint::CanonicalBody;
+use crate::ignored::IgnoredNames;
 use crate::input::field_types::FieldEncoding;
-use crate::input::object::{Object, bound_text, value_of};
+use crate::input::json_text::{JsonText, OwnedJson};
+use crate::input::object::{Object, bound_text};
 use crate::input::query::{self, QUERY};
 use crate::input::{Param, RequestInput};
 use crate::operation::Operation;
@@ -37,7 +39,7 @@ const UNREADABLE: &str = "holds a field that is given twice, a value nested too 
 pub(crate) struct RawRequest<'a> {
     pub(crate) operation: &'a Operation,
     pub(crate) head: &'a Head,
-    pub(crate) body: &'a [u8],
+    pub(crate) body: &'a Bytes,
 }
 
 /// A request without sealed values, or its faults.
@@ -48,6 +50,10 @@ pub(crate) struct OpenedRequest {
     pub(crate) used: Option<KeyId>,
     /// The sealed values that did not open.
     pub(crate) refused: Option<RefusedSeals>,
+    /// The body by value, with the fields that the operation does not name. Absent if there are faults.
+    pub(crate) canonical: Option<CanonicalBody>,
+    /// Names of the caller that the operation does not have.
+    pub(crate) ignored: IgnoredNames,
 }
 
 /// Opens `received` with the keys of `context`, and enforces `policy`. It opens every value, also after a failure: the
@@ -65,11 +71,13 @@ pub(crate) fn open(
         opener.require_proof_without_body();
     }
     let neighbours = neighbours(&query, &body);
+    let ignored = ignored(received.operation, &query, &body);
     let query = opener.query_values(query, &neighbours);
     let body = opener.body_values(body, &neighbours);
+    let canonical = opener.canonical(&body);
     let input = opener.assemble(ids, query, body);
     let ValueOpener { faults, used, refused, .. } = opener.opener;
-    OpenedRequest { input: faults.check().map(|()| input), used, refused }
+    OpenedRequest { input: faults.check().map(|()| input), used, refused, canonical, ignored }
 }
 
 /// A query or body: sealed as a whole and opened, or value by value.
@@ -82,10 +90,10 @@ type QueryValues = Sealable<(String, String)>;
 type BodyValues<'a> = Sealable<BodyField<'a>>;
 
 struct BodyField<'a> {
-    name: String,
-    raw: &'a RawValue,
+    name: Cow<'a, str>,
+    value: JsonText<'a>,
     /// Its text, if it looks sealed.
-    sealed: Option<String>,
+    sealed: Option<Cow<'a, str>>,
 }
 
 /// An opened value.
@@ -147,11 +155,12 @@ impl<'a> RequestOpener<'a> {
             }
         };
         // A webhook has a field of this name too, which is never a string.
-        let is_flag =
-            |raw: &RawValue| matches!(raw.get(), "true" | "false" | "null") && operation.has_field(SEALED);
-        if let Some(field) = fields.iter().find(|field| field.name == SEALED && !is_flag(field.raw)) {
+        let is_flag = |value: JsonText<'_>| {
+            matches!(value.as_str(), "true" | "false" | "null") && operation.has_field(SEALED)
+        };
+        if let Some(field) = fields.iter().find(|field| field.name == SEALED && !is_flag(field.value)) {
             // Other fields beside it would make two bodies.
-            let sealed = text_of(field.raw).filter(|_| fields.len() == 1);
+            let sealed = field.value.string().filter(|_| fields.len() == 1);
             return self.whole_body(sealed.as_deref());
         }
         if head.body_type == Some(BodyType::SealedJson) {
@@ -192,7 +201,7 @@ impl<'a> RequestOpener<'a> {
     /// The values of the query, as text.
     fn query_values(&mut self, query: QueryValues, neighbours: &Clear<'_>) -> Vec<NamedValue<String>> {
         let parameters = match query {
-            Sealable::Whole(opened) => return self.query_of_whole(&opened),
+            Sealable::Whole(opened) => return self.query_of_whole(opened),
             Sealable::ByValue(parameters) => parameters,
         };
         let mut values = Vec::with_capacity(parameters.len());
@@ -211,76 +220,80 @@ impl<'a> RequestOpener<'a> {
     }
 
     /// The parameters of a query that was sealed as a whole: a JSON object of strings and numbers.
-    fn query_of_whole(&mut self, opened: &str) -> Vec<NamedValue<String>> {
+    fn query_of_whole(&mut self, opened: Zeroizing<String>) -> Vec<NamedValue<String>> {
         let Some(values) = self.object_of_whole(SEALED, opened) else { return Vec::new() };
         let mut parameters = Vec::with_capacity(values.len());
         for NamedValue { name, value, was_sealed } in values {
-            let value = match value {
-                Value::Null => continue,
-                Value::String(text) => text,
-                Value::Number(_) | Value::Bool(_) => value.to_string(),
-                Value::Array(_) | Value::Object(_) => {
-                    let field = self.field(SEALED, &name);
-                    self.opener.faults.push(field, "must be a string or a number");
-                    continue;
-                }
-            };
-            parameters.push(NamedValue { name, value, was_sealed });
+            let value = value.text();
+            if value.is_list() || value.is_object() {
+                let field = self.field(SEALED, &name);
+                self.opener.faults.push(field, "must be a string or a number");
+            } else if !value.is_null() {
+                parameters.push(NamedValue { name, value: bound_text(value), was_sealed });
+            }
         }
         parameters
     }
 
-    fn body_values(&mut self, body: BodyValues<'_>, neighbours: &Clear<'_>) -> Vec<NamedValue<Value>> {
+    /// All fields of the body, also those that the operation does not name. None of their values is copied.
+    fn body_values(&mut self, body: BodyValues<'_>, neighbours: &Clear<'_>) -> Vec<NamedValue<OwnedJson>> {
         let fields = match body {
             Sealable::Whole(opened) => {
-                return self.object_of_whole(BODY, &opened).unwrap_or_default();
+                return self.object_of_whole(BODY, opened).unwrap_or_default();
             }
             Sealable::ByValue(fields) => fields,
         };
         let mut values = Vec::with_capacity(fields.len());
-        for BodyField { name, raw, sealed } in fields {
+        for BodyField { name, value, sealed } in fields {
             let (value, was_sealed) = match sealed {
-                None => (self.value(raw), false),
+                None => (Some(OwnedJson::part(self.received.body, value)), false),
                 Some(text) => {
                     let field = self.field(BODY, &name);
                     let opened = self.opener.open(Slot::Field(&name), field, neighbours, &text);
                     let once = opened.and_then(|opened| self.once(field, opened.to_string()));
-                    (once.map(|text| field_value(self.received.operation.field_encoding(&name), text)), true)
+                    (once.map(|text| field_value(self.received.operation.field_encoding(&name), &text)), true)
                 }
             };
-            values.extend(value.map(|value| NamedValue { name, value, was_sealed }));
+            values.extend(value.map(|value| NamedValue { name: name.into_owned(), value, was_sealed }));
         }
         values
     }
 
     /// The fields of an object that was sealed as a whole.
-    fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<NamedValue<Value>>> {
-        let fields = body_fields(opened.as_bytes());
+    fn object_of_whole(
+        &mut self,
+        container: &'static str,
+        opened: Zeroizing<String>,
+    ) -> Option<Vec<NamedValue<OwnedJson>>> {
+        let opened = Bytes::from_owner(opened);
+        let fields = body_fields(&opened);
         let fields = fields.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
         let mut values = Vec::with_capacity(fields.len());
-        for BodyField { name, raw, sealed } in fields {
+        for BodyField { name, value, sealed } in fields {
             if sealed.is_some() {
                 let field = self.field(container, &name);
                 self.opener.faults.push(field, SEALED_TWICE);
-            } else if let Some(value) = self.value(raw) {
-                values.push(NamedValue { name, value, was_sealed: true });
+            } else {
+                let value = OwnedJson::part(&opened, value);
+                values.push(NamedValue { name: name.into_owned(), value, was_sealed: true });
             }
         }
         Some(values)
+    }
+
+    /// The body by value. Duplicate names at any depth are a fault, also in fields that the operation does not name.
+    fn canonical(&mut self, body: &[NamedValue<OwnedJson>]) -> Option<CanonicalBody> {
+        let canonical = CanonicalBody::of(body.iter().map(|field| (field.name.as_str(), field.value.text())));
+        if canonical.is_none() {
+            self.opener.faults.push(BODY, UNREADABLE);
+        }
+        canonical
     }
 
     /// The field name for a fault: its own if the operation has it, else that of the container. Unknown names are
     /// client text, which is neither returned nor logged.
     fn field<'n>(&self, container: &'static str, name: &'n str) -> &'n str {
         if self.received.operation.has_field(name) { name } else { container }
-    }
-
-    fn value(&mut self, raw: &RawValue) -> Option<Value> {
-        let value = value_of(raw);
-        if value.is_none() {
-            self.opener.faults.push(BODY, UNREADABLE);
-        }
-        value
     }
 
     /// Refuses a sealed value inside a sealed value.
@@ -292,37 +305,52 @@ impl<'a> RequestOpener<'a> {
         Some(opened)
     }
 
-    /// Builds the input. A read merges query and body, and the query wins.
+    /// Builds the input of what the operation names. A read merges query and body, and the query wins.
     fn assemble(
         &mut self,
         ids: Vec<(&'static str, String)>,
         query: Vec<NamedValue<String>>,
-        body: Vec<NamedValue<Value>>,
+        body: Vec<NamedValue<OwnedJson>>,
     ) -> RequestInput {
-        let head = self.received.head;
+        let RawRequest { operation, head, .. } = self.received;
         let mut input =
             RequestInput { path: head.path.clone(), file: head.file, ids, ..RequestInput::default() };
-        if self.received.operation.is_read() {
-            let parameters: BTreeMap<&str, bool> =
-                query.iter().map(|parameter| (parameter.name.as_str(), parameter.was_sealed)).collect();
-            for field in body {
-                match parameters.get(field.name.as_str()) {
-                    Some(was_sealed) if *was_sealed || field.was_sealed => {
-                        let name = self.field(BODY, &field.name);
-                        self.opener.faults.push(name, CLEAR_AND_SEALED);
-                    }
-                    // `null` means absent.
-                    _ if field.value.is_null() => {}
-                    _ => drop(input.params.insert(field.name, Param::Json(field.value))),
+        if !operation.is_read() {
+            let named = body.into_iter().filter(|field| operation.has_field(&field.name));
+            input.body = named.map(|field| (field.name, field.value)).collect();
+            return input;
+        }
+        let parameters: BTreeMap<&str, bool> =
+            query.iter().map(|parameter| (parameter.name.as_str(), parameter.was_sealed)).collect();
+        for field in body {
+            match parameters.get(field.name.as_str()) {
+                Some(was_sealed) if *was_sealed || field.was_sealed => {
+                    let name = self.field(BODY, &field.name);
+                    self.opener.faults.push(name, CLEAR_AND_SEALED);
                 }
+                // `null` means absent.
+                _ if field.value.text().is_null() || !operation.has_field(&field.name) => {}
+                _ => drop(input.params.insert(field.name, Param::Json(field.value))),
             }
-        } else {
-            input.body = body.into_iter().map(|field| (field.name, field.value)).collect();
         }
         // After the body, so that the query wins.
-        input.params.extend(query.into_iter().map(|named| (named.name, Param::Text(named.value))));
+        let named = query.into_iter().filter(|parameter| operation.has_field(&parameter.name));
+        input.params.extend(named.map(|named| (named.name, Param::Text(named.value))));
         input
     }
+}
+
+/// The plaintext names that the operation does not have. Names within a sealed body or query stay sealed.
+fn ignored(operation: &Operation, query: &QueryValues, body: &BodyValues<'_>) -> IgnoredNames {
+    let mut ignored = IgnoredNames::default();
+    for field in body.values().iter().filter(|field| !operation.has_field(&field.name)) {
+        ignored.add_field(&field.name);
+    }
+    let is_read = |name: &str| operation.is_read() && operation.has_field(name);
+    for (name, _) in query.values().iter().filter(|(name, _)| !is_read(name)) {
+        ignored.add_parameter(name);
+    }
+    ignored
 }
 
 /// All plaintext of query and body. Built only if a sealed value needs it: a list of 10,000 cards is not copied in
@@ -338,7 +366,7 @@ fn neighbours(query: &QueryValues, body: &BodyValues<'_>) -> Clear<'static> {
             clear.add(Slot::QueryParameter(name), text.clone());
         }
         for field in fields.iter().filter(|field| field.sealed.is_none()) {
-            clear.add(Slot::Field(&field.name), bound_text(field.raw));
+            clear.add(Slot::Field(&field.name), bound_text(field.value));
         }
     }
     clear
@@ -368,23 +396,19 @@ fn sealed_enough(operation: &Operation, fields: &[BodyField<'_>]) -> bool {
 /// # Errors
 /// See [`Object::parse`].
 fn body_fields(text: &[u8]) -> Result<Vec<BodyField<'_>>, String> {
-    let field = |(name, raw)| {
-        let sealed = text_of(raw).filter(|text| looks_sealed(text));
-        BodyField { name, raw, sealed }
-    };
+    fn field<'a>((name, value): (Cow<'a, str>, JsonText<'a>)) -> BodyField<'a> {
+        let sealed = value.string().filter(|text| looks_sealed(text));
+        BodyField { name, value, sealed }
+    }
     Ok(Object::parse(text)?.fields.into_iter().map(field).collect())
-}
-
-fn text_of(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 /// The value of an opened field. Text that is no valid JSON where JSON is expected stays a string, which the reader of
 /// the field refuses.
-fn field_value(kind: FieldEncoding, text: String) -> Value {
+fn field_value(kind: FieldEncoding, text: &str) -> OwnedJson {
     match kind {
-        FieldEncoding::Text => Value::String(text),
-        FieldEncoding::Json => distinct::parse(&text).unwrap_or(Value::String(text)),
+        FieldEncoding::Text => OwnedJson::string(text),
+        FieldEncoding::Json => OwnedJson::or_string(text),
     }
 }
 

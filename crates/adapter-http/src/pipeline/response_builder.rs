@@ -17,6 +17,7 @@ use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
 use crate::http1::OverTls;
+use crate::ignored::IGNORED;
 use crate::operation::Operation;
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_POLICY, RemainingQuota};
 use crate::request_id::RequestId;
@@ -45,6 +46,8 @@ pub(crate) struct ResponseBuilder {
     pub(crate) quota: Option<RemainingQuota>,
     /// The sealed values that did not open, for the log.
     pub(crate) refused: Option<RefusedSeals>,
+    /// The names that were ignored, as a header has them.
+    pub(crate) ignored: Option<String>,
     method: String,
     /// The pattern: the path itself may hold an identifier.
     route: &'static str,
@@ -132,6 +135,7 @@ impl ResponseBuilder {
             seal: None,
             quota: None,
             refused: None,
+            ignored: None,
             method: request.method().as_str().to_owned(),
             route: operation.map_or("-", |operation| operation.path),
             operation: operation.map_or("-", |operation| operation.name),
@@ -171,6 +175,9 @@ impl ResponseBuilder {
         if let Some(quota) = &self.quota {
             response.insert_header((RATE_LIMIT_POLICY, quota.policy()));
             response.insert_header((RATE_LIMIT, quota.rate()));
+        }
+        if let Some(names) = &self.ignored {
+            response.insert_header((IGNORED, names.as_str()));
         }
         // Logged, and not sent.
         let mut reason = None;

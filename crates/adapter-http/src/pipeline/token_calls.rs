@@ -9,6 +9,7 @@ use ipnet::IpNet;
 use kopeck_api::Code;
 use kopeck_domain::Faults;
 use kopeck_domain::partner::PartnerStatus;
+use kopeck_fair_queue::Rank;
 use kopeck_port_store::Access;
 use kopeck_sealing::KeyId;
 use kopeck_service::tokens::{
@@ -24,10 +25,13 @@ use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::Identity;
 use crate::error::ApiError;
 use crate::input::RequestInput;
-use crate::login_queue::Priority;
 use crate::operations::tokens::{self, TokensDto};
 use crate::request_source::RequestSource;
 use crate::response::{HandlerResult, Response};
+
+/// The share of all clients without a valid API key and a recent login. ADR 26 explains what the waiting time tells an
+/// attacker.
+const STRANGERS: (RequestSource, Rank) = (RequestSource::Network(None), Rank::Last);
 
 impl Pipeline<'_> {
     /// Issues tokens for login and password.
@@ -53,7 +57,7 @@ impl Pipeline<'_> {
         };
         // Faulty values do not count as failed logins, so nothing else bounds them: they get no priority.
         let is_faulty = matches!(body, LoginBody::Faulty);
-        let priority = if is_faulty { Priority::Unknown } else { self.priority(known.as_ref()) };
+        let (source, rank) = if is_faulty { STRANGERS } else { self.priority(known.as_ref()) };
         let attempt = LoginAttempt {
             owner: known,
             api_key: SecretString::from(api_key),
@@ -64,7 +68,7 @@ impl Pipeline<'_> {
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
         let issued =
-            self.shared.logins.run(priority, login).await?.map_err(|error| match (error, faults) {
+            self.shared.logins.run(source, rank, login).await?.map_err(|error| match (error, faults) {
                 (TokenError::BadCredentials, Some(faults)) => ApiError::from(faults),
                 (TokenError::BadCredentials, None) if !has_key => ApiError::new(
                     Code::BadCredentials,
@@ -158,14 +162,14 @@ impl Pipeline<'_> {
         self.address.network().map(|network| network.to_string())
     }
 
-    /// The priority of the password check.
-    fn priority(&self, known: Option<&ApiKeyOwner>) -> Priority {
+    /// The share and the rank of the password check: a flood of logins from unknown sources must not delay partners.
+    fn priority(&self, known: Option<&ApiKeyOwner>) -> (RequestSource, Rank) {
         let now = self.shared.parts.wall.steady();
         let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
         let partner = known.map(|known| RequestSource::Partner(known.credentials.partner.id));
         let source = partner
             .or_else(|| self.address.network().filter(is_known).map(|net| RequestSource::Network(Some(net))));
-        source.map_or(Priority::Unknown, Priority::Known)
+        source.map_or(STRANGERS, |source| (source, Rank::First))
     }
 
     /// Notes the partner of the API key, which is not authenticated yet.

@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("api", &[]),
     ("sealing", &[]),
+    ("fair-queue", &[]),
     ("audit", &["domain"]),
     ("port-system", &[]),
     ("port-webhook", &[]),
@@ -21,13 +22,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
-    ("adapter-webhook", &["port-webhook"]),
+    ("adapter-webhook", &["fair-queue", "port-webhook"]),
     (
         "adapter-http",
         &[
             "domain",
             "api",
             "audit",
+            "fair-queue",
             "sealing",
             "service",
             "port-system",
@@ -91,6 +93,7 @@ const PURE: &[(&str, &[&str])] = &[
     ),
     ("api", &["serde", "serde_json", "time", "uuid"]),
     ("audit", &["kopeck-domain", "sha2", "time"]),
+    ("fair-queue", &["tokio"]),
     (
         "sealing",
         &[

@@ -78,6 +78,7 @@ mod lists;
 mod lost_cards;
 mod memory;
 mod memory_pipelining;
+mod memory_of_values;
 mod names;
 mod openapi;
 mod operations;

@@ -1,12 +1,14 @@
 use kopeck_domain::ids::CardId;
 use kopeck_domain::person::{CustomId, Phone};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::field_types::{id, integer, text};
 use super::*;
 
 fn call(body: Value) -> RequestInput {
-    RequestInput { body: body.as_object().cloned().unwrap_or_default(), ..RequestInput::default() }
+    let fields = body.as_object().cloned().unwrap_or_default();
+    let body = fields.into_iter().map(|(name, value)| (name, value.into())).collect();
+    RequestInput { body, ..RequestInput::default() }
 }
 
 fn reading(params: &[(&str, Param)]) -> RequestInput {
@@ -102,12 +104,12 @@ fn pages_come_from_query_and_body() {
     };
     assert_eq!(page(&reading(&[])), Ok((1, 15)));
     assert_eq!(
-        page(&reading(&[("page", text_param("2")), ("per_page", Param::Json(json!(500)))])),
+        page(&reading(&[("page", text_param("2")), ("per_page", Param::Json(json!(500).into()))])),
         Ok((2, 500))
     );
     assert_eq!(page(&reading(&[("perPage", text_param("3"))])), Ok((1, 3)));
     assert_eq!(
-        page(&reading(&[("perPage", text_param("3")), ("per_page", Param::Json(json!(9)))])),
+        page(&reading(&[("perPage", text_param("3")), ("per_page", Param::Json(json!(9).into()))])),
         Ok((1, 3)),
         "the query wins"
     );
@@ -119,7 +121,7 @@ fn pages_come_from_query_and_body() {
         page(&reading(&[("page", text_param("0")), ("perPage", text_param("501"))])),
         Err("page perPage".to_owned())
     );
-    assert_eq!(page(&reading(&[("page", Param::Json(json!("2")))])), Err("page".to_owned()));
+    assert_eq!(page(&reading(&[("page", Param::Json(json!("2").into()))])), Err("page".to_owned()));
     assert_eq!(page(&reading(&[("page", text_param("1000000000"))])), Ok((1_000_000_000, 15)));
     assert_eq!(page(&reading(&[("page", text_param("1000000001"))])), Err("page".to_owned()));
 }

@@ -23,9 +23,9 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(Page, EntryFilter)> {
     Some((page?, EntryFilter { from, before, kind: entry_type.map(EntryType::kind) }))
 }
 
-async fn list(ctx: HandlerContext) -> HandlerResult {
+async fn list(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
-    let (page, filter) = ctx.input.values(|r| read(r, zone))?;
+    let (page, filter) = ctx.values(|r| read(r, zone))?;
     let found = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
             let found = entries::list(unit, partner, filter, *page)?;

@@ -17,8 +17,8 @@ fn read(r: &mut Reader<'_>) -> Option<(Page, Option<CardType>)> {
     Some((page?, kind))
 }
 
-async fn available(ctx: HandlerContext) -> HandlerResult {
-    let (page, kind) = ctx.input.values(read)?;
+async fn available(mut ctx: HandlerContext) -> HandlerResult {
+    let (page, kind) = ctx.values(read)?;
     let listed = ctx
         .read(Ok(page), move |unit, env, partner, page| cards::available(unit, env, partner, kind, *page))
         .await?;

@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_BALANCE
     .responds::<api::CardBalance>(200)
     .refuses(NO_CARD);
 
-async fn balance(ctx: HandlerContext) -> HandlerResult {
-    let record = read_card(&ctx).await?;
+async fn balance(mut ctx: HandlerContext) -> HandlerResult {
+    let record = read_card(&mut ctx).await?;
     ctx.respond(&body(&record, ctx.zone()))
 }
 

@@ -24,9 +24,9 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Question)> {
     Some((card?, Question { amount: amount?, at, mcc }))
 }
 
-async fn can_pay(ctx: HandlerContext) -> HandlerResult {
+async fn can_pay(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
-    let (card, question) = ctx.input.values(|r| read(r, zone))?;
+    let (card, question) = ctx.values(|r| read(r, zone))?;
     let prepared = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         payments::prepare(&*parts.store, &*parts.bank, &parts.env, partner, card)

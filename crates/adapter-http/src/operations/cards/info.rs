@@ -12,8 +12,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_INFO, h
     .responds::<api::Data<api::Card>>(200)
     .refuses(NO_CARD);
 
-async fn info(ctx: HandlerContext) -> HandlerResult {
-    let record = read_card(&ctx).await?;
+async fn info(mut ctx: HandlerContext) -> HandlerResult {
+    let record = read_card(&mut ctx).await?;
     ctx.respond(&api::Data { data: body(&record, ctx.zone()) })
 }
 

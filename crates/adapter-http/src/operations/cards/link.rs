@@ -35,8 +35,8 @@ fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
     Some((employee?, number?, status?))
 }
 
-async fn link(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn link(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     let mutation = ctx.begin_mutation().await?;
     if let Some(answer) = mutation.replay().await? {
         return Ok(answer);

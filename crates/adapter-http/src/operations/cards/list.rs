@@ -31,8 +31,8 @@ fn read(r: &mut Reader<'_>) -> Option<(Page, CardFilter)> {
     Some((page?, filter))
 }
 
-async fn list(ctx: HandlerContext) -> HandlerResult {
-    let (page, filter) = ctx.input.values(read)?;
+async fn list(mut ctx: HandlerContext) -> HandlerResult {
+    let (page, filter) = ctx.values(read)?;
     let listed = ctx
         .read(Ok(filter), move |unit, _env, partner, filter| cards::list(unit, partner, filter, page))
         .await?;

@@ -30,8 +30,8 @@ fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, CardStatus)> {
     Some((employee?, card?, status?))
 }
 
-async fn switch(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn switch(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     let mutation = ctx.begin_mutation().await?;
     if let Some(answer) = mutation.replay().await? {
         return Ok(answer);

@@ -34,9 +34,9 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Page, TransactionFilt
     Some((card?, page?, filter))
 }
 
-async fn transactions(ctx: HandlerContext) -> HandlerResult {
+async fn transactions(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
-    let (card, page, filter) = ctx.input.values(|r| read(r, zone))?;
+    let (card, page, filter) = ctx.values(|r| read(r, zone))?;
     let synced = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         transactions::sync(&*parts.store, &*parts.bank, &parts.env, partner, card)

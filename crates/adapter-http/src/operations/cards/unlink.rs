@@ -17,8 +17,8 @@ fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId)> {
     Some((employee?, card?))
 }
 
-async fn unlink(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn unlink(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     let mutation = ctx.begin_mutation().await?;
     if let Some(answer) = mutation.replay().await? {
         return Ok(answer);

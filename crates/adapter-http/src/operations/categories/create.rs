@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_CRE
     .responds::<api::Category>(201)
     .refuses(&[Code::CategoryExists]);
 
-async fn create(ctx: HandlerContext) -> HandlerResult {
-    let name = ctx.input.values(read_name);
+async fn create(mut ctx: HandlerContext) -> HandlerResult {
+    let name = ctx.values(read_name);
     ctx.mutate(name, |unit, env, partner, name| {
         categories::create(unit, env, partner, name.clone()).map(|category| body(&category))
     })

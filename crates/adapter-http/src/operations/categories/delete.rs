@@ -10,8 +10,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_DEL
     .responds::<api::Category>(200)
     .refuses(&[Code::CategoryNotFound, Code::CategoryInUse]);
 
-async fn delete(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn delete(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     ctx.mutate(id, |unit, _env, partner, id| {
         categories::delete(unit, partner, *id).map(|category| body(&category))
     })

@@ -14,8 +14,8 @@ fn read(r: &mut Reader<'_>) -> Option<Page> {
     r.page()
 }
 
-async fn list(ctx: HandlerContext) -> HandlerResult {
-    let page = ctx.input.values(read)?;
+async fn list(mut ctx: HandlerContext) -> HandlerResult {
+    let page = ctx.values(read)?;
     let listed =
         ctx.read(Ok(page), |unit, _env, partner, page| categories::list(unit, partner, *page)).await?;
     ctx.respond_page(&listed, page, body)

@@ -19,8 +19,8 @@ fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
     Some((id?, name?))
 }
 
-async fn rename(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn rename(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     ctx.mutate(values, |unit, _env, partner, (id, name)| {
         categories::rename(unit, partner, *id, name.clone()).map(|category| body(&category))
     })

@@ -12,8 +12,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_CANC
     .responds::<ClosingStateDto>(200)
     .refuses(NOT_CANCELLABLE);
 
-async fn cancel(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn cancel(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     ctx.mutate(id, |unit, env, partner, id| {
         card_batches::cancel::<Closings>(unit, env, partner, *id).map(ClosingStateDto::from)
     })

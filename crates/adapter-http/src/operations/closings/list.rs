@@ -14,9 +14,9 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_LIST
     .reads(reads!(read_list, ANY_ZONE))
     .responds::<api::Page<api::Closing>>(200);
 
-async fn list(ctx: HandlerContext) -> HandlerResult {
+async fn list(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
-    let (page, filter) = ctx.input.values(|r| read_list(r, zone))?;
+    let (page, filter) = ctx.values(|r| read_list(r, zone))?;
     let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
             card_batches::list::<Closings>(unit, partner, &filter, *page)

@@ -11,7 +11,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_STAT
     .responds::<ClosingStateDto>(200)
     .refuses(&[Code::RequestNotFound]);
 
-async fn status(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn status(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     card_batches::status::<Closings, ClosingStateDto>(ctx, id).await
 }

@@ -12,9 +12,9 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD
     // A repeat after the employee was erased.
     .refuses(NO_EMPLOYEE);
 
-async fn add(ctx: HandlerContext) -> HandlerResult {
+async fn add(mut ctx: HandlerContext) -> HandlerResult {
     // The use case adds what only the store knows to these faults, so that all of them are reported at once.
-    let read = ctx.input.gather(read_new);
+    let read = ctx.gather(read_new);
     ctx.mutate(Ok(read), |unit, env, partner, ((custom_id, fields), faults)| {
         employees::add(unit, env, partner, custom_id.clone(), fields.clone(), faults.clone())
             .map(|employee| body(&employee, env.settings.zone))

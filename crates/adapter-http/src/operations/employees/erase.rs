@@ -10,8 +10,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ERA
     .responds::<api::EmployeeErased>(200)
     .refuses(&[Code::EmployeeNotFound, Code::EmployeeHasCards]);
 
-async fn erase(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn erase(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     ctx.mutate(id, |unit, env, partner, id| {
         employees::erase(unit, env, partner, *id)
             .map(|employee| api::EmployeeErased { id_employee: employee.uuid() })

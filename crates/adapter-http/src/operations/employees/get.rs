@@ -13,8 +13,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_GET
     .responds::<api::Data<api::EmployeeWithCards>>(200)
     .refuses(NO_EMPLOYEE);
 
-async fn get(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn get(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     let found = ctx.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
     ctx.respond(&api::Data { data: with_cards(&found, ctx.zone()) })
 }

@@ -36,8 +36,8 @@ fn read(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
     Some((page?, filter))
 }
 
-async fn list(ctx: HandlerContext) -> HandlerResult {
-    let (page, filter) = ctx.input.values(read)?;
+async fn list(mut ctx: HandlerContext) -> HandlerResult {
+    let (page, filter) = ctx.values(read)?;
     let listed = ctx
         .read(Ok(filter), move |unit, _env, partner, filter| employees::list(unit, partner, filter, page))
         .await?;

@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_UPD
     .holds_person()
     .refuses(NO_EMPLOYEE);
 
-async fn update(ctx: HandlerContext) -> HandlerResult {
-    let ((id, update), faults) = ctx.input.gather(read_update);
+async fn update(mut ctx: HandlerContext) -> HandlerResult {
+    let ((id, update), faults) = ctx.gather(read_update);
     // Without an identifier the store cannot be queried.
     let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
     ctx.mutate(values, |unit, env, partner, (id, update, faults)| {

@@ -19,8 +19,8 @@ fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.body().required(ID, id::<LimitChangeId>())
 }
 
-async fn cancel(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read);
+async fn cancel(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read);
     ctx.mutate(id, |unit, env, partner, id| {
         card_batches::cancel::<LimitChanges>(unit, env, partner, *id).map(LimitChangeStateDto::from)
     })

@@ -17,8 +17,8 @@ fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.id(ID)
 }
 
-async fn result(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read);
+async fn result(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read);
     card_batches::result(ctx, id, |item, out| serde_json::to_writer(out, &body(item))).await
 }
 

@@ -18,8 +18,8 @@ fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.needed(ID, id::<LimitChangeId>())
 }
 
-async fn status(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read);
+async fn status(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read);
     let request =
         ctx.read(id, |unit, _env, partner, id| card_batches::get::<LimitChanges>(unit, partner, *id)).await?;
     ctx.respond(&LimitChangeStateDto::from(request))

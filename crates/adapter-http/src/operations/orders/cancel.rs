@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_CANCEL
     .responds::<OrderStateDto>(200)
     .refuses(&[Code::OrderNotFound, Code::OrderNotCancellable]);
 
-async fn cancel(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_order);
+async fn cancel(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_order);
     ctx.mutate(id, |unit, env, partner, id| {
         let order = orders::cancel(unit, env, partner, *id);
         order

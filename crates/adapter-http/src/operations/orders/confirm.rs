@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_CONFIR
     .responds::<OrderStateDto>(200)
     .refuses(&[Code::OrderNotFound, Code::OrderNotConfirmable]);
 
-async fn confirm(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_order);
+async fn confirm(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_order);
     ctx.mutate(id, |unit, env, partner, id| {
         let order = orders::confirm(unit, env, partner, *id);
         order

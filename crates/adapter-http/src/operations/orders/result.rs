@@ -19,8 +19,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_RESULT
     .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
     .discloses();
 
-async fn result(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn result(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     let result = ctx.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
     let OrderResult { order, items } = &result;
     let id = order.id;

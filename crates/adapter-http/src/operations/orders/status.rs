@@ -10,8 +10,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_STATUS
     .responds::<OrderStateDto>(200)
     .refuses(&[Code::OrderNotFound]);
 
-async fn status(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn status(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     let order = ctx.read(id, |unit, _env, partner, id| orders::status(unit, partner, *id)).await?;
     ctx.respond(&OrderStateDto::from(order))
 }

@@ -18,13 +18,13 @@ pub(super) static BY_PATH: Operation =
         .responds::<api::Data<Vec<api::ReplenishmentResult>>>(200)
         .refuses(NO_RESULT);
 
-async fn by_query(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_parameter);
+async fn by_query(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_parameter);
     card_batches::result(ctx, id, |item, out| serde_json::to_writer(out, &body(item))).await
 }
 
-async fn by_path(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn by_path(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     card_batches::result(ctx, id, |item, out| serde_json::to_writer(out, &body(item))).await
 }
 

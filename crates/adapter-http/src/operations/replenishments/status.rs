@@ -19,13 +19,13 @@ pub(super) static BY_PATH: Operation =
         .responds::<ReplenishmentStateDto>(200)
         .refuses(&[Code::RequestNotFound]);
 
-async fn by_query(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_parameter);
+async fn by_query(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_parameter);
     status(ctx, id).await
 }
 
-async fn by_path(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn by_path(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     status(ctx, id).await
 }
 

@@ -41,7 +41,7 @@ fn latency(milliseconds: i64) -> Result<Duration, Invalid> {
         .ok_or_else(|| Invalid::new(format!("must be an integer from 0 to {LONGEST_LATENCY_MS}")))
 }
 
-async fn bank(ctx: HandlerContext) -> HandlerResult {
-    let faults = ctx.input.values(read);
+async fn bank(mut ctx: HandlerContext) -> HandlerResult {
+    let faults = ctx.values(read);
     on_service(ctx, faults, |sandbox, faults, _| sandbox.bank.inject_faults(faults)).await
 }

@@ -29,7 +29,7 @@ fn seconds(seconds: i64) -> Result<Duration, Invalid> {
         .ok_or_else(|| Invalid::new(format!("must be an integer from 1 to {FARTHEST_SECONDS}")))
 }
 
-async fn advance_clock(ctx: HandlerContext) -> HandlerResult {
-    let by = ctx.input.values(read);
+async fn advance_clock(mut ctx: HandlerContext) -> HandlerResult {
+    let by = ctx.values(read);
     on_service(ctx, by, |sandbox, by, key| sandbox.clock.advance(by, key).map(drop)).await
 }

@@ -16,8 +16,8 @@ fn read(r: &mut Reader<'_>) -> Option<Kopecks> {
     r.body().required("amount", amount().about("Kopecks."))
 }
 
-async fn deposit(ctx: HandlerContext) -> HandlerResult {
-    let amount = ctx.input.values(read);
+async fn deposit(mut ctx: HandlerContext) -> HandlerResult {
+    let amount = ctx.values(read);
     ctx.mutate(amount, |unit, env, partner, amount| {
         partners::deposit(unit, env, partner, *amount, &DepositOrigin::Sandbox)?;
         let sheet = kopeck_service::balance::get(unit, partner)?;

@@ -23,8 +23,8 @@ fn read(r: &mut Reader<'_>) -> Option<NewWebhook> {
     Some(NewWebhook { url: url?, types, description, sealed })
 }
 
-async fn create(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn create(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     let has_room = |unit: &mut dyn UnitOfWork, partner, _: &NewWebhook| webhooks::check_room(unit, partner);
     change_url(
         ctx,

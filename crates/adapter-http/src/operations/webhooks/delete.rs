@@ -10,8 +10,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_DELE
     .responds::<api::Webhook>(200)
     .refuses(NO_WEBHOOK);
 
-async fn delete(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn delete(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     ctx.mutate(id, |unit, _env, partner, id| webhooks::delete(unit, partner, *id).map(|view| body(&view)))
         .await
 }

@@ -21,8 +21,8 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Option<DeliveryStatus>, Page)>
     Some((id?, status, r.page()?))
 }
 
-async fn deliveries(ctx: HandlerContext) -> HandlerResult {
-    let (id, status, page) = ctx.input.values(read)?;
+async fn deliveries(mut ctx: HandlerContext) -> HandlerResult {
+    let (id, status, page) = ctx.values(read)?;
     let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
             webhooks::deliveries(unit, partner, id, status, *page)

@@ -10,8 +10,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_GET,
     .responds::<api::Webhook>(200)
     .refuses(NO_WEBHOOK);
 
-async fn get(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn get(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     let view = ctx.read(id, |unit, _env, partner, id| webhooks::get(unit, partner, *id)).await?;
     ctx.respond(&body(&view))
 }

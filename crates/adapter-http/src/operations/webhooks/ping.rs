@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_PING
     .responds::<api::WebhookPinged>(202)
     .refuses(&[Code::WebhookNotFound, Code::WebhookDisabled, Code::RequestNotProcessed]);
 
-async fn ping(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn ping(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     ctx.mutate(id, |unit, env, partner, id| {
         webhooks::ping(unit, env, partner, *id).map(|event| api::WebhookPinged { event_id: event.uuid() })
     })

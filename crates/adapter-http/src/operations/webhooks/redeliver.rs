@@ -40,8 +40,8 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
     Some((webhook?, which))
 }
 
-async fn redeliver(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn redeliver(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     let mutation = ctx.begin_mutation().await?;
     if let Some(recorded) = mutation.replay().await? {
         return Ok(recorded);

@@ -12,8 +12,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_ROTA
     .refuses(NO_WEBHOOK)
     .discloses();
 
-async fn rotate(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn rotate(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     ctx.mutate(id, |unit, env, partner, id| {
         webhooks::rotate_secret(unit, env, partner, *id)
             .map(|bytes| api::WebhookSecretRotated { secret: secret(&bytes) })

@@ -30,8 +30,8 @@ fn read(r: &mut Reader<'_>) -> Option<(WebhookId, WebhookChange)> {
     Some((id?, WebhookChange { url, types, description, enabled, sealed }))
 }
 
-async fn update(ctx: HandlerContext) -> HandlerResult {
-    let values = ctx.input.values(read);
+async fn update(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values(read);
     let exists = |unit: &mut dyn UnitOfWork, partner, (id, _): &(WebhookId, WebhookChange)| {
         webhooks::get(unit, partner, *id).map(drop)
     };

@@ -11,8 +11,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_R
     .responds::<api::Data<Vec<api::WithdrawalResult>>>(200)
     .refuses(NO_RESULT);
 
-async fn result(ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.input.values(read_id);
+async fn result(mut ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.values(read_id);
     card_batches::result(ctx, id, |item, out| serde_json::to_writer(out, &body(item))).await
 }
 

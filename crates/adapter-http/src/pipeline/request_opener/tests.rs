@@ -1,6 +1,6 @@
 use actix_web::test::TestRequest;
 use kopeck_sealing::{RequestContext, SealingKey, seal_request};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::error::SEAL_REFUSED;
@@ -68,11 +68,17 @@ impl TestRequestParts {
             operation,
             metrics: &crate::metrics::NoopMetrics,
         };
-        open(RawRequest { operation, head: &head, body: self.body.as_bytes() }, context, self.policy)
+        let body = Bytes::from(self.body.clone());
+        open(RawRequest { operation, head: &head, body: &body }, context, self.policy)
     }
 
     fn input(&self) -> RequestInput {
         self.open().input.unwrap_or_else(|faults| panic!("{faults:?}"))
+    }
+
+    /// A field of the input.
+    fn field(&self, name: &str) -> Option<Value> {
+        self.input().field(name).map(|value| serde_json::from_str(value.as_str()).unwrap())
     }
 
     /// The faulty fields with their details.
@@ -174,13 +180,13 @@ fn the_query_wins_over_the_body_unless_one_is_sealed() {
     sent.body = r#"{"page":3,"per_page":5,"q":null}"#.to_owned();
     let params = sent.input().params;
     assert_eq!(params.get("page"), Some(&text("2")));
-    assert_eq!(params.get("per_page"), Some(&Param::Json(json!(5))));
+    assert_eq!(params.get("per_page"), Some(&Param::Json(json!(5).into())));
     assert_eq!(params.get("q"), None);
 
     sent.body = format!(r#"{{"sealed":"{}"}}"#, sent.seal(Slot::Body, r#"{"page":3}"#));
     assert_eq!(sent.faulty_fields(), "page");
     sent.query.clear();
-    assert_eq!(sent.input().params.get("page"), Some(&Param::Json(json!(3))));
+    assert_eq!(sent.input().params.get("page"), Some(&Param::Json(json!(3).into())));
 }
 
 #[test]
@@ -191,7 +197,7 @@ fn a_body_opens_as_a_whole_under_either_type() {
     sent.body = json!({ "sealed": sealed }).to_string();
     for sealed_type in [true, false] {
         sent.sealed_type = sealed_type;
-        assert_eq!(sent.input().body.get("nameCategory"), Some(&json!("Офис")));
+        assert_eq!(sent.field("nameCategory"), Some(json!("Офис")));
     }
     let bodies = [
         json!({"sealed": sealed, "nameCategory": "x"}),
@@ -223,9 +229,9 @@ fn sealed_fields_are_bound_to_plaintext_fields() {
     clear.add(Slot::Field("note"), "[1, 2]");
     let status = sent.seal_with(&key(1), Slot::Field("statusCard"), &clear, "MAIN");
     sent.body = format!(r#"{{"statusCard":"{status}", "idCard":"{CARD}", "note": [1, 2]}}"#);
-    let body = sent.input().body;
-    assert_eq!(body.get("statusCard"), Some(&json!("MAIN")));
-    assert_eq!(body.get("idCard"), Some(&json!(CARD)));
+    assert_eq!(sent.field("statusCard"), Some(json!("MAIN")));
+    assert_eq!(sent.field("idCard"), Some(json!(CARD)));
+    assert_eq!(sent.field("note"), None, "the operation does not name it");
 
     sent.body = format!(r#"{{"statusCard":"{status}", "idCard":"{OTHER}", "note": [1, 2]}}"#);
     assert_eq!(sent.faulty_fields(), "statusCard");
@@ -236,9 +242,9 @@ fn a_sealed_list_is_a_list() {
     let mut sent = TestRequestParts::to("replenishment.create", "/v1/replenishment");
     let cards = json!([{"idCard": CARD, "amountReplenishment": 1}]);
     sent.body = json!({"cards": sent.seal(Slot::Field("cards"), &cards.to_string())}).to_string();
-    assert_eq!(sent.input().body.get("cards"), Some(&cards));
+    assert_eq!(sent.field("cards"), Some(cards));
     sent.body = json!({"cards": sent.seal(Slot::Field("cards"), "no json")}).to_string();
-    assert_eq!(sent.input().body.get("cards"), Some(&json!("no json")));
+    assert_eq!(sent.field("cards"), Some(json!("no json")));
     let again = sent.seal(Slot::Field("cards"), "[]");
     sent.body = json!({"cards": sent.seal(Slot::Field("cards"), &again)}).to_string();
     assert_eq!(sent.faults(), [("cards".to_owned(), SEALED_TWICE.to_owned())]);
@@ -337,4 +343,26 @@ fn a_mutation_without_a_body_needs_a_sealed_identifier_or_a_sealed_empty_body() 
     sent.ids[0].1 = OTHER.to_owned();
     sent.policy = SealingPolicy::Optional;
     assert!(sent.open().input.is_ok());
+}
+
+#[test]
+fn plaintext_names_that_the_operation_does_not_have_are_listed() {
+    let told = |sent: &TestRequestParts| sent.open().ignored.header();
+    let mut sent = TestRequestParts::to("employee.list", "/v1/employees");
+    assert_eq!(told(&sent), None);
+    sent.query = "statuss=WORK&page=1&q=x".to_owned();
+    sent.body = json!({"perPagee": 5, "status": "WORK"}).to_string();
+    assert_eq!(told(&sent).as_deref(), Some("perPagee, query:statuss"));
+    // A value that does not open, or is faulty, changes nothing.
+    sent.query = "page=s1.x&statuss=s1.y".to_owned();
+    assert_eq!(told(&sent).as_deref(), Some("perPagee, query:statuss"));
+    // Names that came sealed stay sealed.
+    sent.query = format!("sealed={}", sent.seal(Slot::Query, r#"{"statuss":"WORK"}"#));
+    sent.body = json!({"sealed": sent.seal(Slot::Body, r#"{"perPagee":5}"#)}).to_string();
+    assert_eq!(told(&sent), None);
+    // What changes something has no parameters.
+    let mut sent = TestRequestParts::to("category.create", "/v1/category");
+    sent.query = "nameCategory=A".to_owned();
+    sent.body = json!({"nameCategory": "A", "namecategory": "B"}).to_string();
+    assert_eq!(told(&sent).as_deref(), Some("namecategory, query:nameCategory"));
 }
