@@ -397,6 +397,7 @@ fn is_meant(step: &str) -> bool {
         |index: &str| step == format!("SCAN webhook_deliveries USING {index} webhook_deliveries_pending");
     step.starts_with("SCAN wanted VIRTUAL TABLE")
         || step.starts_with("SCAN json_each VIRTUAL TABLE")
+        || step.starts_with("SCAN pragma_data_version VIRTUAL TABLE")
         || step == "SCAN CONSTANT ROW"
         || step == "SCAN webhooks"
         || step == "SCAN sums"
