@@ -11,7 +11,7 @@ use std::time::Instant;
 use kopeck_port_store::{Access, StoreError};
 
 use crate::availability::{Availability, Part};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, ConnectionWatch};
 use crate::error::OpenError;
 use crate::files::{DiskSpace, Files};
 use crate::history::History;
@@ -183,17 +183,6 @@ impl Condition {
         Ok(())
     }
 
-    /// A connection was opened, or could not be.
-    pub(crate) fn connected<T>(&self, access: Access, outcome: &Result<T, OpenError>) {
-        match outcome {
-            Ok(_) => self.availability.back(Part::Connections),
-            Err(error) if error.is_malformed() => self.failed(access, Outage::Malformed),
-            // The files have told.
-            Err(_) if self.refusal(Access::Read).is_some() => {}
-            Err(error) => self.availability.lost(Part::Connections, &error.to_string()),
-        }
-    }
-
     /// Milliseconds since it was opened.
     fn now(&self) -> u64 {
         u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
@@ -260,6 +249,26 @@ impl Condition {
             Some(Outage::FileGone | Outage::Malformed | Outage::Rewound) => {}
             Some(outage) => self.availability.lost(Part::Changes, outage.reason()),
             None => self.availability.back(Part::Changes),
+        }
+    }
+}
+
+impl ConnectionWatch for Condition {
+    fn look_at_files(&self, access: Access) -> Result<(), StoreError> {
+        Self::look_at_files(self, access)
+    }
+
+    fn check_history(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        Self::check_history(self, connection)
+    }
+
+    fn connected(&self, access: Access, error: Option<&OpenError>) {
+        match error {
+            None => self.availability.back(Part::Connections),
+            Some(error) if error.is_malformed() => self.failed(access, Outage::Malformed),
+            // The files have told.
+            Some(_) if self.refusal(Access::Read).is_some() => {}
+            Some(error) => self.availability.lost(Part::Connections, &error.to_string()),
         }
     }
 }

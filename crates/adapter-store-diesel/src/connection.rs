@@ -23,7 +23,6 @@ use kopeck_port_store::{Access, StoreError};
 use scheduled_thread_pool::ScheduledThreadPool;
 use time::OffsetDateTime;
 
-use crate::condition::Condition;
 use crate::error::{OpenError, StatementFailure};
 use crate::server_url::is_server;
 
@@ -159,12 +158,30 @@ impl Instrumentation for FailureRecorder {
     }
 }
 
+/// Looks at each connection that a pool opens.
+pub(crate) trait ConnectionWatch: Send + Sync {
+    /// Whether it leads to the files that the others have.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it does not.
+    fn look_at_files(&self, access: Access) -> Result<(), StoreError>;
+
+    /// Whether it leads to the database that the others have.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    fn check_history(&self, connection: &mut AnyConnection) -> Result<(), StoreError>;
+
+    /// It was opened, or could not be.
+    fn connected(&self, access: Access, error: Option<&OpenError>);
+}
+
 /// Opens connections of one access, with their settings: pragmas on SQLite, `SET` on PostgreSQL.
 #[derive(Clone)]
 pub(crate) struct Manager {
     url: String,
     access: Access,
-    condition: Arc<Condition>,
+    watch: Arc<dyn ConnectionWatch>,
     /// Attempts to connect that have failed.
     failed: Arc<AtomicU64>,
 }
@@ -174,9 +191,9 @@ impl Manager {
     /// no other one is used.
     fn open(&self) -> Result<AnyConnection, OpenError> {
         let connection = AnyConnection::open_existing(&self.url, self.access);
-        self.condition.look_at_files(self.access).map_err(OpenError::connect)?;
+        self.watch.look_at_files(self.access).map_err(OpenError::connect)?;
         let mut connection = connection?;
-        self.condition.check_history(&mut connection).map_err(OpenError::connect)?;
+        self.watch.check_history(&mut connection).map_err(OpenError::connect)?;
         Ok(connection)
     }
 }
@@ -187,7 +204,7 @@ impl ManageConnection for Manager {
 
     fn connect(&self) -> Result<Session, OpenError> {
         let opened = self.open();
-        self.condition.connected(self.access, &opened);
+        self.watch.connected(self.access, opened.as_ref().err());
         let mut connection = opened.inspect_err(|_| {
             self.failed.fetch_add(1, Ordering::Relaxed);
         })?;
@@ -237,9 +254,13 @@ pub(crate) struct ConnectionPool {
 
 impl ConnectionPool {
     /// A pool without connections yet.
-    pub(crate) fn new(url: &str, access: Access, condition: &Arc<Condition>, settings: PoolSettings) -> Self {
-        let condition = Arc::clone(condition);
-        let manager = Manager { url: url.to_owned(), access, condition, failed: Arc::default() };
+    pub(crate) fn new(
+        url: &str,
+        access: Access,
+        watch: Arc<dyn ConnectionWatch>,
+        settings: PoolSettings,
+    ) -> Self {
+        let manager = Manager { url: url.to_owned(), access, watch, failed: Arc::default() };
         let current = RwLock::new(pool(&manager, &settings));
         Self { manager, settings, current }
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use diesel::result::Error;
 use kopeck_port_store::{Access, ColumnCipher, StoreError};
 use kopeck_port_system::Clock;
 use scheduled_thread_pool::ScheduledThreadPool;
@@ -10,7 +9,7 @@ use scheduled_thread_pool::ScheduledThreadPool;
 use crate::condition::Condition;
 use crate::config::{AuditSettings, StoreConfig};
 use crate::connection::{
-    AnyConnection, ConnectionPool, PoolSettings, PoolState, PooledSession, Session, sqlite,
+    AnyConnection, ConnectionPool, ConnectionWatch, PoolSettings, PoolState, PooledSession, Session,
 };
 use crate::dialect;
 use crate::dialect::migrations::missing_migrations;
@@ -18,7 +17,6 @@ use crate::error::{OpenError, Stored};
 use crate::feed_signal::FeedSignal;
 use crate::files::Files;
 use crate::history::History;
-use crate::outage::{Outage, outage_of};
 
 /// What the transactions of a store share.
 pub(crate) struct Database {
@@ -52,7 +50,7 @@ impl Database {
         let threads = Arc::new(threads.build());
         let pool = |access, size| {
             let settings = PoolSettings { size, is_checked, threads: Arc::clone(&threads) };
-            ConnectionPool::new(url, access, &condition, settings)
+            ConnectionPool::new(url, access, Arc::clone(&condition) as Arc<dyn ConnectionWatch>, settings)
         };
         let database = Arc::new(Self {
             clock: Arc::clone(&config.clock),
@@ -115,7 +113,7 @@ impl Database {
     /// # Errors
     /// [`StoreError`] if it is not, or cannot be read.
     pub(crate) fn settle(&self, connection: &mut AnyConnection) -> Result<bool, StoreError> {
-        self.condition.settle_files(|| check_pages(&self.url))?;
+        self.condition.settle_files(|| dialect::check_pages(&self.url))?;
         if !self.condition.history.is_rewound() {
             return Ok(false);
         }
@@ -150,27 +148,5 @@ impl Database {
 
     pub(crate) fn connections(&self, access: Access) -> PoolState {
         self.pool(access).state()
-    }
-}
-
-/// Whether all pages of an embedded database can be read. A connection of its own has none of them in memory.
-///
-/// # Errors
-/// [`StoreError`] if that cannot be found out now.
-fn check_pages(url: &str) -> Result<bool, StoreError> {
-    let opened = AnyConnection::open_existing(url, Access::Read);
-    let checked = match opened {
-        Ok(AnyConnection::Sqlite(mut sqlite)) => sqlite::check_pages(&mut sqlite),
-        Ok(AnyConnection::Postgres(_)) => return Ok(true),
-        Err(error) if error.is_malformed() => return Ok(false),
-        Err(error) => return Err(StoreError::Unavailable(error.to_string())),
-    };
-    match checked {
-        Err(Error::DatabaseError(kind, info))
-            if matches!(outage_of(&kind, info.message()), Some(Outage::Malformed | Outage::Io)) =>
-        {
-            Ok(false)
-        }
-        checked => checked.stored(),
     }
 }

@@ -6,11 +6,13 @@ pub(crate) mod migrations;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use kopeck_port_store::{Access, Disposition};
+use diesel::result::Error;
+use kopeck_port_store::{Access, Disposition, StoreError};
 use kopeck_port_system::Clock;
 
 use crate::connection::{AnyConnection, postgres, sqlite};
-use crate::error::OpenError;
+use crate::error::{OpenError, Stored};
+use crate::outage::{Outage, outage_of};
 use crate::sql_types::{UtcTimestamp, sql};
 use crate::statements::{self, Bind, RawStatement, binds};
 
@@ -169,6 +171,28 @@ pub(crate) fn changes_of_others(connection: &mut AnyConnection) -> QueryResult<i
     match connection {
         AnyConnection::Sqlite(sqlite) => sqlite::data_version(sqlite),
         AnyConnection::Postgres(_) => Ok(0),
+    }
+}
+
+/// Whether all pages of an embedded database can be read. A connection of its own has none of them in memory.
+///
+/// # Errors
+/// [`StoreError`] if that cannot be found out now.
+pub(crate) fn check_pages(url: &str) -> Result<bool, StoreError> {
+    let opened = AnyConnection::open_existing(url, Access::Read);
+    let checked = match opened {
+        Ok(AnyConnection::Sqlite(mut sqlite)) => sqlite::check_pages(&mut sqlite),
+        Ok(AnyConnection::Postgres(_)) => return Ok(true),
+        Err(error) if error.is_malformed() => return Ok(false),
+        Err(error) => return Err(StoreError::Unavailable(error.to_string())),
+    };
+    match checked {
+        Err(Error::DatabaseError(kind, info))
+            if matches!(outage_of(&kind, info.message()), Some(Outage::Malformed | Outage::Io)) =>
+        {
+            Ok(false)
+        }
+        checked => checked.stored(),
     }
 }
 

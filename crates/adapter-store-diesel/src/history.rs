@@ -275,6 +275,8 @@ impl History {
 
 fn last_notice(connection: &mut AnyConnection) -> QueryResult<Option<Notice>> {
     history_notices::table
+        // Numbers begin at 1: by the key, not by the table.
+        .filter(history_notices::number.gt(0))
         .order(history_notices::number.desc())
         .select((history_notices::noted_at, history_notices::kind, history_notices::detail))
         .first(connection)

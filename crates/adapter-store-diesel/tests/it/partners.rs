@@ -8,11 +8,12 @@ use diesel::sql_types::{Integer, Text};
 use kopeck_adapter_store_diesel::migrate;
 
 /// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, and the audit log.
-const WITHOUT_PARTNER: [&str; 7] = [
+const WITHOUT_PARTNER: [&str; 8] = [
     "bank_feed",
     "audit_chains",
     "audit_entries",
     "audit_checkpoints",
+    "history_notices",
     "login_failures",
     "partners",
     "spent_nonces",

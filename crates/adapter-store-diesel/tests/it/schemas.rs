@@ -128,6 +128,7 @@ fn every_key_carries_the_partner() {
         "primary key audit_chains (chain)",
         "primary key audit_entries (chain, number)",
         "primary key audit_checkpoints (chain, kind)",
+        "primary key history_notices (number)",
     ];
     // In these the partner comes after what ascends with time.
     let ascending =
