@@ -67,7 +67,9 @@ impl<'a> InputValue<'a> {
     /// What is wrong with a value that is no string: some identifiers are numbers in responses and strings in requests.
     fn no_string(self) -> Invalid {
         match self {
-            Self::Json(value) if value.is_number() => Invalid::new("must be a string: give the number in quotes"),
+            Self::Json(value) if value.is_number() => {
+                Invalid::new("must be a string: give the number in quotes")
+            }
             _ => Invalid::new("must be a string"),
         }
     }
