@@ -1,6 +1,6 @@
 //! Look-ups of names, bounded for each partner and for all.
 //!
-//! A look-up holds a thread until the name server answers or the resolver gives up, whatever the time limit of whoever wants it.
+//! A look-up holds a thread until the name server answers or the resolver gives up, also beyond the time limit of its caller.
 //! A partner chooses its names and may run their servers. So each has a share of its own, and those that have one wait for a
 //! thread in turn: no partner has more than its share before another in the queue.
 
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_partner_with_slow_names_is_refused_beyond_its_share_and_delays_nobody() {
+    async fn a_partner_with_slow_names_is_refused_beyond_its_share_and_delays_no_other() {
         let (lookups, mut begun) = lookups(Beyond::Refused, LONG);
         let slow = [begin(&lookups, SLOW, "a").await, begin(&lookups, SLOW, "b").await];
         for _ in 0..40 {

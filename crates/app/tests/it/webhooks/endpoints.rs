@@ -1,4 +1,4 @@
-//! What an endpoint that fails costs, and what its partner is told.
+//! Endpoints that fail: their attempts, and the errors that a partner sees.
 
 use std::collections::BTreeSet;
 
