@@ -170,13 +170,16 @@ fn start_driver() -> Option<(Child, String)> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap_or_else(|error| panic!("{name}: {error}; see scripts/test-docs-page"));
-    let mut said = BufReader::new(driver.stdout.take()?).lines().map_while(Result::ok);
+    let mut said = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
     let port = said
         .find_map(|line| Some(line.split("successfully on port ").nth(1)?.trim_end_matches('.').to_owned()));
-    if port.is_none() {
-        driver.wait().unwrap();
+    match port {
+        Some(port) => Some((driver, port)),
+        None => {
+            driver.wait().unwrap();
+            None
+        }
     }
-    Some((driver, port?))
 }
 
 impl Drop for Browser {
