@@ -28,19 +28,8 @@ pub struct Browser {
 impl Browser {
     /// Starts the driver (`CHROMEDRIVER`, else `chromedriver`) on a free port, and a browser.
     pub async fn start() -> Self {
-        let name = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
-        let mut driver = Command::new(&name)
-            .args(["--port=0", "--log-level=WARNING"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap_or_else(|error| panic!("{name}: {error}; see scripts/test-docs-page"));
-        let said = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = said
-            .map_while(Result::ok)
-            .find_map(|line| {
-                Some(line.split("successfully on port ").nth(1)?.trim_end_matches('.').to_owned())
-            })
-            .expect("the driver says its port");
+        // It takes one free port for two kinds of addresses, and ends if another driver was faster with one of them.
+        let (driver, port) = (0..10).find_map(|_| start_driver()).expect("the driver says its port");
         let profile = tempfile::tempdir().unwrap();
         let base = format!("http://127.0.0.1:{port}/session");
         let mut browser = Self { http: plain_http(), session: base, driver, profile };
@@ -170,6 +159,26 @@ impl Browser {
         let mut answer: Value = answer.json().await.unwrap();
         assert!(status.is_success(), "{path} {body}: {answer}");
         answer["value"].take()
+    }
+}
+
+/// Starts the driver; answers its port, or nothing if it ended.
+fn start_driver() -> Option<(Child, String)> {
+    let name = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
+    let mut driver = Command::new(&name)
+        .args(["--port=0", "--log-level=WARNING"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{name}: {error}; see scripts/test-docs-page"));
+    let mut said = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let port = said
+        .find_map(|line| Some(line.split("successfully on port ").nth(1)?.trim_end_matches('.').to_owned()));
+    match port {
+        Some(port) => Some((driver, port)),
+        None => {
+            driver.wait().unwrap();
+            None
+        }
     }
 }
 
