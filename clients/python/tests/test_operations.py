@@ -237,7 +237,7 @@ class Operations(unittest.TestCase):
             "POST /sandbox/v1/card/ID/block {}",
             "POST /sandbox/v1/card/ID/unblock {}",
             "POST /sandbox/v1/card/ID/expire {}",
-            'POST /sandbox/v1/bank {"latencyMs":0,"errorRate":0.5,"loseAnswerRate":0,"duplicateRate":0,"down":false}',
+            'POST /sandbox/v1/bank {"latencyMs":0,"errorRate":0.5,"loseRequestRate":0,"loseAnswerRate":0,"duplicateRate":0,"silentFeed":false,"down":false}',
             'POST /sandbox/v1/clock/advance {"seconds":60}',
         )
 

@@ -23,6 +23,7 @@ impl FaultInjection {
     pub(crate) fn set(&self, faults: BankFaults) -> Result<(), SandboxError> {
         let rates = [
             (FaultRate::Error, faults.error_rate),
+            (FaultRate::LoseRequest, faults.lose_request_rate),
             (FaultRate::LoseAnswer, faults.lose_answer_rate),
             (FaultRate::Duplicate, faults.duplicate_rate),
         ];
@@ -67,8 +68,10 @@ mod tests {
         let all = BankFaults {
             latency: Duration::from_millis(5),
             error_rate: 0.0,
+            lose_request_rate: 0.25,
             lose_answer_rate: 0.5,
             duplicate_rate: 1.0,
+            silent_feed: true,
             down: true,
         };
         faults.set(all).unwrap();

@@ -32,6 +32,12 @@ pub(crate) fn add_transactions(
     Ok(())
 }
 
+/// Removes a transaction from the feed, as if the bank had not told of it.
+pub(crate) fn leave_out(connection: &mut SqliteConnection, transaction: i64) -> Result<(), SimulatorError> {
+    diesel::delete(feed::table.filter(feed::transaction_id.eq(transaction))).execute(connection)?;
+    Ok(())
+}
+
 /// A change of a card.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CardChange {

@@ -28,16 +28,22 @@ impl BankGateway for Simulator {
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
         let faults = self.faults.get();
+        let lost: Vec<bool> =
+            submissions.iter().map(|_| self.faults.occurs(faults.lose_request_rate)).collect();
         let arrives: Vec<bool> =
-            submissions.iter().map(|_| !faults.down && !self.faults.occurs(faults.error_rate)).collect();
+            lost.iter().map(|lost| !lost && !faults.down && !self.faults.occurs(faults.error_rate)).collect();
         let arrived: Vec<&Submission> =
             submissions.iter().zip(&arrives).filter(|(_, arrives)| **arrives).map(|(sent, _)| sent).collect();
         let mut answers = self.carry_out(&arrived, &faults).into_iter();
         let answers = arrives
             .into_iter()
-            .map(|arrives| {
+            .zip(lost)
+            .map(|(arrives, is_lost)| {
                 let answer = if arrives { answers.next() } else { None };
-                answer.unwrap_or_else(|| Err(no_answer(&faults)))
+                answer.unwrap_or_else(|| {
+                    let unknown = BankError::Unknown("the request was lost".to_owned());
+                    Err(if is_lost && !faults.down { unknown } else { no_answer(&faults) })
+                })
             })
             .collect();
         self.wait(&faults);

@@ -55,6 +55,7 @@ impl Simulator {
                 payment_id: None,
             };
             let transaction = post(connection, payment, purchase.key.as_ref(), now)?;
+            self.tell(connection, transaction)?;
             Ok(PurchaseOutcome::Approved(transaction))
         })
     }
@@ -110,8 +111,15 @@ impl Simulator {
                 instruction_id: None,
                 payment_id: Some(refund.payment),
             };
-            Ok(post(connection, given_back, refund.key.as_ref(), now)?)
+            let transaction = post(connection, given_back, refund.key.as_ref(), now)?;
+            self.tell(connection, transaction)?;
+            Ok(transaction)
         })
+    }
+
+    /// Leaves a transaction in the feed, unless the feed is silent.
+    fn tell(&self, connection: &mut SqliteConnection, transaction: i64) -> Result<(), SimulatorError> {
+        if self.faults.get().silent_feed { feed::leave_out(connection, transaction) } else { Ok(()) }
     }
 }
 

@@ -48,18 +48,19 @@ impl Bank {
     ) -> anyhow::Result<Self> {
         match &args.bank.bank_url {
             Some(url) => Self::across_the_network(url, &args.bank, sandbox, adapters, clock),
-            None => Self::within(sandbox, folder, adapters, clock, settings),
+            None => Self::within(args.bank.bank_repeat_safe, sandbox, folder, adapters, clock, settings),
         }
     }
 
     fn within(
+        repeat_is_safe: bool,
         sandbox: bool,
         folder: &DataFolder,
         adapters: &SystemAdapters,
         clock: Arc<ServiceClock>,
         settings: Settings,
     ) -> anyhow::Result<Self> {
-        let bank = simulator(folder, adapters, settings)?;
+        let bank = simulator(folder, adapters, settings, repeat_is_safe)?;
         if !sandbox {
             log::warn!(
                 "there is no bank: a simulator stands for it, so no card and no payment is real; set KOPECK_BANK_URL, or \
@@ -106,7 +107,7 @@ pub fn gateway(
         None => {
             // A new simulator would have no books.
             anyhow::ensure!(folder.bank_file().exists(), "there is no bank: set KOPECK_BANK_URL");
-            Ok(simulator(folder, adapters, settings)?)
+            Ok(simulator(folder, adapters, settings, args.bank_repeat_safe)?)
         }
     }
 }

@@ -274,7 +274,9 @@ pub fn simulator(
     folder: &DataFolder,
     adapters: &SystemAdapters,
     settings: Settings,
+    repeat_is_safe: bool,
 ) -> anyhow::Result<Arc<Simulator>> {
     let (clock, entropy) = (Arc::clone(&adapters.clock), Arc::clone(&adapters.entropy));
-    Ok(Arc::new(Simulator::open(&folder.bank_file(), clock, entropy, settings.zone)?))
+    let simulator = Simulator::open(&folder.bank_file(), clock, entropy, settings.zone)?;
+    Ok(Arc::new(simulator.with_repeat_is_safe(repeat_is_safe)))
 }

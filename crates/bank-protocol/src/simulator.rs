@@ -147,10 +147,14 @@ pub struct BehaviourDto {
     pub latency_ms: u64,
     /// The share of instructions and reads that fail without an effect.
     pub error_rate: f64,
+    /// The share of instructions without an effect and without a verdict.
+    pub lose_request_rate: f64,
     /// The share of instructions with an effect and no verdict.
     pub lose_answer_rate: f64,
     /// The share of repeated instructions with a second effect.
     pub duplicate_rate: f64,
+    /// Whether the bank leaves purchases and refunds out of its feed.
+    pub silent_feed: bool,
     /// Whether the bank responds to nothing.
     pub down: bool,
 }
@@ -235,20 +239,46 @@ impl From<PurchaseResponse> for PurchaseOutcome {
 
 impl From<BankFaults> for BehaviourDto {
     fn from(faults: BankFaults) -> Self {
-        let BankFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down } = faults;
+        let BankFaults {
+            latency,
+            error_rate,
+            lose_request_rate,
+            lose_answer_rate,
+            duplicate_rate,
+            silent_feed,
+            down,
+        } = faults;
         let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
-        Self { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down }
+        Self {
+            latency_ms,
+            error_rate,
+            lose_request_rate,
+            lose_answer_rate,
+            duplicate_rate,
+            silent_feed,
+            down,
+        }
     }
 }
 
 impl From<BehaviourDto> for BankFaults {
     fn from(dto: BehaviourDto) -> Self {
-        let BehaviourDto { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down } = dto;
+        let BehaviourDto {
+            latency_ms,
+            error_rate,
+            lose_request_rate,
+            lose_answer_rate,
+            duplicate_rate,
+            silent_feed,
+            down,
+        } = dto;
         Self {
             latency: Duration::from_millis(latency_ms),
             error_rate,
+            lose_request_rate,
             lose_answer_rate,
             duplicate_rate,
+            silent_feed,
             down,
         }
     }

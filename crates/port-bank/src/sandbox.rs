@@ -144,10 +144,15 @@ pub struct BankFaults {
     pub latency: Duration,
     /// The share of instructions and reads that fail without an effect.
     pub error_rate: f64,
+    /// The share of instructions that get lost on their way: no effect, and no response. A bank that cannot be asked again
+    /// leaves them to a person.
+    pub lose_request_rate: f64,
     /// The share of instructions with an effect and no response. Reads have no effect, so they get a response.
     pub lose_answer_rate: f64,
     /// The share of repeated instructions with a second effect.
     pub duplicate_rate: f64,
+    /// Whether the bank leaves purchases and refunds out of its feed, so that its registry has what the service lacks.
+    pub silent_feed: bool,
     /// Whether the bank responds to nothing.
     pub down: bool,
 }
@@ -157,6 +162,8 @@ pub struct BankFaults {
 pub enum FaultRate {
     /// `error_rate`.
     Error,
+    /// `lose_request_rate`.
+    LoseRequest,
     /// `lose_answer_rate`.
     LoseAnswer,
     /// `duplicate_rate`.
@@ -167,6 +174,7 @@ impl fmt::Display for FaultRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Error => "the rate of errors",
+            Self::LoseRequest => "the rate of lost requests",
             Self::LoseAnswer => "the rate of lost responses",
             Self::Duplicate => "the rate of duplicates",
         })

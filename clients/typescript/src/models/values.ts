@@ -393,10 +393,14 @@ export interface BankBehaviour {
   readonly latencyMs?: number;
   /** The share of calls that fail before they have any effect, 0 to 1. */
   readonly errorRate?: number;
+  /** The share of calls that get lost without an effect and without an answer, 0 to 1. */
+  readonly loseRequestRate?: number;
   /** The share of calls that are not answered after they had their effect, 0 to 1. */
   readonly loseAnswerRate?: number;
   /** The share of repeated calls that have their effect again, 0 to 1. */
   readonly duplicateRate?: number;
+  /** Whether it leaves purchases and refunds out of its feed. */
+  readonly silentFeed?: boolean;
   /** Whether it cannot be reached at all. */
   readonly down?: boolean;
 }

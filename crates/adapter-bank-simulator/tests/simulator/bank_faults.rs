@@ -13,6 +13,8 @@ const GOOD: BankFaults = BankFaults {
     error_rate: 0.0,
     lose_answer_rate: 0.0,
     duplicate_rate: 0.0,
+    lose_request_rate: 0.0,
+    silent_feed: false,
     down: false,
 };
 

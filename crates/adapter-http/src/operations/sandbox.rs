@@ -109,6 +109,7 @@ impl From<SandboxError> for ApiError {
             SandboxError::Rate(rate) => {
                 let field = match rate {
                     FaultRate::Error => "errorRate",
+                    FaultRate::LoseRequest => "loseRequestRate",
                     FaultRate::LoseAnswer => "loseAnswerRate",
                     FaultRate::Duplicate => "duplicateRate",
                 };

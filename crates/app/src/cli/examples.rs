@@ -52,7 +52,7 @@ Examples:
   kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001 --yes";
 pub(super) const PARTNER_RENAME: &str = "\
 Examples:
-  kopeck partner rename 0198c2a4-7d3e-7f00-8000-000000000001 'Bakery & Sons'";
+  kopeck partner rename 0198c2a4-7d3e-7f00-8000-000000000001 Bakery";
 pub(super) const PARTNER_CLOSE: &str = "\
 Examples:
   kopeck partner close 0198c2a4-7d3e-7f00-8000-000000000001 --reference wire-4713";

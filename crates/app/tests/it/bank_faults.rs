@@ -18,8 +18,15 @@ use crate::server::{SETTINGS, START, TestServer};
 /// The longest backoff before the bank is queried again.
 const PATIENCE: Duration = Duration::seconds(10);
 
-const HEALTHY: BankBehaviour =
-    BankBehaviour { latency_ms: 0, error_rate: 0.0, lose_answer_rate: 0.0, duplicate_rate: 0.0, down: false };
+const HEALTHY: BankBehaviour = BankBehaviour {
+    latency_ms: 0,
+    error_rate: 0.0,
+    lose_request_rate: 0.0,
+    lose_answer_rate: 0.0,
+    duplicate_rate: 0.0,
+    silent_feed: false,
+    down: false,
+};
 
 /// The requests made while the bank had faults.
 struct Requests {

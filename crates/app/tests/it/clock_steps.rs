@@ -18,8 +18,15 @@ const YEARS: Duration = Duration::days(1_100);
 /// The longest that work is put off.
 const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
-const HEALTHY: BankBehaviour =
-    BankBehaviour { latency_ms: 0, error_rate: 0.0, lose_answer_rate: 0.0, duplicate_rate: 0.0, down: false };
+const HEALTHY: BankBehaviour = BankBehaviour {
+    latency_ms: 0,
+    error_rate: 0.0,
+    lose_request_rate: 0.0,
+    lose_answer_rate: 0.0,
+    duplicate_rate: 0.0,
+    silent_feed: false,
+    down: false,
+};
 
 async fn order(client: &Client) -> Uuid {
     client.orders().virtual_cards(&[virtual_item(1, 5_000)]).await.unwrap().order_id

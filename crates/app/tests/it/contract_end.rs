@@ -27,7 +27,7 @@ fn until_done(installation: &Installation, arguments: &[&str]) -> (String, Strin
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_contract_ends_and_the_partner_is_deleted_without_a_trace() {
     let installation = Installation::new();
-    let partner = installation.create_partner(&["--deposit", "100000"]);
+    let partner = installation.create_partner(&["--deposit", "1000.00"]);
     let running = installation.serve(&[]);
     let client = running.client(&partner);
     client

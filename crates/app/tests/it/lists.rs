@@ -101,7 +101,8 @@ async fn every_list_has_the_same_paging() {
         for path in [path.clone(), format!("{path}/")] {
             let list = api.get(&path).await.ok(200);
             // The entries of the balance stand between two balances.
-            let named = keys(&list).into_iter().filter(|name| !["opening", "closing"].contains(name));
+            let is_end = |name: &&str| name.starts_with("opening") || name.starts_with("closing");
+            let named = keys(&list).into_iter().filter(|name| !is_end(name));
             assert!(named.eq(["data", "meta"]), "{path}");
             assert_eq!(keys(&list["meta"]), META, "{path}");
             assert_eq!(list["meta"]["per_page"], size, "{path}");

@@ -96,6 +96,7 @@ mod readme;
 mod reconcile;
 mod reconcile_command;
 mod references;
+mod rehearsals;
 mod replenishments;
 mod returns;
 mod roles;

@@ -311,7 +311,7 @@ fn a_start_on_a_full_disk_serves_reads() {
 #[test]
 fn a_purchase_on_a_full_disk_gets_503() {
     let installation = Installation::embedded();
-    let partner = installation.create_partner(&["--sealing", "optional", "--deposit", "100000000"]);
+    let partner = installation.create_partner(&["--sealing", "optional", "--deposit", "1000000.00"]);
     let server = installation
         .command(&[&["serve", "--listen", "127.0.0.1:0", "--processing-delay", "0s"], &TELLS[..]].concat());
     let running = installation.start_command(by_a_shell(&server, "trap '' XFSZ"));

@@ -41,7 +41,7 @@ fn a_stolen_password_can_be_replaced() {
         ("bakery-login-1\n", "beside the login"),
         ("aaaaaaaaaaaa\n", "most common"),
         ("жжжжжжжжжжжж\n", "must not repeat"),
-        ("            \n", "must not repeat"),
+        ("            \n", "begins or ends with a blank"),
         ("", "holds no password"),
     ] {
         let output = piped(&installation, &set, refused);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kopeck::compose::SystemAdapters;
-use kopeck_client::{CardStatus, Client, NewEmployee, Purchase, TopUp, Wait};
+use kopeck_client::{BankBehaviour, CardStatus, Client, NewEmployee, Purchase, TopUp, Wait};
 use kopeck_domain::calendar::{Zone, date_text};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -120,6 +120,34 @@ async fn the_command_exits_by_what_it_finds() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{wrong:?}");
     }
+    assert!(running.stop("TERM").1);
+}
+
+/// A bank that leaves a payment out of its feed, and tells the one after it: the next payment of that card ends the
+/// difference.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_difference_is_rehearsed_with_a_feed_that_leaves_a_payment_out() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
+    let running = serve(&installation, &[]);
+    let client = running.client(&partner);
+    let cards = two_cards(&client).await;
+    a_days_work(&client, &cards).await;
+    agree(&installation);
+    let pay = async |card: usize| {
+        assert!(client.sandbox().purchase(cards[card], &Purchase::new(100)).await.unwrap().approved);
+    };
+    let silent = BankBehaviour { silent_feed: true, ..BankBehaviour::default() };
+    client.sandbox().bank(&silent).await.unwrap();
+    pay(0).await;
+    client.sandbox().bank(&BankBehaviour::default()).await.unwrap();
+    pay(1).await;
+    let until = Instant::now() + PATIENCE;
+    while reconcile(&installation) != (Some(1), vec![("missing_here".to_owned(), None)]) {
+        assert!(Instant::now() < until, "{:?}", reconcile(&installation));
+    }
+    pay(0).await;
+    agree(&installation);
     assert!(running.stop("TERM").1);
 }
 

@@ -17,7 +17,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::calls::{Api, Plastic, start, text, top_ups, virtual_order};
-use crate::server::{SETTINGS, TestServer};
+use crate::server::TestServer;
 
 /// The fields by which the two kinds differ.
 #[derive(Clone, Copy)]
@@ -392,8 +392,10 @@ async fn a_stolen_card_is_closed_after_the_request_that_has_it() {
     let (server, api) = start(10_000).await;
     let cards = loaded(&server, &api, &[1_000]).await;
     let card = cards[0].id.as_str();
-    let (top_up, paused) =
-        (api.top_up(&[(card, 250)]).await, BankFaults { down: true, ..BankFaults::default() });
+    // The other request is at the bank, whose response is lost: the closing waits.
+    server.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() }).unwrap();
+    let top_up = api.top_up(&[(card, 250)]).await;
+    server.run_jobs();
     let id = CLOSING.create(&api, &[close(card, "STOLEN")]).await;
     assert_eq!(info(&api, card).await["bankStatus"], "BLOCKING");
     api.delete(&format!("/v1/closing/{id}")).await.refused(409, "request_not_cancellable");
@@ -401,9 +403,6 @@ async fn a_stolen_card_is_closed_after_the_request_that_has_it() {
     CLOSING.refuse(&api, &[close(card, "LOST")], &busy).await;
     WITHDRAWAL.refuse(&api, &[all_of(card)], &busy).await;
 
-    // The other request is at the bank, which does not answer: the closing waits.
-    server.bank.inject_faults(paused).unwrap();
-    server.clock.advance(SETTINGS.processing_delay);
     server.work_now();
     assert_eq!(
         (api.top_up_state(&top_up).await, CLOSING.state(&api, &id).await),

@@ -26,7 +26,7 @@ struct Partner {
 impl Partner {
     async fn start() -> Self {
         let installation = Installation::new();
-        let secrets = installation.create_partner(&["--deposit", "1"]);
+        let secrets = installation.create_partner(&["--deposit", "0.01"]);
         let running = installation.serve(SANDBOX);
         let receiver = Receiver::start();
         let types = Some(vec!["employee.created".into()]);

@@ -101,7 +101,7 @@ impl TestServer {
         let feed = Some(Arc::clone(&feed_waiters) as _);
         let parts = Parts { passwords, feed, store_kind: ground.store_kind, ..Parts::default() };
         let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
-        let bank = simulator(&ground.data, &adapters, SETTINGS).unwrap();
+        let bank = simulator(&ground.data, &adapters, SETTINGS, true).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
         let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
         let state = HttpState::new(HttpParts {

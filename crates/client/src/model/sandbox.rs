@@ -40,10 +40,14 @@ pub struct BankBehaviour {
     pub latency_ms: u64,
     /// The share of requests that fail without an effect, 0 to 1.
     pub error_rate: f64,
+    /// The share of requests that get lost without an effect and without a response, 0 to 1.
+    pub lose_request_rate: f64,
     /// The share of requests with an effect and no response, 0 to 1.
     pub lose_answer_rate: f64,
     /// The share of retries with a second effect, 0 to 1.
     pub duplicate_rate: f64,
+    /// Whether it leaves purchases and refunds out of its feed.
+    pub silent_feed: bool,
     /// Whether it cannot be reached at all.
     pub down: bool,
 }

@@ -381,7 +381,7 @@ async fn sandbox() {
             "POST /sandbox/v1/card/ID/block {}",
             "POST /sandbox/v1/card/ID/unblock {}",
             "POST /sandbox/v1/card/ID/expire {}",
-            r#"POST /sandbox/v1/bank {"latencyMs":0,"errorRate":0.5,"loseAnswerRate":0.0,"duplicateRate":0.0,"down":false}"#,
+            r#"POST /sandbox/v1/bank {"latencyMs":0,"errorRate":0.5,"loseRequestRate":0.0,"loseAnswerRate":0.0,"duplicateRate":0.0,"silentFeed":false,"down":false}"#,
             r#"POST /sandbox/v1/clock/advance {"seconds":60}"#,
         ]
     );

@@ -103,12 +103,18 @@ pub(crate) struct BankArgs {
     /// The share of requests that fail without an effect, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     error_rate: f64,
+    /// The share of requests that get lost without an effect and without a response, 0 to 1.
+    #[arg(long, default_value_t = 0.0)]
+    lose_request_rate: f64,
     /// The share of requests with an effect and no response, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     lose_answer_rate: f64,
     /// The share of retries with a second effect, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     duplicate_rate: f64,
+    /// It leaves purchases and refunds out of its feed.
+    #[arg(long)]
+    silent_feed: bool,
     /// It cannot be reached at all.
     #[arg(long)]
     down: bool,
@@ -172,8 +178,10 @@ impl BankArgs {
         BankBehaviour {
             latency_ms: self.latency_ms,
             error_rate: self.error_rate,
+            lose_request_rate: self.lose_request_rate,
             lose_answer_rate: self.lose_answer_rate,
             duplicate_rate: self.duplicate_rate,
+            silent_feed: self.silent_feed,
             down: self.down,
         }
     }

@@ -1,5 +1,5 @@
-//! The end of a partner's contract: its cards are closed, its money is paid out, and once nobody may ask for the records
-//! any more it is deleted. Each step can be repeated.
+//! The end of a partner's contract: its cards are closed, its money is paid out, and it is deleted once its records
+//! need not be kept any longer. Each step can be repeated.
 
 use std::fmt;
 

@@ -23,14 +23,25 @@ fn read(r: &mut Reader<'_>) -> Option<BankFaults> {
     let mut body = r.body();
     let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Delays each response by this time.");
     let latency = body.optional("latencyMs", latency).unwrap_or_default();
-    let [error_rate, lose_answer_rate, duplicate_rate] = [
+    let [error_rate, lose_request_rate, lose_answer_rate, duplicate_rate] = [
         ("errorRate", "Fails that share of instructions and queries, before any effect."),
+        ("loseRequestRate", "Loses that share of instructions before any effect, and sends no response."),
         ("loseAnswerRate", "Carries out that share of instructions and sends no response."),
         ("duplicateRate", "Carries out twice that share of the instructions that it gets twice."),
     ]
     .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
     let down = body.optional("down", boolean().about("Does not respond.")).unwrap_or_default();
-    Some(BankFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down })
+    let about = "Leaves purchases and refunds out of its feed.";
+    let silent_feed = body.optional("silentFeed", boolean().about(about)).unwrap_or_default();
+    Some(BankFaults {
+        latency,
+        error_rate,
+        lose_request_rate,
+        lose_answer_rate,
+        duplicate_rate,
+        silent_feed,
+        down,
+    })
 }
 
 fn latency(milliseconds: i64) -> Result<Duration, Invalid> {

@@ -122,7 +122,7 @@ fn too_many_look_ups_are_refused_with_a_time_to_wait() {
 fn an_unknown_type_is_named_with_the_nearest() {
     let server = TestServer::start();
     let (_, token) = bare::optional(&server);
-    let detail = "names the unknown type of event \"card.isued\"; the nearest is \"card.issued\"";
+    let detail = "\"card.isued\" is no type of event; the nearest is \"card.issued\"";
     let new = json!({"url": "https://example.com/", "types": ["ping", "card.isued"]});
     for call in [post("/v1/webhooks", &new), get("/v1/events?types=ping,card.isued")] {
         let refused = call.token(&token).send(&server).json();
