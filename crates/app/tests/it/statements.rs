@@ -396,12 +396,16 @@ async fn a_statement_adds_up_while_requests_are_open() {
         assert_eq!(number("balance"), number("hold") + number("available"), "{entry}");
     }
     assert_eq!(ends(&api.get("/v1/statement/2026-02").await.ok(200)), [[0, 0]; 3]);
+    server.bank.inject_faults(BankFaults::default()).unwrap();
+    server.clock.advance(Duration::MINUTE);
+    server.run_jobs();
+    api.expect_money(895_000, 0).await;
 }
 
 /// In files too: the columns of changes add up to what the last row says.
 #[tokio::test]
 async fn files_add_up_while_requests_are_open() {
-    let (_server, client) = start_client(1_000_000);
+    let (server, client) = start_client(1_000_000);
     client.orders().virtual_cards(&[VirtualItem::new(2, 5_000)]).await.unwrap();
     let csv = String::from_utf8(read_file(&client, "2026-03", FileFormat::Csv).await).unwrap();
     let csv: Vec<Vec<String>> =
@@ -422,4 +426,5 @@ async fn files_add_up_while_requests_are_open() {
         row("02.03.2026")[1..10],
         ["0", "1000000", "990000", "1000000", "10000", "0", "0", "10000", "990000"]
     );
+    server.run_jobs();
 }
