@@ -2,7 +2,7 @@
 //! batches and the orders. Nothing is changed.
 //!
 //! The service learns of the bank's movements from its feed, a moment later. A movement of the running day that the feed is
-//! about to bring is no difference: it is reported apart.
+//! about to bring is no difference: it is reported separately.
 //!
 //! A day is compared card by card in the order of their numbers, in which the registry comes too, so that no more than
 //! a page of cards is in memory. Then what the service settled on that day is compared with the keys that the registry

@@ -90,7 +90,8 @@ pub fn outline(
     let mut date = month.first_day();
     while date < month.end() && date <= today {
         let next = date.next_day().unwrap_or(Date::MAX);
-        let end = if next < month.end() {
+        // What a clock that was set back since has booked later belongs to today.
+        let end = if next < month.end() && date < today {
             unit.movements().first_within(partner, start..span.numbers.end, zone.start_of(next))?
         } else {
             None

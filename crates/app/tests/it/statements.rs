@@ -397,8 +397,9 @@ async fn a_statement_adds_up_while_requests_are_open() {
     }
     assert_eq!(ends(&api.get("/v1/statement/2026-02").await.ok(200)), [[0, 0]; 3]);
     server.bank.inject_faults(BankFaults::default()).unwrap();
-    server.clock.advance(Duration::minutes(1));
+    server.clock.advance(Duration::MINUTE);
     server.run_jobs();
+    api.expect_money(895_000, 0).await;
 }
 
 /// In files too: the columns of changes add up to what the last row says.

@@ -94,7 +94,7 @@ fn a_number_that_was_never_given_is_refused() {
 
 /// Whatever the types are; of an empty feed the number is one less than the oldest can be.
 #[test]
-fn the_newest_number_is_reported_and_begins_from_now_on() {
+fn a_page_has_the_newest_number_which_begins_from_now_on() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let from_now = FeedQuery { after: None, types: vec![EventType::EmployeeUpdated], limit: 100 };
     let ends = |unit: &mut MockUnit, query: &FeedQuery| {
