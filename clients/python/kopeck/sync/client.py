@@ -65,7 +65,7 @@ class Client:
         password: str,
         sealing_key: SealingKey | str | None = None,
         also_open_with: Sequence[SealingKey | str] = (),
-        seal_parameters: bool = False,
+        seal_parameters: bool | None = None,
         seal_answers: bool | None = None,
         timeout: float = 30.0,
         connect_timeout: float = 5.0,
@@ -77,8 +77,8 @@ class Client:
         """Sets up a client of the service at `base_url`. Nothing is sent yet. Raises `ConfigError`.
 
         `sealing_key` seals every call; `also_open_with` are further keys that open answers, while keys are rotated.
-        `seal_parameters` seals identifiers in paths and query parameters too. `seal_answers`, by default so with a
-        sealing key, asks for sealed answers and refuses a success in clear. `timeout` is for one try of a call, from
+        `seal_parameters`, by default so with a sealing key, seals identifiers in paths and query parameters too.
+        `seal_answers`, by default so too, asks for sealed answers and refuses a success in clear. `timeout` is for one try of a call, from
         connecting to the last byte, in seconds. `proxy` is the URL of an HTTP proxy, `http://…`; by default that of the
         environment (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`), and none if it is empty. `clock` tells Unix
         seconds; what is sealed carries its time, and the service refuses what is more than five minutes off.
@@ -90,7 +90,7 @@ class Client:
         if key is None and (seal_parameters or seal_answers or also_open_with):
             raise ConfigError("the sealing key is missing")
         others = tuple(SealingKey.parse(other) if isinstance(other, str) else other for other in also_open_with)
-        sealing = None if key is None else Sealing(key, others, seal_parameters, seal_answers is not False)
+        sealing = None if key is None else Sealing(key, others, seal_parameters is not False, seal_answers is not False)
         if timeout <= 0 or connect_timeout <= 0:
             raise ConfigError("a timeout must be more than 0 seconds")
         endpoint = Endpoint.parse(base_url, proxy, ssl_context)

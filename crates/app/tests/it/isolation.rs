@@ -23,9 +23,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         | "statusCard" | "bankStatus" | "linked" | "expiresBefore" | "typeCard" | "page" | "per_page"
         | "perPage" | "from" | "to" | "type" | "amount" | "at" | "limit" | "after" | "types" | "wait"
         | "place" | "mcc" | "merchantId" | "activationCode" | "url" | "description" | "enabled"
-        | "sealed" | "seconds" | "latencyMs" | "errorRate" | "loseAnswerRate" | "duplicateRate" | "down" => {
-            false
-        }
+        | "sealed" | "seconds" | "latencyMs" | "errorRate" | "loseRequestRate" | "loseAnswerRate"
+        | "duplicateRate" | "silentFeed" | "down" => false,
         _ => panic!("say whether {name} of {operation} names something of a partner's"),
     }
 }

@@ -27,8 +27,11 @@ fn listen(serve: impl Fn(TcpStream) + Send + 'static) -> (u16, Arc<AtomicUsize>)
 
 /// The error of the first request to a service at this port. The client trusts another certificate.
 async fn failure(port: u16) -> Error {
-    let stranger = rcgen::generate_simple_self_signed(vec!["stranger.invalid".to_owned()]).unwrap();
-    failure_at(&format!("https://127.0.0.1:{port}"), &stranger.cert.pem()).await
+    let mut stranger = rcgen::CertificateParams::new(vec!["stranger.invalid".to_owned()]).unwrap();
+    // Of the same name it could have issued the service's certificate, whose signature would then be wrong.
+    stranger.distinguished_name.push(rcgen::DnType::CommonName, "a stranger");
+    let key = rcgen::KeyPair::generate().unwrap();
+    failure_at(&format!("https://127.0.0.1:{port}"), &stranger.self_signed(&key).unwrap().pem()).await
 }
 
 /// The error of the first request to a service at this URL, of a client that trusts this certificate alone.

@@ -73,8 +73,10 @@ class Sandbox:
         *,
         latency_ms: int = 0,
         error_rate: float = 0,
+        lose_request_rate: float = 0,
         lose_answer_rate: float = 0,
         duplicate_rate: float = 0,
+        silent_feed: bool = False,
         down: bool = False,
         idempotency_key: str | None = None,
     ) -> None:
@@ -85,8 +87,10 @@ class Sandbox:
         body = {
             "latencyMs": latency_ms,
             "errorRate": error_rate,
+            "loseRequestRate": lose_request_rate,
             "loseAnswerRate": lose_answer_rate,
             "duplicateRate": duplicate_rate,
+            "silentFeed": silent_feed,
             "down": down,
         }
         self._core.call(operations.SET_BANK, body=body, key=idempotency_key)
