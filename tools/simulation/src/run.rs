@@ -219,6 +219,8 @@ impl<'a> Stage<'a> {
                 process.conclude(world)?;
                 self.watch.look(world, &self.partners)?;
             }
+            // A request that may have been sent before its card was blocked waits for the bank's confirmation.
+            self.keeper.send_blocks().map_err(|error| failed(&error))?;
             let left = world.look(|unit| unit.jobs().count()).map_err(|error| failed(&error))?;
             if left == 0 {
                 break;

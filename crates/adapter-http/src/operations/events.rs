@@ -139,7 +139,11 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
             // A client that is answered now closes its connection before the server does.
             () = ctx.shared.connections.draining() => return ctx.respond(&body(&page, ctx.zone())),
         }
-        ctx.resume().await?;
+        match ctx.resume().await {
+            // The time to wait is over: the empty page is as true as another one would be.
+            Err(_) if until <= Instant::now() => return ctx.respond(&body(&page, ctx.zone())),
+            resumed => resumed?,
+        }
     }
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn may_migrate(connection: &mut PgConnection) -> QueryResult<bool> {
 }
 
 /// The tables in which the personal data of employees stood, in its earlier versions too.
-const ERASED_FROM: [&str; 3] = ["employees", "events", "recorded_responses"];
+const ERASED_FROM: [&str; 4] = ["employees", "events", "recorded_responses", "webhook_deliveries"];
 
 /// Whether the role owns the tables that [`rewrite`] writes. VACUUM would pass over others with a warning.
 pub(crate) fn may_rewrite(connection: &mut PgConnection) -> QueryResult<bool> {

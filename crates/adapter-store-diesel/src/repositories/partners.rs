@@ -275,3 +275,26 @@ impl PartnerRepository for DieselTransaction {
         self.change(id, text, binds![encrypted_secret, id.key(), &key_id[..]])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::DELETIONS;
+
+    /// Of the tables in `schema.rs` with a partner.
+    #[test]
+    fn no_table_of_partners_is_forgotten() {
+        let schema = include_str!("../schema.rs");
+        let tables = schema.split("\n    }\n").filter(|table| table.contains("partner_id -> Id,"));
+        let names = tables.filter_map(|table| {
+            let (before, _) = table.split_once(" (")?;
+            before.split_whitespace().last()
+        });
+        let mut count = 0;
+        for name in names.filter(|name| !name.starts_with("audit_")) {
+            count += 1;
+            let text = format!("DELETE FROM {name} WHERE partner_id = ?");
+            assert!(DELETIONS.contains(&text.as_str()), "{name}");
+        }
+        assert!(count >= 20, "{count}");
+    }
+}

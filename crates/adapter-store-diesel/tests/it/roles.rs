@@ -87,6 +87,7 @@ fn the_serving_role_has_no_privilege_too_many() {
         let expected = match relation.as_str() {
             "__diesel_schema_migrations" => "SELECT",
             "audit_checkpoints" => "INSERT SELECT UPDATE",
+            "history_notices" => "INSERT SELECT",
             audit if audit.starts_with("audit_") => "INSERT SELECT",
             _ => "DELETE INSERT SELECT UPDATE",
         };

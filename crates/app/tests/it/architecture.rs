@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
-    ("adapter-webhook", &["fair-queue", "port-webhook"]),
+    ("adapter-webhook", &["port-webhook"]),
     (
         "adapter-http",
         &[

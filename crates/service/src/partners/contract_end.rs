@@ -7,7 +7,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::ledger::TransferReference;
+use kopeck_domain::ledger::{MovementKind, TransferReference};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{CardFilter, StoreError, UnitOfWork};
@@ -109,8 +109,8 @@ pub fn close_cards(
     Ok(CardsToClose { open: count(open.len()), requested: count(free.len()), has_next: seen < listed.total })
 }
 
-/// Books the payment of the whole balance to the partner, under the reference of that payment. Returns the amount;
-/// `None` if there was nothing to pay.
+/// Books the payment of the whole balance to the partner, under the reference of that payment. Returns the amount that is
+/// booked under it, now or before; `None` if there was nothing to pay.
 ///
 /// # Errors
 /// [`ContractEndError::Unfinished`] while the partner is active or a request of it is not finished.
@@ -124,7 +124,7 @@ pub fn pay_out(
     must_be_idle(unit, id)?;
     let available = balance::get(unit, id)?.balances.available;
     if !available.is_positive() {
-        return Ok(None);
+        return Ok(unit.ledger().transferred(id, MovementKind::Withdrawal, reference)?);
     }
     match withdraw(unit, env, id, available, reference)? {
         TransferOutcome::Booked => Ok(Some(available)),

@@ -110,7 +110,9 @@ fn queue_more(
         let wanted: Vec<_> = wanted.map(reference).collect();
         queue(unit, env, partner, record, &wanted)?;
     }
-    Ok(more.len() == PAGE as usize || redelivery::queue_page(unit, env, partner, record)?)
+    // A redelivery does not wait for the end of a busy feed.
+    let has_redelivery = redelivery::queue_page(unit, env, partner, record)?;
+    Ok(more.len() == PAGE as usize || has_redelivery)
 }
 
 /// Leaves the webhook to whichever process finds it ready. The caller stores the record.

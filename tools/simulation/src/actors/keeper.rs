@@ -50,6 +50,15 @@ impl Keeper {
         }
     }
 
+    /// Notifies the bank of all blocks.
+    ///
+    /// # Errors
+    /// [`StoreError`]: no store fails any more.
+    pub(crate) fn send_blocks(&mut self) -> Result<(), StoreError> {
+        while self.blocks.run_once()? != Progress::Idle {}
+        Ok(())
+    }
+
     /// Notifies the bank of all blocks, follows the feed to its end, and refreshes until nothing is due.
     ///
     /// # Errors
@@ -58,7 +67,7 @@ impl Keeper {
         *self = Self::new(world);
         // A process that crashed may have left its lease behind.
         world.clock.advance(Duration::minutes(1));
-        while self.blocks.run_once()? != Progress::Idle {}
+        self.send_blocks()?;
         while self.follower.run_once(&|| false)? == Progress::More {}
         while self.refresher.run_once(&|| false)? == Progress::More {}
         Ok(())

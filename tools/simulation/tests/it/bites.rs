@@ -45,12 +45,14 @@ fn sending_twice_to_a_bank_that_does_it_twice_is_found() {
 
 #[test]
 fn forgetting_that_something_may_have_been_sent_is_found() {
-    assert_eq!(found(Sabotage::ForgottenSending), Some(EACH_KEY_ONCE));
+    let found = found(Sabotage::ForgottenSending);
+    assert!(found.is_some_and(|rule| [EACH_KEY_ONCE, BANK_AND_REQUESTS].contains(&rule)), "{found:?}");
 }
 
 #[test]
 fn forgetting_which_cards_were_sent_is_found() {
-    assert_eq!(found(Sabotage::ForgottenMarks), Some(EACH_KEY_ONCE));
+    let found = found(Sabotage::ForgottenMarks);
+    assert!(found.is_some_and(|rule| [EACH_KEY_ONCE, BANK_AND_REQUESTS].contains(&rule)), "{found:?}");
 }
 
 #[test]

@@ -37,11 +37,14 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Page, TransactionFilt
 async fn transactions(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();
     let (card, page, filter) = ctx.values(|r| read(r, zone))?;
+    // A slow bank must not hold what others' lists need.
+    ctx.pause();
     let synced = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         transactions::sync(&*parts.store, &*parts.bank, &parts.env, partner, card)
     });
     synced.await??;
+    ctx.resume().await?;
     let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
             transactions::list(unit, partner, card, filter, *page)

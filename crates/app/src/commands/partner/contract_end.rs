@@ -51,7 +51,10 @@ pub(super) fn close(args: &CloseArgs) -> anyhow::Result<()> {
     })?;
     match paid {
         Some(amount) => {
-            say!("the contract of partner {id} is over: pay {amount} out under {}", args.reference.as_str())
+            say!(
+                "the contract of partner {id} is over: {amount} are booked as paid out under {}",
+                args.reference.as_str()
+            )
         }
         None => say!("the contract of partner {id} is over"),
     }
