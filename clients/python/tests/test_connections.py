@@ -118,6 +118,10 @@ class Tls(unittest.TestCase):
             while b"\r\n\r\n" not in connection.recv(4096):
                 pass
             connection.sendall(b"\x15\x03\x03\x00\x02\x02\x46")
+            # Closed with unread bytes the connection would be reset, and the alert could be lost.
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(4096):
+                pass
 
         with Listener(alert) as listener:
             error = self.fault(f"http://127.0.0.1:{listener.port}")

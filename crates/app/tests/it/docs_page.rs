@@ -98,7 +98,7 @@ async fn finds(browser: &Browser) {
         ("topup", "replenishment.create", "employee.add"),
         ("top-up", "replenishment.create", "employee.add"),
         ("phone", "employee.add", "balance"),
-        ("card_in_request", "limits.set", "card.link"),
+        ("card_in_request", "card.switch", "employee.add"),
         ("CQUARTET", "limits.set", "employee.add"),
         ("Freeze", "card.switch", "card.link"),
     ] {

@@ -100,6 +100,9 @@ async fn http_against_https_is_named_at_once() {
         let _ = stream.read(&mut head);
         // What OpenSSL and rustls answer to plain HTTP: the alert `protocol_version`.
         let _ = stream.write_all(&[0x15, 3, 3, 0, 2, 2, 0x46]);
+        // Closed with unread bytes the connection would be reset, and the alert could be lost.
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
     });
     let error = failure_at(&format!("http://127.0.0.1:{port}"), "").await;
     assert!(matches!(error, Error::Tls { .. }), "{error:?}");
