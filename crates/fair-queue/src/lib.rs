@@ -38,7 +38,7 @@ pub enum NoPermit {
     TimedOut,
 }
 
-/// Permits, and who waits for them.
+/// Permits, and the queues of their waiters.
 #[derive(Debug)]
 pub struct FairQueue<S: Source> {
     state: Arc<Mutex<State<S>>>,

@@ -85,7 +85,7 @@ enum Change {
     Unknown,
 }
 
-/// What is known of the content of the files.
+/// The state of the files' content, as of the last look.
 pub(super) struct Content {
     index: Option<Arc<File>>,
     latest: Mutex<Option<([u8; 8], u32, Written)>>,
