@@ -37,6 +37,12 @@ pub enum OpenError {
         /// The latest version that is compiled in.
         binary: String,
     },
+    /// An unreleased build has made the database. Its numbers of migrations have other meanings, and its data have no way over.
+    #[error(
+        "the database was made by a build of kopeck before 0.1.0 (it has the migration {0}), which no release can read: name \
+         an empty database"
+    )]
+    Unreleased(String),
     /// Names in other scripts could not be stored.
     #[error(
         "the database has the encoding {0}, and Kopeck needs UTF8: create another one by `createdb -T template0 -E UTF8 NAME`"
