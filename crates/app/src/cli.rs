@@ -379,7 +379,7 @@ fn half_of_processors() -> u8 {
     u8::try_from(processors / 2).unwrap_or(64).clamp(1, 64)
 }
 
-fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {
+fn zone(text: &str) -> Result<Zone, kopeck_domain::Invalid> {
     Zone::parse(text)
 }
 
