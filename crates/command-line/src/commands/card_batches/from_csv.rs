@@ -5,10 +5,11 @@ use std::path::Path;
 
 use kopeck_client::{BankStatus, CardFilter, CardStatus, Client, EmployeeFilter, TopUp, Uuid};
 
-use super::{CardAmount, named};
+use super::ForCard;
+use super::top_ups::named;
 use crate::csv_file::{CsvFile, Row, RowFault};
 use crate::failure::Failure;
-use crate::money;
+use crate::money::{self, Amount};
 use crate::names::CardName;
 use crate::pages::LARGEST_PAGE;
 use crate::progress::Progress;
@@ -106,9 +107,10 @@ fn people(file: CsvFile) -> (Vec<PersonAmount>, Vec<RowFault>) {
     )
 }
 
-fn cards(file: CsvFile) -> (Vec<CardAmount>, Vec<RowFault>) {
+fn cards(file: CsvFile) -> (Vec<ForCard<Amount>>, Vec<RowFault>) {
     let (rows, faults) = rows(file, BY_CARD, |text| text.parse::<CardName>());
-    (rows.into_iter().map(|(_, card, amount)| CardAmount { card, amount }).collect(), faults)
+    let cards = rows.into_iter().map(|(_, card, amount)| ForCard { card, value: Amount(amount) });
+    (cards.collect(), faults)
 }
 
 /// The rows of a file by a column that names who gets the money, which has to be another in each row.

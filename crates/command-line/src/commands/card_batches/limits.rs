@@ -2,60 +2,24 @@
 
 use std::str::FromStr;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use kopeck_client::{CardLimit, Client, LimitPeriod, MerchantCategories, TimeWindow, Uuid, Weekday};
+use clap::{ArgGroup, Args, ValueEnum};
+use kopeck_client::{
+    CardLimit, Client, LimitChange, LimitPeriod, Limits, MerchantCategories, TimeWindow, Weekday,
+};
 
-use crate::context::IdempotencyArgs;
+use super::NewBatch;
 use crate::examples;
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName};
 use crate::output::Output;
-use crate::pages::PageArgs;
-use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
-use crate::table::{Column, number, text};
-
-/// What can be done with limits.
-#[derive(Debug, Clone, Subcommand)]
-pub(crate) enum LimitsCommand {
-    /// Give the same limit to cards, in place of the whole limit that each had.
-    #[command(after_help = examples::LIMITS_SET)]
-    Set(SetArgs),
-    /// Show the state of a change.
-    Status {
-        /// The change.
-        #[arg(value_parser = names::uuid)]
-        set_limits_cards_id: Uuid,
-        #[command(flatten)]
-        wait: WaitArgs,
-    },
-    /// Show the result of each card.
-    Result {
-        /// The change.
-        #[arg(value_parser = names::uuid)]
-        set_limits_cards_id: Uuid,
-    },
-    /// Cancel a change that is still NEW.
-    Cancel {
-        /// The change.
-        #[arg(value_parser = names::uuid)]
-        set_limits_cards_id: Uuid,
-        #[command(flatten)]
-        repeat: IdempotencyArgs,
-    },
-    /// List changes, the newest first.
-    List {
-        #[command(flatten)]
-        filter: RequestFilterArgs,
-        #[command(flatten)]
-        page: PageArgs,
-    },
-}
+use crate::requests::{CardBatch, NewRequestArgs};
+use crate::table::{Column, flag, number, text};
 
 /// Which cards, and which limit.
 #[derive(Debug, Clone, Args)]
 #[command(group = ArgGroup::new("limit").required(true).multiple(true).args(["unlimited", "amount", "days", "times", "only_at", "except_at"]))]
-pub(crate) struct SetArgs {
+pub(crate) struct LimitArgs {
     /// The cards.
     #[arg(required = true)]
     cards: Vec<CardName>,
@@ -81,11 +45,7 @@ pub(crate) struct SetArgs {
     #[arg(long, value_delimiter = ',', value_name = "CODES")]
     except_at: Vec<String>,
     #[command(flatten)]
-    reference: ReferenceArgs,
-    #[command(flatten)]
-    wait: WaitArgs,
-    #[command(flatten)]
-    repeat: IdempotencyArgs,
+    request: NewRequestArgs,
 }
 
 /// A period of the calendar.
@@ -145,33 +105,35 @@ impl FromStr for Window {
     }
 }
 
-const COLUMNS: [Column; 5] = [
-    text("setLimitsCardsId", "/setLimitsCardsId"),
-    text("status", "/status"),
-    number("cards", "/numberCards"),
-    text("created", "/createdAt"),
-    text("reference", "/reference"),
-];
+impl CardBatch for LimitChange {
+    const COLUMNS: &'static [Column] = &[
+        text("setLimitsCardsId", "/setLimitsCardsId"),
+        text("status", "/status"),
+        number("cards", "/numberCards"),
+        text("created", "/createdAt"),
+        text("reference", "/reference"),
+    ];
+    const RESULT_COLUMNS: &'static [Column] =
+        &[text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
 
-pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Output, Failure> {
-    let limits = client.limits();
-    match command {
-        LimitsCommand::Set(args) => {
-            let cards = names::cards(client, &args.cards).await?;
-            let created = args.repeat.send(args.reference.name(limits.set(&cards, &args.limit()))).await;
-            let created = created.map_err(|failure| failure.naming(argument))?;
-            RequestKind::LimitChange.accepted(client, created.set_limits_cards_id, args.wait).await
-        }
-        LimitsCommand::Status { set_limits_cards_id: id, wait } => {
-            RequestKind::LimitChange.status(client, id, wait).await
-        }
-        LimitsCommand::Result { set_limits_cards_id: id } => {
-            RequestKind::LimitChange.result(client, id, false).await
-        }
-        LimitsCommand::Cancel { set_limits_cards_id: id, repeat } => {
-            Ok(changed(repeat.send(limits.cancel(id)).await?))
-        }
-        LimitsCommand::List { filter, page } => page.answer(&COLUMNS, limits.all(&filter.into())).await,
+    fn of(client: &Client) -> Limits<'_> {
+        client.limits()
+    }
+}
+
+impl NewBatch for LimitArgs {
+    type Record = LimitChange;
+
+    const COMMAND: &'static str = "set";
+    const ABOUT: &'static str = "Give the same limit to cards, in place of the whole limit that each had";
+    const EXAMPLES: &'static str = examples::LIMITS_SET;
+    const NOUN: &'static str = "change";
+    const ID: &'static str = "SET_LIMITS_CARDS_ID";
+
+    async fn create(self, client: &Client) -> Result<Output, Failure> {
+        let cards = names::cards(client, &self.cards).await?;
+        let created = client.limits().set(&cards, &self.limit());
+        self.request.send(client.limits(), created, |created| created.set_limits_cards_id, argument).await
     }
 }
 
@@ -184,7 +146,7 @@ fn argument(field: &str) -> Option<String> {
     ["amount", "period", "days", "times"].contains(&name).then(|| format!("--{name}"))
 }
 
-impl SetArgs {
+impl LimitArgs {
     fn limit(&self) -> CardLimit {
         CardLimit {
             unlimited: self.unlimited,
