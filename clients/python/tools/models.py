@@ -149,7 +149,8 @@ def _operations(paths: dict[str, Any]) -> str:
     lines = []
     for path, methods in paths.items():
         for method, operation in methods.items():
-            if name := operation.get("operationId"):
+            # `PUT` includes `PATCH`.
+            if (name := operation.get("operationId")) and method != "patch":
                 arguments = f'"{method.upper()}", "{path}", changes={operation["x-changes"]}'
                 lines.append(f"{name.replace('.', '_').upper()} = Operation({arguments})")
     head = '"""The operations of the service."""\n\nfrom kopeck.operation import Operation as Operation\n\n'
