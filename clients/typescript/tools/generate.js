@@ -130,7 +130,8 @@ function model(name, { schema = name, base, omit = [], optional = [], input = fa
     if (mayBeAbsent && optional !== true && !takesNull && !types[wire]) type = type.replace(/ \| null$/, "");
     if (mayBeAbsent && input) type += " | undefined";
     const given = FIELDS[`${name}.${wire}`] ?? FIELDS[wire] ?? wire;
-    const bounds = field.maximum === undefined ? "" : `${field.minimum} to ${field.maximum}.`;
+    const { minimum, maximum } = field;
+    const bounds = minimum === undefined || maximum === undefined ? "" : `${minimum} to ${maximum}.`;
     const text = [field.description, bounds].filter(Boolean).join(" ");
     return `${doc(text, "  ")}  readonly ${given}${mayBeAbsent ? "?" : ""}: ${type};\n`;
   });
