@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::draft::Invalid;
+use kopeck_domain::Invalid;
 
 /// The fewest characters of a password.
 pub const MIN_CHARACTERS: usize = 12;

@@ -3,13 +3,10 @@
 mod backoff;
 mod excerpt;
 
+use kopeck_domain::event::{DisableReason, EventType};
+use kopeck_domain::ids::{DeliveryId, EventId, WebhookId};
+use kopeck_domain::{Invalid, text};
 use time::{Duration, OffsetDateTime};
-
-use crate::draft::Invalid;
-use crate::event::EventType;
-use crate::ids::{DeliveryId, EventId, WebhookId};
-use crate::string_enum::serde_enum;
-use crate::text;
 
 pub use backoff::{BACKOFF_AFTER, endpoint_pause};
 pub use excerpt::excerpt;
@@ -45,19 +42,7 @@ const RETRY_DELAYS: [Duration; 9] = [
     Duration::hours(24),
 ];
 
-serde_enum! {
-    /// Why the service disabled a webhook.
-    DisableReason {
-        /// The receiver answered 410 Gone.
-        Gone = "gone",
-        /// No delivery succeeded for three days.
-        Failing = "failing",
-        /// An operator disabled it.
-        Operator = "operator",
-    }
-}
-
-crate::string_enum! {
+kopeck_domain::string_enum! {
     /// Where a delivery stands.
     DeliveryStatus {
         /// It waits for its first or next attempt.

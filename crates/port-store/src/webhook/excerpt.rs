@@ -1,6 +1,6 @@
 //! What a receiver says of a failure, as a partner may see it.
 
-use crate::text;
+use kopeck_domain::text;
 
 /// Characters of a response that are kept.
 const LENGTH: usize = 200;

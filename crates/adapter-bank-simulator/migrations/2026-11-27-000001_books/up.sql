@@ -13,14 +13,20 @@ CREATE TABLE presses (
 CREATE TABLE instructions (
     id          INTEGER NOT NULL PRIMARY KEY,
     key         TEXT    NOT NULL UNIQUE,
-    kind        TEXT    NOT NULL CHECK (kind IN ('ISSUE_CARDS', 'TOP_UP', 'SET_LIMIT')),
-    fingerprint BLOB    NOT NULL,
-    verdict     TEXT    NOT NULL CHECK (
-        verdict IN ('DONE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED')
+    kind        TEXT    NOT NULL CHECK (
+        kind IN ('ISSUE_CARDS', 'TOP_UP', 'SET_LIMIT', 'SET_BLOCK', 'CLOSE_CARD', 'WITHDRAW')
     ),
+    fingerprint BLOB    NOT NULL,
+    verdict     TEXT    NOT NULL CHECK (verdict IN (
+        'DONE', 'OVER_CARD_LIMIT', 'BLOCKED', 'BLOCKED_BY_PARTNER', 'EXPIRED', 'NOT_ACTIVATED', 'CLOSED', 'NOT_ENOUGH_ON_CARD',
+        'REFUSED'
+    )),
     -- How many times it had its effect. More than once only if bank faults are injected.
     applied     INTEGER NOT NULL CHECK (applied >= 0),
-    CHECK ((verdict = 'DONE') = (applied > 0))
+    -- The kopecks that it brought back from a card.
+    returned    BIGINT  CHECK (returned >= 0),
+    CHECK ((verdict = 'DONE') = (applied > 0)),
+    CHECK ((returned IS NOT NULL) = (verdict = 'DONE' AND kind IN ('CLOSE_CARD', 'WITHDRAW')))
 );
 
 CREATE TABLE cards (
@@ -50,6 +56,10 @@ CREATE TABLE limits (
     days    TEXT    NOT NULL,
     -- Windows HH:MM-HH:MM with commas between them; empty for any time.
     windows TEXT    NOT NULL,
+    -- Merchant categories: codes NNNN and ranges NNNN-NNNN with commas between them. NULL: not set.
+    only_categories TEXT CHECK (only_categories <> ''),
+    except_categories TEXT
+        CHECK (except_categories IS NULL OR (except_categories <> '' AND only_categories IS NULL)),
     CHECK ((amount IS NULL) = (period IS NULL))
 );
 
@@ -57,17 +67,17 @@ CREATE TABLE limits (
 CREATE TABLE transactions (
     id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     card           BIGINT  NOT NULL REFERENCES cards (number),
-    kind           TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND')),
+    kind           TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND', 'REVERSAL')),
     amount         BIGINT  NOT NULL CHECK (amount > 0),
     executed_at    BIGINT  NOT NULL,
     place          TEXT,
     mcc            TEXT,
     merchant_id    TEXT,
-    -- A replenishment: the instruction that it comes from.
+    -- A replenishment or a reversal: the instruction that it comes from.
     instruction_id BIGINT  REFERENCES instructions (id),
     -- A refund: the payment that it gives back.
     payment_id     BIGINT  REFERENCES transactions (id),
-    CHECK ((kind = 'REPLENISHMENT') = (instruction_id IS NOT NULL)),
+    CHECK ((kind IN ('REPLENISHMENT', 'REVERSAL')) = (instruction_id IS NOT NULL)),
     CHECK ((kind = 'REFUND') = (payment_id IS NOT NULL))
 );
 
@@ -75,9 +85,39 @@ CREATE INDEX transactions_of_card ON transactions (card, id);
 CREATE INDEX refunds_of_payment ON transactions (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX spending_of_card ON transactions (card, executed_at) WHERE kind IN ('PAYMENT', 'REFUND');
 
--- Purchases and refunds that were made under a key, so that one that is sent again is not made again.
+-- Purchases and refunds that were made or declined under a key, so that one that is sent again is not made again.
 CREATE TABLE commands (
     key            TEXT   NOT NULL PRIMARY KEY,
-    transaction_id BIGINT NOT NULL REFERENCES transactions (id),
-    made_at        BIGINT NOT NULL
+    transaction_id BIGINT REFERENCES transactions (id),
+    -- The code of the refusal.
+    refusal        TEXT CHECK (refusal <> ''),
+    made_at        BIGINT NOT NULL,
+    CHECK ((transaction_id IS NULL) <> (refusal IS NULL))
+);
+
+-- Blocks by instruction, which are apart from `cards.standing`. `change` is the greatest that was seen.
+CREATE TABLE blocks (
+    card    BIGINT  NOT NULL PRIMARY KEY REFERENCES cards (number),
+    blocked BOOLEAN NOT NULL CHECK (blocked IN (0, 1)),
+    change  BIGINT  NOT NULL CHECK (change > 0)
+);
+
+-- What happened to cards, in the order in which it was recorded. `at` is when.
+CREATE TABLE feed (
+    seq            INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    card           BIGINT  NOT NULL REFERENCES cards (number),
+    kind           TEXT    NOT NULL CHECK (
+        kind IN ('TRANSACTION', 'DECLINED', 'ACTIVATED', 'BLOCKED', 'UNBLOCKED', 'EXPIRED', 'CHANGED')
+    ),
+    at             BIGINT  NOT NULL,
+    transaction_id BIGINT  REFERENCES transactions (id),
+    -- A purchase that was declined.
+    tried_at       BIGINT,
+    amount         BIGINT,
+    reason         TEXT,
+    place          TEXT,
+    mcc            TEXT,
+    merchant_id    TEXT,
+    CHECK ((kind = 'TRANSACTION') = (transaction_id IS NOT NULL)),
+    CHECK ((kind = 'DECLINED') = (tried_at IS NOT NULL AND amount IS NOT NULL AND reason IS NOT NULL))
 );
