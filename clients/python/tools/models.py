@@ -39,6 +39,8 @@ class Model:
     """Types in place of those of the document."""
     order: str = ""
     """Fields that come first, in this order."""
+    about: str = ""
+    """Its description, if the schema has none."""
 
 
 PARTS = "openingHold openingAvailable closingHold closingAvailable"
@@ -61,19 +63,24 @@ MODELS = {
     "EmployeeCard": Model("LinkedCard"),
     "EmployeeWithCards": Model("EmployeeWithCards", base="Employee", defaults={"cards": "()"}),
     "RequestStatus": Model("OrderState", order="orderId"),
-    "PlasticItem": Model("OrderPlasticRequest.data"),
-    "VirtualItem": Model("OrderVirtualRequest.data", types={"amount": "int"}, defaults={"typeCard": "CardType.MLZ"}),
+    "PlasticItem": Model("OrderPlasticRequest.data", about="Plastic cards to order."),
+    "VirtualItem": Model(
+        "OrderVirtualRequest.data",
+        types={"amount": "int"},
+        defaults={"typeCard": "CardType.MLZ"},
+        about="Virtual cards to order.",
+    ),
     "OrderCreated": Model("OrderAccepted"),
     "IssuedCard": Model("OrderedCard", order="customIdCard", defaults={"typeCard": "None"}),
     "OrderResult": Model("OrderResult", omit="orderId"),
-    "TopUp": Model("ReplenishmentCreateRequest.cards", types=GIVEN_CARD),
+    "TopUp": Model("ReplenishmentCreateRequest.cards", types=GIVEN_CARD, about="A main card to top up."),
     "ReplenishmentCreated": Model("ReplenishmentAccepted"),
     "LimitChangeCreated": Model("LimitChangeAccepted"),
     "LimitResult": Model("LimitChangeResult"),
-    "CardClosing": Model("ClosingCreateRequest.data", types=GIVEN_CARD),
+    "CardClosing": Model("ClosingCreateRequest.data", types=GIVEN_CARD, about="A card to close, and why."),
     "ClosingCreated": Model("ClosingAccepted"),
     "Closing": Model("Closing", omit="amount"),
-    "CardWithdrawal": Model("WithdrawalCreateRequest.data", types=GIVEN_CARD),
+    "CardWithdrawal": Model("WithdrawalCreateRequest.data", types=GIVEN_CARD, about="A card to take money from."),
     "WithdrawalCreated": Model("WithdrawalAccepted"),
     "Withdrawal": Model("Withdrawal", defaults={"amount": ""}),
     "BalanceEntry": Model(
@@ -197,7 +204,7 @@ class Models:
                 text, has_default = self._field(name, model, wire, body)
                 (optional if has_default else required).append(text)
         header = f"@dataclass(frozen=True, slots=True)\nclass {name}{f'({model.base})' if model.base else ''}:"
-        return _class(header, body.get("description"), [*required, *optional])
+        return _class(header, body.get("description", model.about), [*required, *optional])
 
     def _field(self, name: str, model: Model, wire: str, body: dict[str, Any]) -> tuple[str, bool]:
         schema = body["properties"][wire]
@@ -253,7 +260,8 @@ def _word(name: str, schema: dict[str, Any]) -> str:
 
 
 def _with_bounds(schema: dict[str, Any]) -> str:
-    parts = [schema.get("description", "")]
+    form = schema.get("x-form", "")
+    parts = [schema.get("description", "" if form in FORMS else form)]
     if "minimum" in schema and "maximum" in schema:
         parts.append(f"{schema['minimum']:,} to {schema['maximum']:,}.")
     return " ".join(filter(None, parts))
