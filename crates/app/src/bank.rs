@@ -10,6 +10,7 @@ use anyhow::{Context, bail, ensure};
 use kopeck_adapter_bank_http::{
     BankAddress, BankTls, ClientCertificate, HttpBank, HttpBankSettings, ResilienceSettings, SimulatorControl,
 };
+use kopeck_adapter_security::read_private;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::{Sandbox, SandboxClock as _, SandboxError};
 use kopeck_service::Settings;
@@ -19,7 +20,6 @@ use crate::cli::{BankArgs, ServiceArgs};
 use crate::clock::ServiceClock;
 use crate::compose::{SystemAdapters, simulator};
 use crate::folder::DataFolder;
-use crate::keys::read_private;
 use clock_sync::{ClockSync, SynchronisedClock};
 
 /// The bank of a service.

@@ -7,10 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use kopeck_adapter_security::MasterKey;
-use kopeck_port_system::Entropy;
-
-use crate::keys::KeyFile;
 
 /// Where the data lie that are not on a server.
 #[derive(Debug, Clone)]
@@ -91,6 +87,14 @@ impl DataFolder {
         self.database.is_some()
     }
 
+    /// Whether there is an embedded database. A server's shows when it is opened.
+    ///
+    /// # Errors
+    /// If its file is out of reach.
+    pub fn has_database(&self) -> anyhow::Result<bool> {
+        self.database.as_deref().map_or(Ok(true), is_database)
+    }
+
     /// Begins to make an embedded database, unless there is one. A file marks the folder until
     /// [`Self::database_is_made`], so that a start that was killed can go on.
     ///
@@ -164,7 +168,9 @@ impl DataFolder {
         self.path.join("bank.sqlite")
     }
 
-    fn key_file(&self) -> PathBuf {
+    /// Where the master keys of an embedded database lie.
+    #[must_use]
+    pub fn key_file(&self) -> PathBuf {
         self.path.join("master.key")
     }
 
@@ -220,35 +226,6 @@ impl DataFolder {
                 Err(error).with_context(|| format!("cannot lock {}", path.display()))
             }
         }
-    }
-
-    /// The file with the master key of a database that is there.
-    ///
-    /// # Errors
-    /// A database on a server has none beside it: its key has to be given.
-    pub fn existing_master_key(&self) -> anyhow::Result<KeyFile> {
-        if !self.is_embedded() {
-            bail!(
-                "KOPECK_MASTER_KEY is missing: every process on a database server needs the same, 32 bytes as \
-                 base64url without padding (`kopeck master-key generate`), there or in the file that \
-                 KOPECK_MASTER_KEY_FILE names"
-            );
-        }
-        Ok(KeyFile::at(self.key_file()))
-    }
-
-    /// The file with the folder's master key; it is made together with a new database.
-    ///
-    /// # Errors
-    /// If the file cannot be written, or the database is on a server.
-    pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<KeyFile> {
-        let file = self.existing_master_key()?;
-        let is_new =
-            self.database.as_deref().map(|database| is_database(database).map(|is| !is)).transpose()?;
-        if is_new == Some(true) && !file.exists() {
-            file.make(&MasterKey::generate(entropy))?;
-        }
-        Ok(file)
     }
 }
 
@@ -310,27 +287,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use kopeck_port_system::fake::SeededEntropy;
-    use secrecy::ExposeSecret;
 
     fn folder(within: &tempfile::TempDir) -> DataFolder {
         DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display()), None).unwrap()
-    }
-
-    #[test]
-    fn the_master_key_is_made_once_and_is_its_owners_only() {
-        let within = tempfile::tempdir().unwrap();
-        let folder = folder(&within);
-        let key = |seed| {
-            let keys = folder.master_key(&SeededEntropy::new(seed)).unwrap().read().unwrap();
-            keys[0].to_text().expose_secret().to_owned()
-        };
-        assert_eq!(key(1), key(2));
-        let mode =
-            |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode("master.key"), 0o600);
-        assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
     }
 
     #[test]
@@ -356,34 +315,6 @@ mod tests {
         }
         let absent = within.path().join("absent");
         DataFolder::existing("postgres://db/kopeck", Some(&absent)).expect("it is made by what needs it");
-    }
-
-    #[test]
-    fn a_master_key_that_others_may_read_is_refused() {
-        let within = tempfile::tempdir().unwrap();
-        let folder = folder(&within);
-        folder.master_key(&SeededEntropy::new(1)).unwrap();
-        let path = folder.path().join("master.key");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        let file = folder.master_key(&SeededEntropy::new(1)).unwrap();
-        assert!(file.read().unwrap_err().to_string().contains("chmod 600"));
-    }
-
-    #[test]
-    fn a_key_that_is_missing_beside_a_database_is_not_made_up() {
-        let within = tempfile::tempdir().unwrap();
-        let folder = folder(&within);
-        folder.make_database().unwrap();
-        folder.master_key(&SeededEntropy::new(1)).unwrap();
-        std::fs::remove_file(folder.key_file()).unwrap();
-        let database = folder.database.clone().unwrap();
-        std::fs::write(&database, "SQLite").unwrap();
-        let file = folder.master_key(&SeededEntropy::new(1)).unwrap();
-        assert!(file.read().unwrap_err().to_string().contains("put it back"));
-        assert!(!folder.key_file().exists());
-        for file in [&database, &folder.bank_file()] {
-            assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
-        }
     }
 
     #[test]
@@ -440,14 +371,12 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_processes_serve_from_a_server_if_they_are_given_the_key() {
+    fn any_number_of_processes_serve_from_a_server() {
         let within = tempfile::tempdir().unwrap();
         let beside = within.path().join("beside");
         let url = "postgres://kopeck:hunter2@db/kopeck";
-        let folder = DataFolder::existing(url, Some(&beside)).unwrap();
+        DataFolder::existing(url, Some(&beside)).unwrap();
         assert!(!beside.exists(), "to look makes nothing");
-        let refused = folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string();
-        assert!(refused.contains("KOPECK_MASTER_KEY") && !refused.contains("hunter2"), "{refused}");
         let folder = DataFolder::make(url, Some(&beside)).unwrap();
         assert!(folder.lock().unwrap().is_none());
         assert_eq!(folder.bank_file(), beside.join("bank.sqlite"));

@@ -10,7 +10,6 @@ pub mod compose;
 mod connections;
 pub mod daily_reconciliation;
 pub mod deliveries;
-pub mod encryption;
 pub mod folder;
 pub mod keys;
 pub mod liveness;

@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("port-bank", &["domain"]),
     ("bank-protocol", &["domain", "port-bank"]),
     ("service", &["domain", "audit", "port-system", "port-security", "port-store", "port-bank"]),
-    ("adapter-security", &["domain", "audit", "port-security", "port-system"]),
+    ("adapter-security", &["domain", "audit", "port-security", "port-store", "port-system"]),
     ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
