@@ -3,14 +3,13 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox};
-use kopeck_adapter_store_diesel::{
-    AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind, StoreObserver,
-};
+use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
-use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, transact};
+use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, StoreObserver, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
@@ -23,12 +22,12 @@ use kopeck_service::{Env, Settings};
 use uuid::Uuid;
 
 use crate::cli::StoreArgs;
-use crate::clock::ServiceClock;
 use crate::connections::check_database;
-use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
-use crate::system::{OsEntropy, TimeOrderedIds};
-use crate::system_clock::SystemClock;
+use kopeck_adapter_system::DataFolder;
+use kopeck_adapter_system::ServiceClock;
+use kopeck_adapter_system::SystemClock;
+use kopeck_adapter_system::{OsEntropy, TimeOrderedIds};
 
 /// Clocks, identifiers and randomness: those of the operating system, or fakes in tests.
 #[derive(Clone)]
@@ -98,7 +97,7 @@ impl Storage {
         check_database(args)?;
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         folder.begin_database(anew)?;
-        folder.check_database()?;
+        check_file(&folder)?;
         let keys = MasterKeys::open(args, &folder, entropy)?;
         // A database without its key would be lost from the start.
         keys.ring()?;
@@ -113,10 +112,18 @@ impl Storage {
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
         check_database(args)?;
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
-        folder.check_database()?;
+        check_file(&folder)?;
         let keys = MasterKeys::existing(args, &folder)?;
         Ok(Self { folder, keys })
     }
+}
+
+/// Refuses an embedded database's file that is not empty and not a database of Kopeck.
+fn check_file(folder: &DataFolder) -> anyhow::Result<()> {
+    folder.database().map_or(Ok(()), |file| {
+        kopeck_adapter_store_diesel::check_file(file)
+            .with_context(|| format!("cannot use {}", file.display()))
+    })
 }
 
 /// Replacements for parts of an [`Application`].

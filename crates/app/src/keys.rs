@@ -8,7 +8,7 @@ use kopeck_port_system::Entropy;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::cli::StoreArgs;
-use crate::folder::DataFolder;
+use kopeck_adapter_system::DataFolder;
 
 /// The source of the master keys.
 #[derive(Debug, Clone)]

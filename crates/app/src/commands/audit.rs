@@ -20,9 +20,9 @@ use crate::cli::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs, S
 use crate::command_output::{aligned, note, print, say};
 use crate::compose::SystemAdapters;
 use crate::connections::check_database;
-use crate::folder::DataFolder;
 use crate::keys::{MasterKeys, of_folder};
-use crate::logging::Timestamp;
+use kopeck_adapter_system::DataFolder;
+use kopeck_adapter_system::Timestamp;
 
 /// Runs an `audit` command.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {

@@ -8,7 +8,7 @@ use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 
 use crate::compose::Application;
-use crate::operator::Operator;
+use kopeck_adapter_system::Operator;
 
 /// A new entry of this process's operator.
 pub(crate) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<PartnerId>) -> Entry {

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::partner::{sealing_key_text, store_partner};
 use crate::compose::Application;
-use crate::folder::DataFolder;
-use crate::service_output;
+use kopeck_adapter_system as system;
+use kopeck_adapter_system::DataFolder;
 
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
@@ -59,7 +59,7 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
         })
     });
     match shown {
-        Ok(shown) => service_output::announce(&shown),
+        Ok(shown) => system::announce(&shown),
         // Another process on the same database started at the same moment, and has made it.
         Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => {}
         Err(error) => return Err(error),

@@ -10,7 +10,7 @@ use super::audited;
 use crate::cli::{MigrateArgs, StoreArgs};
 use crate::command_output::say;
 use crate::compose::{Application, Storage, SystemAdapters};
-use crate::folder::DataFolder;
+use kopeck_adapter_system::DataFolder;
 
 /// Applies and lists the missing migrations.
 pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {

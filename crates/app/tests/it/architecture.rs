@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("bank-protocol", &["domain", "port-bank"]),
     ("service", &["domain", "audit", "port-system", "port-security", "port-store", "port-bank"]),
     ("adapter-security", &["domain", "audit", "port-security", "port-store", "port-system"]),
+    ("adapter-system", &["audit", "port-bank", "port-store", "port-system"]),
     ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),

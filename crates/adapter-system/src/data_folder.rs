@@ -21,7 +21,7 @@ const BESIDE_A_SERVER: &str = "kopeck-data";
 
 /// Held by the one process that serves from a folder; given up when it ends, also by force.
 #[derive(Debug)]
-pub struct ServerLock {
+pub struct FolderLock {
     _file: File,
 }
 
@@ -53,16 +53,6 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// Refuses a file that is not empty and not a database of Kopeck.
-    ///
-    /// # Errors
-    /// What it is instead.
-    pub fn check_database(&self) -> anyhow::Result<()> {
-        let Some(database) = &self.database else { return Ok(()) };
-        kopeck_adapter_store_diesel::check_file(database)
-            .with_context(|| format!("cannot use {}", database.display()))
-    }
-
     fn of(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         if database_url.starts_with("postgres://") || database_url.starts_with("postgresql://") {
             let path = beside.unwrap_or(Path::new(BESIDE_A_SERVER)).to_path_buf();
@@ -81,7 +71,13 @@ impl DataFolder {
         Ok(Self { path, database: Some(database) })
     }
 
-    /// Whether the database lies in the folder, so that one process alone serves from it.
+    /// The file of an embedded database, from which one process alone serves.
+    #[must_use]
+    pub fn database(&self) -> Option<&Path> {
+        self.database.as_deref()
+    }
+
+    /// Whether the database lies in the folder.
     #[must_use]
     pub fn is_embedded(&self) -> bool {
         self.database.is_some()
@@ -117,10 +113,7 @@ impl DataFolder {
                 left.join(", ")
             );
         }
-        private(OpenOptions::new().create(true).truncate(false).write(true))
-            .open(&mark)
-            .with_context(|| format!("cannot make {}", mark.display()))?;
-        Ok(())
+        open_private(&mark).map(drop)
     }
 
     /// The database has its migrations: from here on it is missed if it is gone.
@@ -154,12 +147,7 @@ impl DataFolder {
     /// # Errors
     /// If they cannot be made.
     pub fn make_database(&self) -> anyhow::Result<()> {
-        for file in self.database.iter().chain([&self.bank_file()]) {
-            private(OpenOptions::new().create(true).truncate(false).write(true))
-                .open(file)
-                .with_context(|| format!("cannot make {}", file.display()))?;
-        }
-        Ok(())
+        self.database.iter().chain([&self.bank_file()]).try_for_each(|file| open_private(file).map(drop))
     }
 
     /// Where the simulator keeps its books.
@@ -207,21 +195,33 @@ impl DataFolder {
     ///
     /// # Errors
     /// If another process serves from it.
-    pub fn lock(&self) -> anyhow::Result<Option<ServerLock>> {
+    pub fn lock(&self) -> anyhow::Result<Option<FolderLock>> {
         if !self.is_embedded() {
             return Ok(None);
         }
-        let path = self.path.join("serve.lock");
-        let file = private(OpenOptions::new().create(true).truncate(false).write(true))
-            .open(&path)
-            .with_context(|| format!("cannot open {}", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(ServerLock { _file: file })),
-            Err(TryLockError::WouldBlock) => bail!(
-                "another `kopeck serve` is running on the data folder {}: stop it first, or give this one a \
-                 database of its own with --database-url",
+        let lock = FolderLock::take(&self.path)?;
+        let lock = lock.with_context(|| {
+            format!(
+                "another `kopeck serve` is running on the data folder {}: stop it first, or give this one a database of \
+                 its own with --database-url",
                 self.path.display()
-            ),
+            )
+        })?;
+        Ok(Some(lock))
+    }
+}
+
+impl FolderLock {
+    /// Takes `folder`; `None` if another process has it.
+    ///
+    /// # Errors
+    /// If its lock file cannot be opened or locked.
+    pub fn take(folder: &Path) -> anyhow::Result<Option<Self>> {
+        let path = folder.join("serve.lock");
+        let file = open_private(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => {
                 Err(error).with_context(|| format!("cannot lock {}", path.display()))
             }
@@ -229,11 +229,21 @@ impl DataFolder {
     }
 }
 
+/// Opens a file for writing; a new one is its owner's only.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_private(path: &Path) -> anyhow::Result<File> {
+    private(OpenOptions::new().create(true).truncate(false).write(true))
+        .open(path)
+        .with_context(|| format!("cannot make {}", path.display()))
+}
+
 /// Makes a data folder for its owner only, unless it is there.
 ///
 /// # Errors
 /// If it cannot be made, or others than its owner may write to it.
-pub(crate) fn make_private(folder: &Path) -> anyhow::Result<()> {
+pub fn make_private(folder: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("cannot make the data folder {}", folder.display()))?;
     ensure_private(folder)
