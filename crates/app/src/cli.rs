@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::StoreKind;
+use kopeck_adapter_system::{HeadDestination, LogFormat};
 use kopeck_command_line::CallArgs;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
@@ -30,9 +31,6 @@ use kopeck_service::tokens::Lifetimes;
 use secrecy::SecretString;
 use time::Duration;
 use uuid::Uuid;
-
-use kopeck_adapter_system::HeadDestination;
-use kopeck_adapter_system::LogFormat;
 
 pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};

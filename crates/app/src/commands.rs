@@ -24,11 +24,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::AuditChain;
+use kopeck_adapter_system::{HeadForwarder, start_log_of_command, start_log_of_service};
 
 use crate::cli::{self, Cli, Command, StoreArgs};
 use crate::command_output::{note, print};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
-use kopeck_adapter_system::{HeadForwarder, start_log_of_command, start_log_of_service};
 
 /// Runs the command.
 ///

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox};
 use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind};
+use kopeck_adapter_system::{DataFolder, OsEntropy, ServiceClock, SystemClock, TimeOrderedIds};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
 use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, StoreObserver, transact};
@@ -24,10 +25,6 @@ use uuid::Uuid;
 use crate::cli::StoreArgs;
 use crate::connections::check_database;
 use crate::keys::MasterKeys;
-use kopeck_adapter_system::DataFolder;
-use kopeck_adapter_system::ServiceClock;
-use kopeck_adapter_system::SystemClock;
-use kopeck_adapter_system::{OsEntropy, TimeOrderedIds};
 
 /// Clocks, identifiers and randomness: those of the operating system, or fakes in tests.
 #[derive(Clone)]

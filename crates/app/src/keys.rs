@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use kopeck_adapter_security::{KeyFile, KeyRing, MasterKey};
+use kopeck_adapter_system::DataFolder;
 use kopeck_port_system::Entropy;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::cli::StoreArgs;
-use kopeck_adapter_system::DataFolder;
 
 /// The source of the master keys.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use kopeck_adapter_security::AuditKeys;
 use kopeck_adapter_store_diesel::{PooledStore, StoreConfig};
+use kopeck_adapter_system::{DataFolder, Timestamp};
 use kopeck_audit::{Actor, Entry, Head, Record};
 use kopeck_domain::calendar::{Zone, date_text, parse_date};
 use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
@@ -21,8 +22,6 @@ use crate::command_output::{aligned, note, print, say};
 use crate::compose::SystemAdapters;
 use crate::connections::check_database;
 use crate::keys::{MasterKeys, of_folder};
-use kopeck_adapter_system::DataFolder;
-use kopeck_adapter_system::Timestamp;
 
 /// Runs an `audit` command.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {

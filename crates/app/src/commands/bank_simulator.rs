@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_bank_simulator::server::ServerParts;
+use kopeck_adapter_system::{BoundPort, FolderLock, ServiceClock, announce, make_private, open_private};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -15,10 +16,6 @@ use secrecy::ExposeSecret as _;
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::cli::BankSimulatorArgs;
 use crate::compose::SystemAdapters;
-use kopeck_adapter_system as system;
-use kopeck_adapter_system::BoundPort;
-use kopeck_adapter_system::ServiceClock;
-use kopeck_adapter_system::{FolderLock, make_private, open_private};
 
 /// Threads that take calls; the simulator itself does one thing after the other.
 const THREADS: usize = 1;
@@ -48,7 +45,7 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
 
     let system = actix_web::rt::System::new();
     let mut signals = system.block_on(async { TerminationSignals::listen() })?;
-    system::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
+    announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
     system.block_on(async {
         IgnoredSignals::listen()?.handle(|| log::info!("SIGHUP: ignored"));
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;

@@ -8,32 +8,27 @@ use anyhow::Context;
 use kopeck_adapter_http::{Drain, FeedWaiters, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::StoreKind;
+use kopeck_adapter_system::{
+    BoundPort, Certificate, CertificateFiles, CertificateRefresh, ClockReading, DataFolder, FolderLock,
+    HeadForwarder, SystemClock, announce, raise_open_files,
+};
 use kopeck_adapter_webhook::HttpWebhooks;
+use kopeck_adapter_workers::{
+    BackgroundWork, DailyReconciliation, Deliverer, LivenessRegistry, PeriodicCheck, Workers,
+};
 use kopeck_domain::limit::TimeOfDay;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_service::audit::AuditQueue;
 use kopeck_service::worker::ClockCheck;
 
-use super::first_start;
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
+use super::{audited, first_start};
 use crate::bank::Bank;
 use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
-use crate::daily_reconciliation::DailyReconciliation;
-use crate::deliveries::Deliverer;
-use crate::liveness::LivenessRegistry;
 use crate::operations::{ClockLabel, InstrumentedBank, Operations, OperationsServer};
-use crate::periodic_check::PeriodicCheck;
-use crate::workers::{BackgroundWork, Workers};
-use kopeck_adapter_system as system;
-use kopeck_adapter_system::BoundPort;
-use kopeck_adapter_system::HeadForwarder;
-use kopeck_adapter_system::raise_open_files;
-use kopeck_adapter_system::{Certificate, CertificateFiles, CertificateRefresh};
-use kopeck_adapter_system::{ClockReading, SystemClock};
-use kopeck_adapter_system::{DataFolder, FolderLock};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -69,10 +64,10 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let signals = system.block_on(async { TerminationSignals::listen() })?;
     let scheme = if certificate.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
-    system::announce(&format!("kopeck serves on {url}\n"));
+    announce(&format!("kopeck serves on {url}\n"));
     process.announce_operations_address();
     if args.docs {
-        system::announce(&format!("API reference on {url}/docs\n"));
+        announce(&format!("API reference on {url}/docs\n"));
     }
     if process.bank.sandbox.is_some() {
         first_start::demo_partner(&process.application, &process.folder, &url)?;
@@ -103,7 +98,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     let periodic_check = process.watch_files_and_clock(None)?;
     let workers = process.workers(args.workers, args.reconcile)?;
     let signals = system.block_on(async { TerminationSignals::listen() })?;
-    system::announce("kopeck works\n");
+    announce("kopeck works\n");
     process.announce_operations_address();
     system.block_on(async {
         others.handle(read_again(&periodic_check));
@@ -304,6 +299,7 @@ impl Process {
             store: self.application.store(),
             env: Arc::clone(&self.application.env),
             from,
+            entry: audited::entry(&*self.application.env.clock, "bank.reconcile", None),
             observer: Arc::clone(&self.operations.metrics) as _,
         }
     }
@@ -363,7 +359,7 @@ impl Process {
 
     fn announce_operations_address(&self) {
         if let Some(operations_server) = &self.operations_server {
-            system::announce(&format!("health and metrics on {}\n", operations_server.url()));
+            announce(&format!("health and metrics on {}\n", operations_server.url()));
         }
     }
 

@@ -11,6 +11,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
+use kopeck_adapter_system::dropped_lines;
+use kopeck_adapter_workers::DeliveryObserver;
 use kopeck_domain::webhook::AttemptOutcome;
 use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
@@ -21,11 +23,9 @@ use prometheus::{
 
 use super::Health;
 use super::snapshot::SnapshotCache;
-use crate::deliveries::DeliveryObserver;
 pub use clocks::ClockLabel;
 use clocks::Clocks;
 use gauges::Gauges;
-use kopeck_adapter_system as system;
 use reconciliation::Reconciliation;
 
 /// The status codes of the service; all others share one counter.
@@ -153,7 +153,7 @@ impl Metrics {
     /// If two metrics have one name.
     pub fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
-        registry.register(Box::new(system::dropped_lines()))?;
+        registry.register(Box::new(dropped_lines()))?;
         let registrar = Registrar(&registry);
         let requests = registrar.counters(
             "kopeck_http_requests_total",

@@ -40,6 +40,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "port-webhook",
         ],
     ),
+    (
+        "adapter-workers",
+        &["domain", "api", "audit", "sealing", "service", "port-store", "port-system", "port-webhook"],
+    ),
     ("client", &["api", "sealing"]),
     ("command-line", &["client", "sealing"]),
     ("demo", &["client"]),

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_system::OsEntropy;
-use kopeck_adapter_system::SystemClock;
+use kopeck_adapter_system::{OsEntropy, SystemClock};
 use kopeck_client::{
     CardLimit, CardStatus, Client, Error, IdempotencyKey, LimitPeriod, NewEmployee, PrimitiveDateTime,
     Purchase, RequestState, TopUp, VirtualItem, Wait,

@@ -25,9 +25,9 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 use uuid::Uuid;
 
+use crate::failures::Failures;
 use crate::liveness::Heartbeat;
 use crate::stop::Stop;
-use crate::workers::Failures;
 
 /// How often webhooks are polled: retries become due, and word of an event may be lost with a process.
 const POLL: Duration = Duration::from_millis(100);
