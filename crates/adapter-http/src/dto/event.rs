@@ -28,7 +28,7 @@ pub(crate) fn body(appended: &FeedEvent, zone: Zone) -> api::Event {
 /// its data, which then stand under `sealed`.
 ///
 /// # Errors
-/// What `seal` says.
+/// The errors of `seal`.
 pub fn event_json<E>(
     appended: &FeedEvent,
     zone: Zone,
