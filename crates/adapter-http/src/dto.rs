@@ -1,4 +1,4 @@
-//! What several response bodies share.
+//! Parts that several response bodies share.
 
 pub(crate) mod entry;
 mod page;
