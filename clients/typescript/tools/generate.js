@@ -24,7 +24,7 @@ const WORDS = {
  *
  * `base`: the model that it extends. `omit`: fields that it has not. `optional`: fields that may be absent, or true for all.
  * `input`: it is sent, so what may be absent may be undefined, and is `null` only if that is said to mean something.
- * `types`: in place of those of the document.
+ * `types`: in place of those of the document. `about`: its description, if the schema has none.
  */
 const MODELS = {
   CategoryWithCount: { schema: "CategoryInList", base: "Category" },
@@ -43,20 +43,21 @@ const MODELS = {
   UnlinkedCard: { schema: "Unlinked" },
   PaymentAnswer: { schema: "Forecast" },
   RequestStatus: { schema: "OrderState" },
-  PlasticItem: { schema: "OrderPlasticRequest.data", input: true },
+  PlasticItem: { schema: "OrderPlasticRequest.data", input: true, about: "Plastic cards to order." },
   VirtualItem: {
     schema: "OrderVirtualRequest.data",
     input: true,
     optional: ["typeCard"],
     types: { amount: "number", typeCard: "CardType" },
+    about: "Virtual cards to order.",
   },
   IssuedCard: { schema: "OrderedCard", types: { activationCode: "Secret" } },
   OrderResult: { omit: ["orderId"] },
-  TopUp: { schema: "ReplenishmentCreateRequest.cards" },
+  TopUp: { schema: "ReplenishmentCreateRequest.cards", about: "A main card to top up." },
   LimitResult: { schema: "LimitChangeResult" },
-  CardClosing: { schema: "ClosingCreateRequest.data" },
+  CardClosing: { schema: "ClosingCreateRequest.data", about: "A card to close, and why." },
   Closing: { types: { amount: "null" } },
-  CardWithdrawal: { schema: "WithdrawalCreateRequest.data", input: true },
+  CardWithdrawal: { schema: "WithdrawalCreateRequest.data", input: true, about: "A card to take money from." },
   NewPurchase: { schema: "SandboxPurchaseRequest", input: true },
   BankBehaviour: { schema: "SandboxBankRequest", input: true },
   PartnerTransaction: { base: "Transaction" },
@@ -118,7 +119,8 @@ function doc(text, indent = "") {
   return `${indent}/** ${text.replaceAll("*/", "* /").replaceAll("\n", `\n${indent} * `)} */\n`;
 }
 
-function model(name, { schema = name, base, omit = [], optional = [], input = false, takesNull = false, types = {} }) {
+function model(name, special) {
+  const { schema = name, base, omit = [], optional = [], input = false, takesNull = false, types = {}, about } = special;
   const [whole, items] = schema.split(".");
   const body = items ? schemas[whole].properties[items].items : schemas[whole];
   const inherited = base ? Object.keys(schemas[MODELS[base].schema ?? base].properties) : [];
@@ -130,11 +132,12 @@ function model(name, { schema = name, base, omit = [], optional = [], input = fa
     if (mayBeAbsent && optional !== true && !takesNull && !types[wire]) type = type.replace(/ \| null$/, "");
     if (mayBeAbsent && input) type += " | undefined";
     const given = FIELDS[`${name}.${wire}`] ?? FIELDS[wire] ?? wire;
-    const bounds = field.maximum === undefined ? "" : `${field.minimum} to ${field.maximum}.`;
-    const text = [field.description, bounds].filter(Boolean).join(" ");
+    const { minimum, maximum, "x-form": form } = field;
+    const bounds = minimum === undefined || maximum === undefined ? "" : `${minimum} to ${maximum}.`;
+    const text = [field.description ?? (form in FORMS ? undefined : form), bounds].filter(Boolean).join(" ");
     return `${doc(text, "  ")}  readonly ${given}${mayBeAbsent ? "?" : ""}: ${type};\n`;
   });
-  return `${doc(body.description)}export interface ${name}${base ? ` extends ${base}` : ""} {\n${lines.join("")}}\n`;
+  return `${doc(body.description ?? about)}export interface ${name}${base ? ` extends ${base}` : ""} {\n${lines.join("")}}\n`;
 }
 
 function word(name, schema) {

@@ -16,7 +16,7 @@ api_type! {
 }
 
 api_type! {
-    /// What may be missing.
+    /// Optional fields.
     struct Rest as "Rest" {
         /// Third.
         in_the_end: Vec<bool>,

@@ -53,14 +53,14 @@ api_type! {
         type_card: CardType,
         /// The bank's number of the card: 13 digits (EAN) for plastic, 10 for virtual; you link it by this number.
         custom_id_card: String,
-        /// What only virtual cards have.
+        /// Fields that only virtual cards have.
         #[serde(flatten)]
         activation: Option<ActivationDto<'a>>,
     }
 }
 
 api_type! {
-    /// What only virtual cards have.
+    /// Fields that only virtual cards have.
     struct ActivationDto<'a> as "Activation" {
         /// Virtual cards: the code that activates the card; `null` once the card is activated or the code has expired. Keep
         /// it secret.
