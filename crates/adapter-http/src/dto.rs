@@ -10,23 +10,6 @@ pub(crate) use page::page;
 use kopeck_domain::calendar::Zone;
 use time::{OffsetDateTime, PrimitiveDateTime};
 
-use crate::schema::api_type;
-
-api_type! {
-    /// Confirms that the request was carried out.
-    #[derive(Clone, Copy)]
-    pub(crate) struct SuccessDto as "Done" {
-        /// `true`.
-        success: bool,
-    }
-}
-
-impl SuccessDto {
-    pub(crate) const fn new() -> Self {
-        Self { success: true }
-    }
-}
-
 /// The date and time of the zone.
 pub(crate) fn local(moment: OffsetDateTime, zone: Zone) -> PrimitiveDateTime {
     let local = moment.to_offset(zone.offset());
