@@ -13,7 +13,7 @@ use time::Duration;
 
 use super::calls::{CommandError, SealedRequest, carry_out};
 use super::{Call, ClientView, Command, compose, judge};
-use crate::Violation;
+use crate::violation::Violation;
 use crate::chaos::survive;
 use crate::world::World;
 

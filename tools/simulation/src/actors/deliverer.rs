@@ -14,7 +14,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use super::judge;
-use crate::Violation;
+use crate::violation::Violation;
 use crate::chaos::survive;
 use crate::world::World;
 

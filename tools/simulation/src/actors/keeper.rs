@@ -11,7 +11,7 @@ use kopeck_service::{Progress, housekeeping};
 use time::Duration;
 
 use super::judge;
-use crate::Violation;
+use crate::violation::Violation;
 use crate::chaos::survive;
 use crate::world::World;
 

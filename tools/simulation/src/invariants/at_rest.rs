@@ -20,7 +20,7 @@ use holdings::Holdings;
 use story::Story;
 
 use super::unreadable;
-use crate::Violation;
+use crate::violation::Violation;
 use crate::actors::{Client, ClientView, Command};
 use crate::bank::Effect;
 use crate::world::World;

@@ -9,7 +9,7 @@ use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
 use super::Holdings;
-use crate::Violation;
+use crate::violation::Violation;
 use crate::bank::Effect;
 
 /// The invariant that the bank and the requests agree.
