@@ -7,6 +7,8 @@ mod closing;
 mod employee;
 mod error_code;
 mod event;
+#[cfg(feature = "domain")]
+pub mod from_domain;
 mod limit;
 mod open_enum;
 mod operation;

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::{StoreConfig, StoreKind};
+use kopeck_adapter_system::{HeadDestination, LogFormat};
 use kopeck_command_line::CallArgs;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
@@ -30,9 +31,6 @@ use kopeck_service::tokens::Lifetimes;
 use secrecy::SecretString;
 use time::Duration;
 use uuid::Uuid;
-
-use crate::audit::HeadDestination;
-use crate::logging::LogFormat;
 
 pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
@@ -63,7 +61,26 @@ pub struct Cli {
     pub command: Command,
     /// Format of the log.
     #[arg(long, env = "KOPECK_LOG_FORMAT", global = true, value_enum, default_value_t)]
-    pub log_format: LogFormat,
+    pub log_format: LogFormatArg,
+}
+
+/// The format of a line.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub enum LogFormatArg {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: a JSON object a line.
+    Json,
+}
+
+impl From<LogFormatArg> for LogFormat {
+    fn from(format: LogFormatArg) -> Self {
+        match format {
+            LogFormatArg::Text => Self::Text,
+            LogFormatArg::Json => Self::Json,
+        }
+    }
 }
 
 /// The commands of `kopeck`.

@@ -8,7 +8,6 @@ use kopeck_domain::event::EventType;
 use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
 use tokio::time::Instant;
 
-use crate::dto::event;
 use crate::input::field_types::{FieldEncoding, FieldType, InputValue, integer_from, text};
 use crate::json::{Json, object};
 use crate::operations::prelude::*;
@@ -152,7 +151,8 @@ async fn page(ctx: &mut HandlerContext, query: &FeedQuery) -> Result<FeedPage, A
 }
 
 fn body(page: &FeedPage, zone: Zone) -> api::Feed {
-    let data = page.events.iter().map(|appended| event::body(appended, zone)).collect();
+    let data =
+        page.events.iter().map(|appended| api::Event::of(appended.seq, &appended.event, zone)).collect();
     api::Feed { data, next: page.next, oldest: page.oldest, newest: Some(page.newest) }
 }
 

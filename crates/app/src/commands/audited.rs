@@ -2,13 +2,13 @@
 
 use std::fmt::Display;
 
+use kopeck_adapter_system::Operator;
 use kopeck_audit::{Actor, Entry, Outcome};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 
 use crate::compose::Application;
-use crate::operator::Operator;
 
 /// A new entry of this process's operator.
 pub(crate) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<PartnerId>) -> Entry {

@@ -306,7 +306,7 @@ async fn a_restart_does_not_take_the_service_back() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--deposit", "1000.00"]);
     let zone = Zone::parse("+03:00").unwrap();
-    let started = kopeck::system_clock::SystemClock::default();
+    let started = kopeck_adapter_system::SystemClock::default();
     let days_ahead = |at: PrimitiveDateTime| (at - day_start(zone, &started)).whole_days();
 
     let running = installation.serve(&["--processing-delay", "0s"]);
@@ -355,6 +355,6 @@ async fn a_restart_does_not_take_the_service_back() {
 }
 
 /// The first moment of the machine's present day in the zone.
-fn day_start(zone: Zone, clock: &kopeck::system_clock::SystemClock) -> PrimitiveDateTime {
+fn day_start(zone: Zone, clock: &kopeck_adapter_system::SystemClock) -> PrimitiveDateTime {
     PrimitiveDateTime::new(zone.day(clock.now()), time::Time::MIDNIGHT)
 }

@@ -1,6 +1,6 @@
 //! Requests sealed in one of their parts, and copies of them as made between client and service.
 
-use kopeck::system_clock::SystemClock;
+use kopeck_adapter_system::SystemClock;
 use kopeck_port_system::Clock as _;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, bound_path, seal_request};
 use serde_json::{Map, Value, json};

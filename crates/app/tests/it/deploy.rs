@@ -154,7 +154,8 @@ fn a_comparison_that_fails_each_time_is_an_alarm() {
     let rule = rule(&alarms, "KopeckReconciliationFails");
     let (_, needed) = rule.lines().next().unwrap().rsplit_once(" > ").unwrap();
     let window = windows(rule)[0];
-    let pause = u64::try_from(kopeck::daily_reconciliation::RETRY_AFTER.whole_seconds()).unwrap();
+    let pause =
+        u64::try_from(kopeck_adapter_workers::DailyReconciliation::RETRY_AFTER.whole_seconds()).unwrap();
     let sure = u32::try_from(window / pause - 1).unwrap();
     let needed: f64 = needed.parse().unwrap();
     assert!(needed < f64::from(sure), "{needed} of {sure} within {window} s");

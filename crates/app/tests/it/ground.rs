@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use kopeck::compose::SystemAdapters;
-use kopeck::folder::DataFolder;
 use kopeck_adapter_http::HttpSettings;
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_store_diesel::testing::{Roles, TestDatabase};
+use kopeck_adapter_system::DataFolder;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::Sandbox;

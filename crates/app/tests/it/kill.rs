@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kopeck::system::OsEntropy;
-use kopeck::system_clock::SystemClock;
 use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_adapter_system::{OsEntropy, SystemClock};
 use kopeck_client::{
     CardLimit, CardStatus, Client, Error, IdempotencyKey, LimitPeriod, NewEmployee, PrimitiveDateTime,
     Purchase, RequestState, TopUp, VirtualItem, Wait,

@@ -8,8 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use kopeck::compose::{Application, SystemAdapters};
-use kopeck::keys::KeyFile;
-use kopeck_adapter_security::{KeyRing, MasterKey};
+use kopeck_adapter_security::{KeyFile, KeyRing, MasterKey};
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
 use kopeck_client::{Client, RetryPolicy, SealingKey};

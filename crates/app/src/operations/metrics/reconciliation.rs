@@ -4,7 +4,7 @@ use prometheus::{IntCounter, IntGauge};
 use time::OffsetDateTime;
 
 use super::{Metrics, Registrar};
-use crate::daily_reconciliation::ReconciliationObserver;
+use kopeck_adapter_workers::ReconciliationObserver;
 
 /// What came of the daily comparisons.
 pub(super) struct Reconciliation {

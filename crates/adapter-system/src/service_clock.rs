@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use kopeck_port_bank::sandbox::{CommandKey, SandboxClock, SandboxError};
+use kopeck_port_bank::sandbox::{CommandKey, FollowingClock, SandboxClock, SandboxError};
 use kopeck_port_system::Clock;
 use time::OffsetDateTime;
 
@@ -133,6 +133,12 @@ impl SandboxClock for ServiceClock {
     fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError> {
         Self::advance(self, by, &key.text, key.since)?;
         SandboxClock::offset_micros(self)
+    }
+}
+
+impl FollowingClock for ServiceClock {
+    fn follow(&self, offset_micros: i64) -> Result<(), SandboxError> {
+        Ok(Self::follow(self, offset_micros)?)
     }
 }
 

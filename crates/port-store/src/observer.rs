@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use kopeck_port_store::Access;
-
 use crate::outage::Outage;
+use crate::store::Access;
 
 /// Receives the metrics of the store's threads. It is called on them, so it must not wait.
 pub trait StoreObserver: Send + Sync {

@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use crate::system::OsEntropy;
+use crate::random::OsEntropy;
 
 /// The least change that counts as a step. NTP slews smaller ones.
 const LEAST_STEP_MICROS: i64 = 3_000_000;

@@ -19,7 +19,7 @@ const AT_LEAST_FOR_A_PROCESSOR: u64 = 8;
 ///
 /// # Errors
 /// If the process could not even start to serve.
-pub(crate) fn raise_limit(connections: u32) -> anyhow::Result<u32> {
+pub fn raise_open_files(connections: u32) -> anyhow::Result<u32> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let Some(limit) = (if raised.is_ok() { maximum } else { current }) else { return Ok(connections) };

@@ -23,10 +23,9 @@ const OF_SERVICE: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
 const OF_COMMAND: &str = "warn";
 
 /// The format of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
-    #[default]
     Text,
     /// For programs: a JSON object a line.
     Json,
@@ -45,7 +44,7 @@ impl LogFormat {
         let mut line = Vec::new();
         let pairs = [("lines", lines)];
         let mut record = Record::builder();
-        record.level(Level::Warn).target(module_path!()).key_values(&pairs);
+        record.level(Level::Warn).target("kopeck::logging").key_values(&pairs);
         // Writing to memory cannot fail.
         let _ = self.write(&mut line, now, &record.args(format_args!("{lines} log lines dropped")).build());
         line
@@ -54,7 +53,7 @@ impl LogFormat {
 
 /// Starts the log of a command that ends by itself, by `RUST_LOG` or [`OF_COMMAND`]. A second start in the same process
 /// changes nothing.
-pub(crate) fn start_for_command(format: LogFormat) {
+pub fn start_log_of_command(format: LogFormat) {
     start(format, OF_COMMAND, Target::Stderr);
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn start_for_command(format: LogFormat) {
 ///
 /// # Errors
 /// If the system gives no thread.
-pub(crate) fn start_for_service(format: LogFormat) -> io::Result<()> {
+pub fn start_log_of_service(format: LogFormat) -> io::Result<()> {
     let clock = SystemClock::default();
     let lines = service_output::queue_log(move |lines| format.note_on_dropped(clock.now(), lines))?;
     start(format, OF_SERVICE, Target::Pipe(Box::new(lines)));
@@ -107,7 +106,7 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
 }
 
 /// `2026-03-02T09:00:00.000Z`; `{:.6}` shows microseconds.
-pub(crate) struct Timestamp(pub(crate) OffsetDateTime);
+pub struct Timestamp(pub OffsetDateTime);
 
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

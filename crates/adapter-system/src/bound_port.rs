@@ -10,17 +10,17 @@ use socket2::{Domain, Socket, Type};
 const BACKLOG: i32 = 1_024;
 
 /// A bound port. It refuses connections until it listens.
-pub(crate) struct Port {
+pub struct BoundPort {
     socket: Socket,
     address: SocketAddr,
 }
 
-impl Port {
+impl BoundPort {
     /// Binds `address`; port 0 binds a free one.
     ///
     /// # Errors
     /// If another process has it, or the address is not one of this machine.
-    pub(crate) fn bind(address: SocketAddr) -> anyhow::Result<Self> {
+    pub fn bind(address: SocketAddr) -> anyhow::Result<Self> {
         let socket = bound(address).with_context(|| cannot(address))?;
         Ok(Self { socket, address })
     }
@@ -29,7 +29,7 @@ impl Port {
     ///
     /// # Errors
     /// If another process took the port at the same moment and listened first.
-    pub(crate) fn listen(self) -> anyhow::Result<TcpListener> {
+    pub fn listen(self) -> anyhow::Result<TcpListener> {
         self.socket.listen(BACKLOG).with_context(|| cannot(self.address))?;
         Ok(self.socket.into())
     }
@@ -55,12 +55,12 @@ mod tests {
 
     #[test]
     fn a_taken_port_is_refused_and_a_bound_one_does_not_accept_yet() {
-        let port = Port::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let port = BoundPort::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = port.socket.local_addr().unwrap().as_socket().unwrap();
         assert!(TcpStream::connect(address).is_err());
         let listener = port.listen().unwrap();
         TcpStream::connect(address).unwrap();
-        let refused = Port::bind(address).err().unwrap().to_string();
+        let refused = BoundPort::bind(address).err().unwrap().to_string();
         assert_eq!(refused, format!("cannot listen on {address}"));
         drop(listener);
     }

@@ -36,7 +36,8 @@ static DROPPED: LazyLock<IntCounter> = LazyLock::new(|| {
 });
 
 /// The counter of dropped log lines.
-pub(crate) fn dropped_lines() -> IntCounter {
+#[must_use]
+pub fn dropped_lines() -> IntCounter {
     DROPPED.clone()
 }
 
@@ -67,7 +68,7 @@ fn formed(text: &str) -> Vec<u8> {
 }
 
 /// Writes `text`, whole lines, to standard output. It never waits and never fails, also without a reader.
-pub(crate) fn announce(text: &str) {
+pub fn announce(text: &str) {
     static STARTED: LazyLock<bool> = LazyLock::new(|| {
         let sink = unlocked(io::stdout());
         let write = move || ANNOUNCEMENTS.write_to(sink, |_| Vec::new(), &DROPPED);

@@ -8,16 +8,17 @@ const LONGEST: usize = 64;
 
 /// The user and the host of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Operator {
+pub struct Operator {
     /// The process's user; under `sudo` also the user before it.
-    pub(crate) user: String,
+    pub user: String,
     /// The name of the machine.
-    pub(crate) host: String,
+    pub host: String,
 }
 
 impl Operator {
     /// The operator of this process.
-    pub(crate) fn present() -> Self {
+    #[must_use]
+    pub fn present() -> Self {
         let id = getuid();
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
         // Only root's variable counts: other users could forge it.

@@ -7,10 +7,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use kopeck_adapter_security::MasterKey;
-use kopeck_port_system::Entropy;
-
-use crate::keys::KeyFile;
 
 /// Where the data lie that are not on a server.
 #[derive(Debug, Clone)]
@@ -25,7 +21,7 @@ const BESIDE_A_SERVER: &str = "kopeck-data";
 
 /// Held by the one process that serves from a folder; given up when it ends, also by force.
 #[derive(Debug)]
-pub struct ServerLock {
+pub struct FolderLock {
     _file: File,
 }
 
@@ -57,16 +53,6 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// Refuses a file that is not empty and not a database of Kopeck.
-    ///
-    /// # Errors
-    /// What it is instead.
-    pub fn check_database(&self) -> anyhow::Result<()> {
-        let Some(database) = &self.database else { return Ok(()) };
-        kopeck_adapter_store_diesel::check_file(database)
-            .with_context(|| format!("cannot use {}", database.display()))
-    }
-
     fn of(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         if database_url.starts_with("postgres://") || database_url.starts_with("postgresql://") {
             let path = beside.unwrap_or(Path::new(BESIDE_A_SERVER)).to_path_buf();
@@ -85,10 +71,24 @@ impl DataFolder {
         Ok(Self { path, database: Some(database) })
     }
 
-    /// Whether the database lies in the folder, so that one process alone serves from it.
+    /// The file of an embedded database, from which one process alone serves.
+    #[must_use]
+    pub fn database(&self) -> Option<&Path> {
+        self.database.as_deref()
+    }
+
+    /// Whether the database lies in the folder.
     #[must_use]
     pub fn is_embedded(&self) -> bool {
         self.database.is_some()
+    }
+
+    /// Whether there is an embedded database. A server's shows when it is opened.
+    ///
+    /// # Errors
+    /// If its file is out of reach.
+    pub fn has_database(&self) -> anyhow::Result<bool> {
+        self.database.as_deref().map_or(Ok(true), is_database)
     }
 
     /// Begins to make an embedded database, unless there is one. A file marks the folder until
@@ -113,10 +113,7 @@ impl DataFolder {
                 left.join(", ")
             );
         }
-        private(OpenOptions::new().create(true).truncate(false).write(true))
-            .open(&mark)
-            .with_context(|| format!("cannot make {}", mark.display()))?;
-        Ok(())
+        open_private(&mark).map(drop)
     }
 
     /// The database has its migrations: from here on it is missed if it is gone.
@@ -150,12 +147,7 @@ impl DataFolder {
     /// # Errors
     /// If they cannot be made.
     pub fn make_database(&self) -> anyhow::Result<()> {
-        for file in self.database.iter().chain([&self.bank_file()]) {
-            private(OpenOptions::new().create(true).truncate(false).write(true))
-                .open(file)
-                .with_context(|| format!("cannot make {}", file.display()))?;
-        }
-        Ok(())
+        self.database.iter().chain([&self.bank_file()]).try_for_each(|file| open_private(file).map(drop))
     }
 
     /// Where the simulator keeps its books.
@@ -164,7 +156,9 @@ impl DataFolder {
         self.path.join("bank.sqlite")
     }
 
-    fn key_file(&self) -> PathBuf {
+    /// Where the master keys of an embedded database lie.
+    #[must_use]
+    pub fn key_file(&self) -> PathBuf {
         self.path.join("master.key")
     }
 
@@ -201,62 +195,55 @@ impl DataFolder {
     ///
     /// # Errors
     /// If another process serves from it.
-    pub fn lock(&self) -> anyhow::Result<Option<ServerLock>> {
+    pub fn lock(&self) -> anyhow::Result<Option<FolderLock>> {
         if !self.is_embedded() {
             return Ok(None);
         }
-        let path = self.path.join("serve.lock");
-        let file = private(OpenOptions::new().create(true).truncate(false).write(true))
-            .open(&path)
-            .with_context(|| format!("cannot open {}", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(ServerLock { _file: file })),
-            Err(TryLockError::WouldBlock) => bail!(
-                "another `kopeck serve` is running on the data folder {}: stop it first, or give this one a \
-                 database of its own with --database-url",
+        let lock = FolderLock::take(&self.path)?;
+        let lock = lock.with_context(|| {
+            format!(
+                "another `kopeck serve` is running on the data folder {}: stop it first, or give this one a database of \
+                 its own with --database-url",
                 self.path.display()
-            ),
+            )
+        })?;
+        Ok(Some(lock))
+    }
+}
+
+impl FolderLock {
+    /// Takes `folder`; `None` if another process has it.
+    ///
+    /// # Errors
+    /// If its lock file cannot be opened or locked.
+    pub fn take(folder: &Path) -> anyhow::Result<Option<Self>> {
+        let path = folder.join("serve.lock");
+        let file = open_private(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => {
                 Err(error).with_context(|| format!("cannot lock {}", path.display()))
             }
         }
     }
+}
 
-    /// The file with the master key of a database that is there.
-    ///
-    /// # Errors
-    /// A database on a server has none beside it: its key has to be given.
-    pub fn existing_master_key(&self) -> anyhow::Result<KeyFile> {
-        if !self.is_embedded() {
-            bail!(
-                "KOPECK_MASTER_KEY is missing: every process on a database server needs the same, 32 bytes as \
-                 base64url without padding (`kopeck master-key generate`), there or in the file that \
-                 KOPECK_MASTER_KEY_FILE names"
-            );
-        }
-        Ok(KeyFile::at(self.key_file()))
-    }
-
-    /// The file with the folder's master key; it is made together with a new database.
-    ///
-    /// # Errors
-    /// If the file cannot be written, or the database is on a server.
-    pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<KeyFile> {
-        let file = self.existing_master_key()?;
-        let is_new =
-            self.database.as_deref().map(|database| is_database(database).map(|is| !is)).transpose()?;
-        if is_new == Some(true) && !file.exists() {
-            file.make(&MasterKey::generate(entropy))?;
-        }
-        Ok(file)
-    }
+/// Opens a file for writing; a new one is its owner's only.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_private(path: &Path) -> anyhow::Result<File> {
+    private(OpenOptions::new().create(true).truncate(false).write(true))
+        .open(path)
+        .with_context(|| format!("cannot make {}", path.display()))
 }
 
 /// Makes a data folder for its owner only, unless it is there.
 ///
 /// # Errors
 /// If it cannot be made, or others than its owner may write to it.
-pub(crate) fn make_private(folder: &Path) -> anyhow::Result<()> {
+pub fn make_private(folder: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(|| format!("cannot make the data folder {}", folder.display()))?;
     ensure_private(folder)
@@ -310,27 +297,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use kopeck_port_system::fake::SeededEntropy;
-    use secrecy::ExposeSecret;
 
     fn folder(within: &tempfile::TempDir) -> DataFolder {
         DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display()), None).unwrap()
-    }
-
-    #[test]
-    fn the_master_key_is_made_once_and_is_its_owners_only() {
-        let within = tempfile::tempdir().unwrap();
-        let folder = folder(&within);
-        let key = |seed| {
-            let keys = folder.master_key(&SeededEntropy::new(seed)).unwrap().read().unwrap();
-            keys[0].to_text().expose_secret().to_owned()
-        };
-        assert_eq!(key(1), key(2));
-        let mode =
-            |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode("master.key"), 0o600);
-        assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
     }
 
     #[test]
@@ -356,34 +325,6 @@ mod tests {
         }
         let absent = within.path().join("absent");
         DataFolder::existing("postgres://db/kopeck", Some(&absent)).expect("it is made by what needs it");
-    }
-
-    #[test]
-    fn a_master_key_that_others_may_read_is_refused() {
-        let within = tempfile::tempdir().unwrap();
-        let folder = folder(&within);
-        folder.master_key(&SeededEntropy::new(1)).unwrap();
-        let path = folder.path().join("master.key");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        let file = folder.master_key(&SeededEntropy::new(1)).unwrap();
-        assert!(file.read().unwrap_err().to_string().contains("chmod 600"));
-    }
-
-    #[test]
-    fn a_key_that_is_missing_beside_a_database_is_not_made_up() {
-        let within = tempfile::tempdir().unwrap();
-        let folder = folder(&within);
-        folder.make_database().unwrap();
-        folder.master_key(&SeededEntropy::new(1)).unwrap();
-        std::fs::remove_file(folder.key_file()).unwrap();
-        let database = folder.database.clone().unwrap();
-        std::fs::write(&database, "SQLite").unwrap();
-        let file = folder.master_key(&SeededEntropy::new(1)).unwrap();
-        assert!(file.read().unwrap_err().to_string().contains("put it back"));
-        assert!(!folder.key_file().exists());
-        for file in [&database, &folder.bank_file()] {
-            assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
-        }
     }
 
     #[test]
@@ -440,14 +381,12 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_processes_serve_from_a_server_if_they_are_given_the_key() {
+    fn any_number_of_processes_serve_from_a_server() {
         let within = tempfile::tempdir().unwrap();
         let beside = within.path().join("beside");
         let url = "postgres://kopeck:hunter2@db/kopeck";
-        let folder = DataFolder::existing(url, Some(&beside)).unwrap();
+        DataFolder::existing(url, Some(&beside)).unwrap();
         assert!(!beside.exists(), "to look makes nothing");
-        let refused = folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string();
-        assert!(refused.contains("KOPECK_MASTER_KEY") && !refused.contains("hunter2"), "{refused}");
         let folder = DataFolder::make(url, Some(&beside)).unwrap();
         assert!(folder.lock().unwrap().is_none());
         assert_eq!(folder.bank_file(), beside.join("bank.sqlite"));

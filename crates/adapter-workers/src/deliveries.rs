@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_http::event_json;
+use kopeck_api as api;
 use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
 use kopeck_port_store::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, excerpt};
 use kopeck_port_store::{
@@ -25,9 +25,9 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::{AbortHandle, Id, JoinSet};
 use uuid::Uuid;
 
+use crate::failures::Failures;
 use crate::liveness::Heartbeat;
 use crate::stop::Stop;
-use crate::workers::Failures;
 
 /// How often webhooks are polled: retries become due, and word of an event may be lost with a process.
 const POLL: Duration = Duration::from_millis(100);
@@ -337,8 +337,9 @@ impl Deliverer {
         record: &WebhookRecord,
         event: &FeedEvent,
     ) -> Result<Vec<u8>, NoAttempt> {
+        let body = api::Event::of(event.seq, &event.event, self.env.settings.zone);
         if !record.webhook.sealed {
-            return event_json(event, self.env.settings.zone, None::<fn(&[u8]) -> Result<String, NoAttempt>>);
+            return Ok(body.to_delivery(None::<fn(&[u8]) -> String>));
         }
         let tokens = Arc::clone(&self.tokens);
         let key = move |unit: &mut dyn UnitOfWork| {
@@ -352,8 +353,8 @@ impl Deliverer {
         let id = event.event.id.to_string();
         let mut salt = [0; 16];
         self.env.entropy.fill(&mut salt);
-        let seal = |data: &[u8]| Ok(seal_event(&key, &EventContext { id: &id }, now, salt, data));
-        event_json(event, self.env.settings.zone, Some(seal))
+        let seal = |data: &[u8]| seal_event(&key, &EventContext { id: &id }, now, salt, data);
+        Ok(body.to_delivery(Some(seal)))
     }
 
     async fn in_store<T: Send + 'static>(

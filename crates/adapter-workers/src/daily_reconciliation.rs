@@ -5,19 +5,16 @@ use std::sync::Arc;
 use kopeck_audit::{Entry, Outcome};
 use kopeck_domain::calendar::date_text;
 use kopeck_domain::limit::TimeOfDay;
-use kopeck_port_store::Store;
+use kopeck_port_store::{Access, Store, transact};
 use kopeck_service::Env;
 use kopeck_service::bank_reconciliation::{BankReconciler, Difference, ReconcileError};
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::commands::audited;
 use crate::liveness::Heartbeat;
 use crate::stop::Stop;
 
 /// How often the clock is looked at.
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_secs(1);
-/// The pause after a comparison that did not come to its end.
-pub const RETRY_AFTER: Duration = Duration::minutes(10);
 /// The most differences of a day in the log; `kopeck reconcile` has all of them.
 const MOST_LOGGED: usize = 20;
 
@@ -39,11 +36,16 @@ pub struct DailyReconciliation {
     pub env: Arc<Env>,
     /// From when on the day before is compared.
     pub from: TimeOfDay,
+    /// The entry of a comparison in the audit log, but for time, subject and outcome.
+    pub entry: Entry,
     /// Metrics.
     pub observer: Arc<dyn ReconciliationObserver>,
 }
 
 impl DailyReconciliation {
+    /// The pause after a comparison that did not come to its end.
+    pub const RETRY_AFTER: Duration = Duration::minutes(10);
+
     /// Compares until a stop request. After a start, the day before is compared once more.
     pub(crate) fn run(self, stop: &Stop, heartbeat: &Heartbeat) {
         let (mut done, mut not_before) = (None, Duration::ZERO);
@@ -60,7 +62,7 @@ impl DailyReconciliation {
             if self.compare(day, &stopping) {
                 done = Some(day);
             } else {
-                not_before = now + RETRY_AFTER;
+                not_before = now + Self::RETRY_AFTER;
             }
         }
     }
@@ -99,8 +101,10 @@ impl DailyReconciliation {
         }
         let outcome = if compared.is_ok() { Outcome::Done } else { Outcome::Failed };
         let subject = format!("from:{day} to:{day} differences:{differences}");
-        let entry = Entry { subject, outcome, ..audited::entry(&*self.env.clock, "bank.reconcile", None) };
-        if let Err(error) = audited::append(&*self.store, entry) {
+        // The real time: the sandbox moves the service's clock, and not this log's.
+        let at = self.env.clock.now() - self.env.clock.ahead();
+        let entry = Entry { at, subject, outcome, ..self.entry.clone() };
+        if let Err(error) = transact(&*self.store, Access::Write, move |unit| unit.audit().append(&entry)) {
             log::error!(error:% = error; "an entry of the audit log could not be written");
         }
         compared.is_ok()

@@ -1,25 +1,12 @@
 //! Encryption of the store's columns under the master keys.
 
-use std::sync::Arc;
-
-use kopeck_adapter_security::{KeyRing, MasterKeyBox};
 use kopeck_port_security::{SecretBinding, SecretBox, SecurityError};
 use kopeck_port_store::{ColumnCipher, ColumnPlace, StoreError};
-use kopeck_port_system::Entropy;
 use secrecy::{ExposeSecret as _, SecretSlice};
 
-/// Encrypts columns as sealing keys are encrypted: under a key that is derived from the master key in use.
-pub struct MasterKeyColumns(Arc<dyn SecretBox>);
+use crate::secret_box::MasterKeyBox;
 
-impl MasterKeyColumns {
-    /// Columns under `keys`, with nonces from `entropy`.
-    #[must_use]
-    pub fn new(keys: &Arc<KeyRing>, entropy: &Arc<dyn Entropy>) -> Self {
-        Self(Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(entropy))))
-    }
-}
-
-fn secret_place(place: &ColumnPlace<'_>) -> SecretBinding {
+fn binding(place: &ColumnPlace<'_>) -> SecretBinding {
     let ColumnPlace { table, column, partner, row } = *place;
     SecretBinding { table, column, partner, row: row.to_vec() }
 }
@@ -31,36 +18,40 @@ fn refused(place: &ColumnPlace<'_>, error: SecurityError) -> StoreError {
     }
 }
 
-impl ColumnCipher for MasterKeyColumns {
+/// Encrypts columns as it encrypts secrets.
+impl ColumnCipher for MasterKeyBox {
     fn encrypt(&self, place: &ColumnPlace<'_>, plaintext: &[u8]) -> Result<Vec<u8>, StoreError> {
         let secret = SecretSlice::from(plaintext.to_vec());
-        self.0.encrypt(&secret_place(place), &secret).map_err(|error| refused(place, error))
+        SecretBox::encrypt(self, &binding(place), &secret).map_err(|error| refused(place, error))
     }
 
     fn decrypt(&self, place: &ColumnPlace<'_>, stored: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let secret = self.0.decrypt(&secret_place(place), stored).map_err(|error| refused(place, error))?;
+        let secret =
+            SecretBox::decrypt(self, &binding(place), stored).map_err(|error| refused(place, error))?;
         Ok(secret.expose_secret().to_vec())
     }
 
     fn current_prefix(&self) -> Vec<u8> {
-        self.0.current_prefix()
+        SecretBox::current_prefix(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kopeck_adapter_security::MasterKey;
+    use std::sync::Arc;
+
     use kopeck_domain::ids::PartnerId;
     use kopeck_port_system::fake::SeededEntropy;
     use uuid::Uuid;
 
     use super::*;
+    use crate::{KeyRing, MasterKey};
 
-    fn columns(keys: &[u8]) -> MasterKeyColumns {
+    fn columns(keys: &[u8]) -> Arc<dyn ColumnCipher> {
         let keys: Vec<MasterKey> = keys.iter().map(|byte| MasterKey::from_bytes([*byte; 32])).collect();
         let (first, accepted) = keys.split_first().unwrap();
-        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(1));
-        MasterKeyColumns::new(&KeyRing::with_accepted(first, accepted), &entropy)
+        let ring = KeyRing::with_accepted(first, accepted);
+        Arc::new(MasterKeyBox::new(ring, Arc::new(SeededEntropy::new(1))))
     }
 
     #[test]

@@ -22,7 +22,7 @@ struct ThreadState {
 }
 
 /// The heartbeat handle of a thread. Dropping it, also by a panic, marks the thread as ended.
-pub(crate) struct Heartbeat {
+pub struct Heartbeat {
     start: Instant,
     state: Arc<ThreadState>,
 }
@@ -54,7 +54,8 @@ impl Default for LivenessRegistry {
 
 impl LivenessRegistry {
     /// Registers a thread.
-    pub(crate) fn register(&self) -> Heartbeat {
+    #[must_use]
+    pub fn register(&self) -> Heartbeat {
         let state = Arc::new(ThreadState { latest: AtomicU64::new(0), ended: AtomicBool::new(false) });
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&state));
         let heartbeat = Heartbeat { start: self.start, state };

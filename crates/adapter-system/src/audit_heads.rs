@@ -17,7 +17,6 @@ use rustix::system::uname;
 use time::{Duration, OffsetDateTime};
 
 use crate::logging::Timestamp;
-use crate::operations::Metrics;
 
 /// How often changed heads are sent.
 const EVERY: Duration = Duration::MINUTE;
@@ -93,7 +92,7 @@ pub struct HeadForwarder {
     clock: Arc<dyn Clock>,
     destination: Option<HeadDestination>,
     level: log::Level,
-    metrics: Option<Arc<Metrics>>,
+    sent: Box<dyn Fn(bool) + Send + Sync>,
     state: Mutex<State>,
 }
 
@@ -105,15 +104,16 @@ struct State {
 }
 
 impl HeadForwarder {
-    /// Sends to the process log at `level`, and to `destination`. `clock`: the machine's own time.
+    /// Sends to the process log at `level`, and to `destination`. `clock`: the machine's own time. `sent` gets whether each
+    /// attempt succeeded.
     #[must_use]
     pub fn new(
         clock: Arc<dyn Clock>,
         destination: Option<HeadDestination>,
         level: log::Level,
-        metrics: Option<Arc<Metrics>>,
+        sent: impl Fn(bool) + Send + Sync + 'static,
     ) -> Self {
-        Self { clock, destination, level, metrics, state: Mutex::default() }
+        Self { clock, destination, level, sent: Box::new(sent), state: Mutex::default() }
     }
 
     /// Sends what has changed, if it is time. To be called every second or so.
@@ -136,9 +136,7 @@ impl HeadForwarder {
             log::log!(target: "kopeck::audit", self.level, head:% = head; "audit chain head");
         }
         let sent = self.destination.as_ref().map_or(Ok(()), |to| to.send(now, heads.values()));
-        if let Some(metrics) = &self.metrics {
-            metrics.audit_heads_sent(sent.is_ok());
-        }
+        (self.sent)(sent.is_ok());
         let mut state = self.lock();
         state.sent_at = Some(now);
         if let Err(error) = sent {
@@ -181,7 +179,7 @@ mod tests {
     fn forwarder(destination: HeadDestination) -> (Arc<FakeClock>, HeadForwarder) {
         let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
         let forwarder =
-            HeadForwarder::new(Arc::clone(&clock) as _, Some(destination), log::Level::Debug, None);
+            HeadForwarder::new(Arc::clone(&clock) as _, Some(destination), log::Level::Debug, drop);
         (clock, forwarder)
     }
 
