@@ -138,7 +138,7 @@ pub enum Command {
 /// `kopeck check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Accept the history of the database as it is, after commits were found missing: processes accept changes again.
@@ -146,7 +146,7 @@ pub struct CheckArgs {
     pub accept_history: bool,
 }
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Debug, Clone, Args)]
 pub struct StoreArgs {
     /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it. Or
@@ -173,7 +173,7 @@ pub struct StoreArgs {
     /// accepted. A changed file is reloaded within a second.
     #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
     pub master_key_file: Option<PathBuf>,
-    /// Where the chain heads of the audit log are sent every minute and at the end: `file:PATH`, `syslog`, or
+    /// The target of chain heads of the audit log, every minute and at the end: `file:PATH`, `syslog`, or
     /// `syslog:PATH` of its socket. Without it they are in the process log only.
     #[arg(long, env = "KOPECK_AUDIT_HEADS")]
     pub audit_heads: Option<HeadDestination>,
@@ -182,7 +182,7 @@ pub struct StoreArgs {
 /// Options of `migrate`.
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// On PostgreSQL: the role that the other processes connect as. It is granted the privileges on tables that they
@@ -226,7 +226,7 @@ pub enum StoreKindArg {
     /// Requests that wait share a transaction.
     #[default]
     Batched,
-    /// Each request has a transaction of its own.
+    /// Each request has a separate transaction.
     Plain,
 }
 
@@ -242,7 +242,7 @@ impl From<StoreKindArg> for StoreKind {
 /// Settings of every process of the service.
 #[derive(Debug, Clone, Args)]
 pub struct ServiceArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Connections to PostgreSQL for requests and jobs: half of them read, half write. SQLite has two that read and one that
@@ -311,7 +311,7 @@ pub enum RequestsCommand {
 /// Options of the list.
 #[derive(Debug, Args)]
 pub struct StuckArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Print JSON and nothing else.
@@ -322,7 +322,7 @@ pub struct StuckArgs {
 /// The outcome to record.
 #[derive(Debug, Args)]
 pub struct SettleArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The identifier of the order, replenishment, limit change, closing or withdrawal.
@@ -333,7 +333,7 @@ pub struct SettleArgs {
     /// Only this card of the request; all that it waits for, if absent.
     #[arg(long, value_parser = card_id)]
     pub card: Option<CardId>,
-    /// What came back from the card, in roubles with both digits of kopecks: of a closing or a withdrawal that was applied.
+    /// The amount returned from the card of an applied closing or withdrawal, in roubles with both digits of kopecks.
     #[arg(long, value_name = "ROUBLES", value_parser = amount::roubles)]
     pub returned: Option<Kopecks>,
     /// Whether to ask about a large amount.
@@ -341,7 +341,7 @@ pub struct SettleArgs {
     pub confirm: ConfirmArgs,
 }
 
-/// What became of an instruction at the bank.
+/// The outcome of an instruction at the bank.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum OutcomeArg {
     /// It was carried out.
