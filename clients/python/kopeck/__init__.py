@@ -37,7 +37,7 @@ from kopeck.errors import (
     TransportError,
     UnfinishedError,
 )
-from kopeck.models.card import (
+from kopeck.models.generated import (
     AccountBalance,
     AvailableCard,
     Card,
@@ -50,12 +50,13 @@ from kopeck.models.card import (
     Transaction,
     UnlinkedCard,
 )
-from kopeck.models.event import Event, Feed
-from kopeck.models.money import Balance, Purchase, Refund
+from kopeck.models.generated import Event, Feed
+from kopeck.models.generated import Balance, Purchase, Refund
 from kopeck.models.page import Page, PageMeta
-from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard
-from kopeck.models.people import EmployeeErased, EmployeeWithCards
-from kopeck.models.requests import (
+from kopeck.models.generated import Category, CategoryWithCount, Employee, EmployeeCard
+from kopeck.parameters import KEEP
+from kopeck.models.generated import EmployeeErased, EmployeeWithCards
+from kopeck.models.generated import (
     CardClosing,
     CardWithdrawal,
     Closing,
@@ -79,18 +80,18 @@ from kopeck.models.requests import (
     WithdrawalCreated,
     WithdrawalResult,
 )
-from kopeck.models.statements import (
+from kopeck.models.generated import (
     BalanceEntries,
     BalanceEntry,
     EntrySource,
-    FileFormat,
     PartnerTransaction,
     Statement,
     StatementDay,
     StatementTotal,
     TransactionFeed,
 )
-from kopeck.models.webhook import Webhook, WebhookDelivery
+from kopeck.parameters import FileFormat
+from kopeck.models.generated import Webhook, WebhookDelivery
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.sync.api.cards import Cards

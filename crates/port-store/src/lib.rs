@@ -16,6 +16,7 @@ mod repositories;
 mod sealed_nonces;
 pub mod session;
 mod store;
+pub mod webhook;
 mod webhooks;
 
 #[cfg(feature = "contract")]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
 use kopeck_adapter_system::dropped_lines;
 use kopeck_adapter_workers::DeliveryObserver;
-use kopeck_domain::webhook::AttemptOutcome;
+use kopeck_port_store::webhook::AttemptOutcome;
 use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
 use prometheus::{
