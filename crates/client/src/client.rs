@@ -6,10 +6,6 @@ use std::sync::Arc;
 use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
-use crate::api::{
-    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Statements,
-    Webhooks, Withdrawals,
-};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
 use crate::request::Request;
@@ -65,66 +61,6 @@ impl Client {
         self.inner.session.access_token().await
     }
 
-    /// Employees.
-    #[must_use]
-    pub const fn employees(&self) -> Employees<'_> {
-        Employees::new(self)
-    }
-
-    /// Categories of employees.
-    #[must_use]
-    pub const fn categories(&self) -> Categories<'_> {
-        Categories::new(self)
-    }
-
-    /// The feed of events.
-    #[must_use]
-    pub const fn events(&self) -> Events<'_> {
-        Events::new(self)
-    }
-
-    /// Webhooks.
-    #[must_use]
-    pub const fn webhooks(&self) -> Webhooks<'_> {
-        Webhooks::new(self)
-    }
-
-    /// Orders of cards.
-    #[must_use]
-    pub const fn orders(&self) -> Orders<'_> {
-        Orders::new(self)
-    }
-
-    /// Cards.
-    #[must_use]
-    pub const fn cards(&self) -> Cards<'_> {
-        Cards::new(self)
-    }
-
-    /// Top-ups of cards.
-    #[must_use]
-    pub const fn replenishments(&self) -> Replenishments<'_> {
-        Replenishments::new(self)
-    }
-
-    /// Changes of cards' limits.
-    #[must_use]
-    pub const fn limits(&self) -> Limits<'_> {
-        Limits::new(self)
-    }
-
-    /// Closings of cards.
-    #[must_use]
-    pub const fn closings(&self) -> Closings<'_> {
-        Closings::new(self)
-    }
-
-    /// Withdrawals: money back from cards.
-    #[must_use]
-    pub const fn withdrawals(&self) -> Withdrawals<'_> {
-        Withdrawals::new(self)
-    }
-
     /// The partner's own balance.
     ///
     /// # Errors
@@ -132,18 +68,6 @@ impl Client {
     /// See [`Error`].
     pub async fn balance(&self) -> Result<Balance, Error> {
         self.read(Request::of(&operations::BALANCE)).await
-    }
-
-    /// Movements of the partner's balance and of its cards.
-    #[must_use]
-    pub const fn statements(&self) -> Statements<'_> {
-        Statements::new(self)
-    }
-
-    /// Operations of a sandbox.
-    #[must_use]
-    pub const fn sandbox(&self) -> Sandbox<'_> {
-        Sandbox::new(self)
     }
 
     pub(crate) fn new(inner: Inner) -> Self {

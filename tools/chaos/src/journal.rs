@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::faults::Kind;
+use crate::fault_kind::FaultKind;
 use crate::fleet::Role;
 
 /// The most wrongs that are kept; the rest is counted.
@@ -23,7 +23,7 @@ pub(crate) struct Journal {
 pub(crate) struct Notes {
     /// By kind of request, then by outcome, with how long each took.
     pub(crate) calls: BTreeMap<&'static str, BTreeMap<String, Vec<Duration>>>,
-    pub(crate) faults: BTreeMap<Kind, u64>,
+    pub(crate) faults: BTreeMap<FaultKind, u64>,
     /// When workers, or servers that work themselves, were killed.
     pub(crate) kills: Vec<Instant>,
     /// Calls that were repeated under their key after they had been answered.
@@ -41,7 +41,7 @@ impl Journal {
     }
 
     /// A fault was done.
-    pub(crate) fn fault(&self, kind: Kind) {
+    pub(crate) fn fault(&self, kind: FaultKind) {
         *self.notes().faults.entry(kind).or_default() += 1;
     }
 

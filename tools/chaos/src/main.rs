@@ -4,6 +4,7 @@ mod bank;
 mod checks;
 mod cluster;
 mod database;
+mod fault_kind;
 mod faults;
 mod fleet;
 mod installation;

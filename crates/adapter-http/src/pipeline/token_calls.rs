@@ -25,7 +25,7 @@ use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::Identity;
 use crate::error::ApiError;
 use crate::input::RequestInput;
-use crate::operations::tokens::{self, TokensDto};
+use crate::operations::tokens;
 use crate::request_source::RequestSource;
 use crate::response::{HandlerResult, Response};
 
@@ -204,5 +204,5 @@ fn login_body(input: &RequestInput) -> Result<LoginBody, Faults> {
 }
 
 fn response(issued: &IssuedTokens) -> HandlerResult {
-    Response::json(200, &TokensDto::from(issued))
+    Response::json(200, &tokens::pair(issued))
 }

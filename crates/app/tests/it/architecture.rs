@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use kopeck_test_support::SourceTree;
 
 /// Which of our crates each of our crates may use, tests aside.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -154,6 +155,23 @@ fn every_crate_has_a_readme_which_is_its_documentation() {
         let root = roots.iter().find(|root| root.exists()).unwrap();
         let source = std::fs::read_to_string(root).unwrap();
         assert!(source.starts_with("#![doc = include_str!(\"../README.md\")]\n"), "{root}");
+    }
+}
+
+/// A module that lists those below it aside.
+#[test]
+fn no_import_circle_of_any_crate_has_more_than_three_files() {
+    // Until each aggregate has its own event data.
+    const EXCEPT: [&str; 1] = ["kopeck-domain"];
+    for package in packages() {
+        let folder = package.manifest_path.parent().unwrap();
+        let circles = SourceTree::read(folder.as_str()).unwrap().imports().circles_of_more_than(3);
+        assert_eq!(
+            !circles.is_empty(),
+            EXCEPT.contains(&package.name.as_str()),
+            "{}: {circles:?}",
+            package.name
+        );
     }
 }
 

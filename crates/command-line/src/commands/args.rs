@@ -2,22 +2,22 @@
 
 use clap::{Args, Subcommand};
 
-use crate::commands::card_batches::BatchCommand;
-use crate::commands::card_batches::closings::ClosingArgs;
-use crate::commands::card_batches::limits::LimitArgs;
-use crate::commands::card_batches::top_ups::TopUpArgs;
-use crate::commands::card_batches::withdrawals::WithdrawalArgs;
-use crate::commands::cards::CardsCommand;
-use crate::commands::categories::CategoriesCommand;
-use crate::commands::employees::EmployeesCommand;
-use crate::commands::events::EventsCommand;
-use crate::commands::login::LoginArgs;
-use crate::commands::orders::OrdersCommand;
-use crate::commands::profiles::ProfilesCommand;
-use crate::commands::sandbox::SandboxCommand;
-use crate::commands::sealing::{OpenArgs, SealArgs};
-use crate::commands::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
-use crate::commands::webhooks::WebhooksCommand;
+use super::card_batches::BatchCommand;
+use super::card_batches::closings::ClosingArgs;
+use super::card_batches::limits::LimitArgs;
+use super::card_batches::top_ups::TopUpArgs;
+use super::card_batches::withdrawals::WithdrawalArgs;
+use super::cards::CardsCommand;
+use super::categories::CategoriesCommand;
+use super::employees::EmployeesCommand;
+use super::events::EventsCommand;
+use super::login::LoginArgs;
+use super::orders::OrdersCommand;
+use super::profiles::ProfilesCommand;
+use super::sandbox::SandboxCommand;
+use super::sealing::{OpenArgs, SealArgs};
+use super::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
+use super::webhooks::WebhooksCommand;
 use crate::examples;
 use crate::profile;
 
