@@ -10,6 +10,7 @@ mod master_key;
 mod operations;
 mod partner;
 mod reconcile;
+mod requests;
 mod statement;
 mod webhooks;
 
@@ -22,9 +23,8 @@ use clap_complete::Shell;
 use kopeck_adapter_store_diesel::{StoreConfig, StoreKind};
 use kopeck_adapter_system::{HeadDestination, LogFormat};
 use kopeck_command_line::CallArgs;
-use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit::TimeOfDay;
 use kopeck_service::Settings;
 use kopeck_service::tokens::Lifetimes;
@@ -44,6 +44,7 @@ pub use partner::{
     RenameArgs, ReverseArgs, RotateKeyArgs, ShowArgs, SuspendArgs, ThresholdArgs, WithdrawArgs,
 };
 pub use reconcile::ReconcileArgs;
+pub use requests::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
 pub use statement::{StatementArgs, StatementForm};
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 
@@ -298,58 +299,6 @@ pub struct ServiceArgs {
     pub workers: u8,
 }
 
-/// Commands for requests that no worker can finish.
-#[derive(Debug, Subcommand)]
-pub enum RequestsCommand {
-    /// List instructions whose outcome is unknown and that cannot be retried safely.
-    Stuck(StuckArgs),
-    /// Record the final outcome that the bank reports.
-    #[command(after_help = examples::SETTLE)]
-    Settle(SettleArgs),
-}
-
-/// Options of the list.
-#[derive(Debug, Args)]
-pub struct StuckArgs {
-    /// The location of the data.
-    #[command(flatten)]
-    pub store: StoreArgs,
-    /// Print JSON and nothing else.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The outcome to record.
-#[derive(Debug, Args)]
-pub struct SettleArgs {
-    /// The location of the data.
-    #[command(flatten)]
-    pub store: StoreArgs,
-    /// The identifier of the order, replenishment, limit change, closing or withdrawal.
-    pub id: Uuid,
-    /// The outcome at the bank.
-    #[arg(long = "as", value_enum)]
-    pub outcome: OutcomeArg,
-    /// Only this card of the request; all that it waits for, if absent.
-    #[arg(long, value_parser = card_id)]
-    pub card: Option<CardId>,
-    /// The amount returned from the card of an applied closing or withdrawal, in roubles with both digits of kopecks.
-    #[arg(long, value_name = "ROUBLES", value_parser = amount::roubles)]
-    pub returned: Option<Kopecks>,
-    /// Whether to ask about a large amount.
-    #[command(flatten)]
-    pub confirm: ConfirmArgs,
-}
-
-/// The outcome of an instruction at the bank.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub enum OutcomeArg {
-    /// It was carried out.
-    Applied,
-    /// It was not, and never will be.
-    Refused,
-}
-
 impl ServiceArgs {
     /// The rules' settings.
     #[must_use]
@@ -406,10 +355,6 @@ fn zone(text: &str) -> Result<Zone, kopeck_domain::Invalid> {
 
 fn partner_id(text: &str) -> Result<PartnerId, String> {
     Uuid::try_parse(text).map(PartnerId::new).map_err(|_| "must be a uuid".to_owned())
-}
-
-fn card_id(text: &str) -> Result<CardId, String> {
-    Uuid::try_parse(text).map(CardId::new).map_err(|_| "must be a uuid".to_owned())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the form of a value parser")]
