@@ -10,9 +10,8 @@ use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::{Progress, housekeeping};
 use time::Duration;
 
-use super::judge;
-use crate::violation::Violation;
 use crate::chaos::survive;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// The follower, the sender of blocks, the refresher and the sweeper.
@@ -42,7 +41,7 @@ impl Keeper {
         });
         match kept {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => judge(&error),
+            Ok(Err(error)) => Violation::judge(&error),
             Err(_crashed) => {
                 *self = Self::new(world);
                 Ok(())

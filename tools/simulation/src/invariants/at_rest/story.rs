@@ -8,9 +8,9 @@ use kopeck_domain::card_batch::{BatchItem, BatchKind, CardBatch, ItemState};
 use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
-use super::Holdings;
-use crate::violation::Violation;
+use super::holdings::Holdings;
 use crate::bank::Effect;
+use crate::violation::Violation;
 
 /// The invariant that the bank and the requests agree.
 pub(super) const RULE: &str = "the bank did what the requests say, and nothing else";
