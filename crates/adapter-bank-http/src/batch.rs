@@ -9,7 +9,7 @@ use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
 /// The result for each submission, in their order.
 ///
 /// A bank may reorder results, and omit some: a missing result is unknown. If a key was sent several times, its
-/// results count in their order, and only if there is one for each: otherwise it is unknown which is missing.
+/// results count in their order, and only if each instruction has one: otherwise it is unknown which is missing.
 pub(crate) fn match_results(
     submissions: &[Submission],
     results: Vec<InstructionResult<SubmitOutcome>>,
@@ -42,7 +42,7 @@ fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
     }
 }
 
-/// What a bank has carried out. A negative amount makes no sense, so what became of the instruction is not known.
+/// The verdict on an executed instruction. With a negative amount the outcome is unknown.
 fn done(returned: Option<Kopecks>) -> Result<Verdict, BankError> {
     match returned {
         None => Ok(Verdict::Done),
@@ -87,7 +87,7 @@ mod tests {
     fn submissions(keys: &[&str]) -> Vec<Submission> {
         let card = CardNumber::parse("1000000007").unwrap();
         let top_up = |key: &&str| Submission {
-            key: BankKey::new(*key),
+            key: BankKey::new(*key).unwrap(),
             instruction: Instruction::TopUp { card, amount: Kopecks::new(1) },
         };
         keys.iter().map(top_up).collect()
@@ -134,7 +134,7 @@ mod tests {
     fn a_key_looks_unseen_only_if_the_bank_says_so() {
         use QueryOutcome::{NotSeen, Pending};
         const DONE: QueryOutcome = QueryOutcome::Done { returned: None };
-        let keys = ["a", "b"].map(BankKey::new);
+        let keys = ["a", "b"].map(|key| BankKey::new(key).unwrap());
         let ask = |results: &[(&str, QueryOutcome)]| verdicts(&keys, said(results));
         assert_eq!(ask(&[("b", DONE), ("a", NotSeen)]), Ok(vec![None, Some(Verdict::Done)]));
         assert_eq!(ask(&[("a", DONE), ("b", DONE), ("a", DONE)]), Ok(vec![Some(Verdict::Done); 2]));
@@ -148,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_zero_or_more() {
+    fn a_negative_return_leaves_the_outcome_unknown() {
         let answer = |amount| {
             let returned = Some(Kopecks::new(amount));
             let submitted =
                 match_results(&submissions(&["a"]), said(&[("a", SubmitOutcome::Done { returned })]));
-            let keys = [BankKey::new("a")];
+            let keys = [BankKey::new("a").unwrap()];
             let queried = verdicts(&keys, said(&[("a", QueryOutcome::Done { returned })]));
             (submitted, queried)
         };

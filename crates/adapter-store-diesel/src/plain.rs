@@ -14,11 +14,11 @@ use crate::connection::PoolState;
 use crate::database::Database;
 use crate::error::OpenError;
 use crate::files::DiskSpace;
-use crate::outage::Outage;
 use crate::queue::{Queue, closed};
 use crate::single::{self, Outcome, Task};
 use crate::store::OpenStore;
 use crate::transaction::DieselTransaction;
+use kopeck_port_store::Outage;
 
 /// A store without batches.
 pub struct PooledStore {

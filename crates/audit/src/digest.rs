@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::ids::PartnerId;
 
 /// A SHA-256. Its text is hexadecimal.
@@ -65,7 +65,7 @@ impl FromStr for Digest {
 pub struct KeyDigest([u8; 16]);
 
 impl KeyDigest {
-    /// Of a key of this partner's. Equal keys of two partners have different ones.
+    /// The digest of a partner's key. Equal keys of two partners have different digests.
     #[must_use]
     pub fn of(partner: PartnerId, key: &str) -> Self {
         let digest = Sha256::new().chain_update(partner.uuid()).chain_update(key).finalize();

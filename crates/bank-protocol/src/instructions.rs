@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ProtocolError;
 use crate::limit::LimitDto;
-use crate::{LONGEST_KEY, number};
+use crate::number;
 
-/// Instructions to carry out, each by itself.
+/// Instructions, carried out independently.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitRequest {
@@ -26,7 +26,7 @@ pub enum InstructionDto {
     IssueCards {
         /// The key.
         key: String,
-        /// What is ordered.
+        /// The ordered cards.
         lines: Vec<LineDto>,
     },
     /// Put money on a card.
@@ -46,7 +46,7 @@ pub enum InstructionDto {
         /// The card.
         #[serde(with = "number")]
         card: CardNumber,
-        /// What it may be spent on.
+        /// The new limit.
         limit: LimitDto,
     },
     /// Block a card, or lift that block.
@@ -61,7 +61,7 @@ pub enum InstructionDto {
         /// Which change of the card's block this is, from 1.
         change: u32,
     },
-    /// Close a card for good, and give its balance back.
+    /// Close a card permanently, and return its balance.
     CloseCard {
         /// The key.
         key: String,
@@ -99,7 +99,7 @@ pub struct LineDto {
     pub delivery: Option<DeliveryDto>,
 }
 
-/// Where plastic cards are sent.
+/// The delivery of plastic cards.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveryDto {
@@ -116,11 +116,7 @@ pub struct DeliveryDto {
 /// # Errors
 /// [`ProtocolError`] for anything else.
 pub fn check_key(text: &str) -> Result<BankKey, ProtocolError> {
-    if (1..=LONGEST_KEY).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        Ok(BankKey::new(text))
-    } else {
-        Err(ProtocolError::new("key", "must have 1 to 100 visible ASCII characters"))
-    }
+    BankKey::new(text).map_err(|_| ProtocolError::new("key", "must have 1 to 100 visible ASCII characters"))
 }
 
 impl From<&Submission> for InstructionDto {

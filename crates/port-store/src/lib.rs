@@ -8,12 +8,15 @@ mod error;
 mod events;
 mod jobs;
 mod movements;
+mod observer;
+mod outage;
 pub mod page;
 mod records;
 mod repositories;
 mod sealed_nonces;
 pub mod session;
 mod store;
+pub mod webhook;
 mod webhooks;
 
 #[cfg(feature = "contract")]
@@ -29,6 +32,8 @@ pub use error::{Rule, StoreError};
 pub use events::{EventRepository, FeedEvent, FeedListener};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use movements::{BookedMovement, KindTotal, MovementRepository};
+pub use observer::{NoopObserver, StoreObserver};
+pub use outage::Outage;
 pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};

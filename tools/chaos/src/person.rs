@@ -12,7 +12,7 @@ use crate::installation::Installation;
 struct Stuck {
     /// The card that it is about; none for an order.
     card: Option<String>,
-    /// What the bank's ledger says of it.
+    /// The outcome in the bank's ledger.
     outcome: &'static str,
     /// Kopecks that came back from the card, if it is about money back.
     returned: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
             if let Some(amount) = returned {
                 arguments.extend(["--returned", amount]);
             }
-            // A worker may have found it out by itself in the meantime.
+            // A worker may have settled it in the meantime.
             installation.run(&arguments).await?;
         }
         println!("a person looked into {} instructions of {id}", stuck.len());
@@ -50,7 +50,7 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
 fn instructions(books: &Simulator, request: &Value) -> anyhow::Result<Vec<Stuck>> {
     let instructions = request.get("instructions").and_then(Value::as_array);
     let stuck = instructions.into_iter().flatten().map(|instruction| {
-        let key = BankKey::new(text(instruction, "bankKey")?);
+        let key = BankKey::new(text(instruction, "bankKey")?)?;
         let applied = books.applied(&key)? > 0;
         let verdict = books.query(std::slice::from_ref(&key))?.pop().flatten();
         let returned = match verdict {

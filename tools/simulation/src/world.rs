@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use kopeck_domain::calendar::Zone;
 use kopeck_adapter_store_diesel::testing::MemoryStore;
+use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
@@ -12,9 +12,9 @@ use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_service::{Env, Settings};
 use time::{Date, OffsetDateTime, UtcOffset};
 
-use crate::sabotage::Sabotage;
 use crate::bank::{Bank, Manners};
 use crate::chaos::{Chaos, CrashingBank, FaultyStore, Rates};
+use crate::sabotage::Sabotage;
 use crate::store::{Database, START};
 use crate::trace::Trace;
 use kopeck_test_support::Random;

@@ -50,7 +50,7 @@ fn a_limit_holds_from_when_it_is_set_until_it_is_lifted() {
     let card = bank.card_with("o", 10_000);
     paid(pay(&bank, card, 400, None));
     assert_eq!(bank.submit_one(set_limit("l1", card, &limit(Some((1_000, "CDAY")), &[], &[]))), DONE);
-    // What was spent on this day before counts.
+    // Earlier payments of the day count.
     assert_eq!(pay(&bank, card, 601, None), limited(OVER));
     paid(pay(&bank, card, 600, None));
     let bank = bank.restarted();
@@ -102,7 +102,7 @@ fn a_retry_changes_nothing_and_another_limit_is_no_retry() {
     bank.submit_one(set_limit("2", card, &second)).unwrap();
     assert_eq!(bank.submit_one(set_limit("1", card, &first)), DONE);
     paid(pay(&bank, card, 2, None));
-    assert_eq!(bank.bank.applied(&BankKey::new("1")).unwrap(), 1);
+    assert_eq!(bank.bank.applied(&BankKey::new("1").unwrap()).unwrap(), 1);
     assert!(matches!(bank.submit_one(set_limit("1", card, &second)), Err(BankError::Unavailable(_))));
 }
 
@@ -114,10 +114,10 @@ fn a_faulty_bank_still_sets_the_limit() {
     let submission = set_limit("1", card, &limit(Some((1, "CDAY")), &[], &[]));
     bank.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() }).unwrap();
     assert!(matches!(bank.submit_one(submission.clone()), Err(BankError::Unknown(_))));
-    assert_eq!(bank.bank.query(&[BankKey::new("1")]), Ok(vec![Some(Verdict::Done)]));
+    assert_eq!(bank.bank.query(&[BankKey::new("1").unwrap()]), Ok(vec![Some(Verdict::Done)]));
     bank.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..BankFaults::default() }).unwrap();
     assert_eq!(bank.submit_one(submission), DONE);
-    assert_eq!(bank.bank.applied(&BankKey::new("1")).unwrap(), 2);
+    assert_eq!(bank.bank.applied(&BankKey::new("1").unwrap()).unwrap(), 2);
     assert_eq!(pay(&bank, card, 2, None), limited(OVER));
 }
 
@@ -208,7 +208,7 @@ fn a_refund_makes_room_in_the_period_in_which_it_comes() {
     paid(pay(&bank, card, 1_000, None));
 }
 
-/// What concerns the card comes before its limit, and the limit before the balance.
+/// Reasons of the card come before its limit, and the limit before the balance.
 #[test]
 fn of_several_refusals_the_first_is_named() {
     let bank = Bank::new();

@@ -1,10 +1,11 @@
-//! What can be done with partners.
+//! Commands for partners.
 
 use clap::{Args, Subcommand};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{self, TransferReference};
-use kopeck_domain::partner::{self, SealingPolicy};
+use kopeck_domain::partner::{SealingPolicy, parse_name};
+use kopeck_service::partners::parse_login;
 use secrecy::SecretString;
 
 use time::Duration;
@@ -36,7 +37,7 @@ pub enum PartnerCommand {
     /// exits with 0.
     #[command(after_help = examples::PARTNER_CLOSE)]
     Close(CloseArgs),
-    /// Delete a closed partner with all of its records, for good, once the retention is over.
+    /// Permanently delete a closed partner with all of its records, once the retention is over.
     #[command(after_help = examples::PARTNER_DELETE)]
     Delete(DeleteArgs),
     /// Book money that arrived on a partner's balance; a reference deposits once.
@@ -69,14 +70,14 @@ pub enum PartnerCommand {
 /// A new partner.
 #[derive(Debug, Args)]
 pub struct CreateArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's name.
-    #[arg(long, value_parser = partner::parse_name)]
+    #[arg(long, value_parser = parse_name)]
     pub name: String,
     /// Its login; generated if absent.
-    #[arg(long, value_parser = partner::parse_login)]
+    #[arg(long, value_parser = parse_login)]
     pub login: Option<String>,
     /// Its password; generated if absent. Everyone on the machine can see a command line: prefer
     /// `--password-stdin`.
@@ -102,7 +103,7 @@ pub struct CreateArgs {
 /// Options of the list.
 #[derive(Debug, Args)]
 pub struct PartnerListArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Print JSON and nothing else.
@@ -128,7 +129,7 @@ pub struct RenameArgs {
     #[command(flatten)]
     pub partner: PartnerArgs,
     /// Its name from now on.
-    #[arg(value_parser = partner::parse_name)]
+    #[arg(value_parser = parse_name)]
     pub name: String,
 }
 
@@ -163,7 +164,7 @@ pub struct DeleteArgs {
 /// One partner.
 #[derive(Debug, Args)]
 pub struct PartnerArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's identifier.
@@ -209,7 +210,7 @@ pub struct RotateKeyArgs {
 /// A deposit.
 #[derive(Debug, Args)]
 pub struct DepositArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's identifier.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use kopeck_domain::event::DisableReason;
 use kopeck_domain::ids::WebhookId;
-use kopeck_domain::webhook::DisableReason;
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{Access, UnitOfWork, transact};
 use kopeck_service::webhooks::{self, WebhookView};
@@ -44,7 +44,7 @@ fn list(args: &WebhookListArgs) -> anyhow::Result<()> {
         let paused = webhook
             .paused_until
             .map_or_else(String::new, |until| format!(", next attempt not before {}", moment(until)));
-        // What was stored before addresses were checked as texts may turn or hide a line.
+        // Old URLs may contain characters that turn or hide a line.
         let url = webhook.url.as_str().escape_debug();
         say!("{}  {state}, {pending} pending{failing}{paused}  {url}", webhook.id)?;
     }

@@ -178,11 +178,11 @@ fn workers_fail_in_time_and_go_on_where_they_were() {
             assert!(began.elapsed() < PATIENCE, "the workers do not go on");
         }
     }
-    // What was taken by a unit of work that had no response comes back when its lease ends.
+    // Jobs claimed by a unit of work without a response are free again when the lease ends.
     server.clock.advance(LEASE);
     server.work_now();
     let status = get(&format!("/v1/order/status/{id}")).token(&distant.token).send(server);
     assert!(status.text.contains("SUCCESS"), "{status:?}");
-    let bank = kopeck_port_bank::BankKey::new(format!("order/{id}"));
+    let bank = kopeck_port_bank::BankKey::new(format!("order/{id}")).unwrap();
     assert_eq!(server.bank.applied(&bank).unwrap(), 1);
 }

@@ -89,9 +89,9 @@ async fn expect_done_once(server: &TestServer, client: &Client, asked: &Requests
     assert_eq!((balance.available, balance.hold), (1_000_000 - 15_000 - 1_000 * count, 0));
     let books = server.bank.totals().unwrap();
     assert_eq!((books.top_ups.get(), books.first_top_ups.get()), (1_000 * count, 15_000));
-    assert_eq!(server.bank.applied(&BankKey::new(format!("order/{}", asked.order))).unwrap(), 1);
+    assert_eq!(server.bank.applied(&BankKey::new(format!("order/{}", asked.order)).unwrap()).unwrap(), 1);
     for ordinal in 0..asked.cards.len() {
-        let key = BankKey::new(format!("replenishment/{}/{ordinal}", asked.top_up));
+        let key = BankKey::new(format!("replenishment/{}/{ordinal}", asked.top_up)).unwrap();
         assert_eq!(server.bank.applied(&key).unwrap(), 1);
     }
     for &card in &asked.cards {
@@ -169,7 +169,6 @@ async fn begin_work(server: &Arc<TestServer>, client: &Client, asked: &Requests)
     work
 }
 
-/// That long the requests are in process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_bank_leaves_requests_in_process_meanwhile() {
     let (server, client, bank) = SlowBank::start();
@@ -219,7 +218,7 @@ async fn card_info_falls_back_to_the_last_copy() {
     assert_eq!(client.cards().info(card).await.unwrap(), before);
     assert_eq!(client.cards().balance(card).await.unwrap().balance, 500);
     assert_eq!(client.cards().transactions(card, &filter, paging).await.unwrap().data, listed.data);
-    // Of a card whose transactions were never asked for there is no copy.
+    // A card whose transactions were never read has no copy.
     let none = client.cards().transactions(unseen, &filter, paging).await.unwrap_err();
     assert_eq!(
         (none.status(), none.code().map(ToString::to_string).as_deref()),

@@ -1,4 +1,4 @@
-//! What both kinds of orders share.
+//! Placing orders of both kinds.
 
 use kopeck_domain::card::CardType;
 use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine};
@@ -32,7 +32,7 @@ pub(super) fn read_lines(
 pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
     let values = ctx.values_of_list(move |r| read_lines(r, line)).await?;
     ctx.mutate(values, move |unit, env, partner, (lines, reference)| {
-        orders::place(unit, env, partner, kind, lines, reference.clone())
+        orders::place(unit, env, partner, kind, lines, reference.as_ref())
             .map(|order| api::OrderCreated { order_id: order.id.uuid() })
     })
     .await

@@ -19,8 +19,7 @@ pub(super) fn all<K: StoredColumns>(
     connection: &mut AnyConnection,
     partner: PartnerId,
 ) -> Result<Vec<BatchFacts<K>>, StoreError> {
-    let rows: Vec<FactsRow> =
-        statements::load(connection, FACTS, binds![partner.key(), K::KIND]).stored()?;
+    let rows: Vec<FactsRow> = statements::load(connection, FACTS, binds![partner.key(), K::KIND]).stored()?;
     let mut all = Vec::new();
     for row in rows {
         row.add_to(&mut all)?;
