@@ -74,7 +74,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "test-support",
         ],
     ),
-    ("simulation", &["domain", "audit", "service", "port-system", "port-store", "port-bank", "test-support"]),
+    (
+        "simulation",
+        &[
+            "domain",
+            "service",
+            "port-system",
+            "port-store",
+            "port-bank",
+            "adapter-store-diesel",
+            "test-support",
+        ],
+    ),
 ];
 
 /// The permitted dependencies of crates without I/O.

@@ -1,4 +1,4 @@
-//! Tests of the simulation: thousands of seeds hold, and it bites.
+//! Tests of the simulation: hundreds of seeds hold, and it bites.
 
 mod bites;
 mod seeds;
