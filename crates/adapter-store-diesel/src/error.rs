@@ -37,6 +37,12 @@ pub enum OpenError {
         /// The latest version that is compiled in.
         binary: String,
     },
+    /// An unreleased build has made the database. Its numbers of migrations have other meanings, and its data have no way over.
+    #[error(
+        "the database was made by a build of kopeck before 0.1.0 (it has the migration {0}), which no release can read: name \
+         an empty database"
+    )]
+    Unreleased(String),
     /// Names in other scripts could not be stored.
     #[error(
         "the database has the encoding {0}, and Kopeck needs UTF8: create another one by `createdb -T template0 -E UTF8 NAME`"
@@ -59,6 +65,9 @@ pub enum OpenError {
     /// The file of an embedded database could not be made anew.
     #[error("cannot make the files of the database anew: {0}")]
     Scrub(String),
+    /// Older snapshots of a server's database still see what was erased.
+    #[error("the database keeps earlier versions of its rows for {0}")]
+    Held(String),
     /// Only the owner of tables can rewrite them.
     #[error("the role of the database URL does not own the tables: use the URL of the role that migrates")]
     NotOwner,

@@ -118,7 +118,7 @@ fn missing_on_postgres(pg: &mut PgConnection) -> Result<Vec<String>, OpenError> 
 }
 
 /// The names of the migrations in `source` whose versions are not `applied`. Applied versions that it does not have are
-/// refused.
+/// refused: those before its first one are of builds before 0.1.0.
 fn missing<DB: Backend>(
     applied: &[String],
     source: &impl MigrationSource<DB>,
@@ -129,8 +129,12 @@ fn missing<DB: Backend>(
         .iter()
         .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
         .collect();
-    let newest = known.iter().map(|(version, _)| version).max();
-    if let Some(newer) = applied.iter().filter(|one| known.iter().all(|(version, _)| version != *one)).max() {
+    let versions = || known.iter().map(|(version, _)| version);
+    if let Some(older) = applied.iter().filter(|one| versions().all(|version| version > *one)).max() {
+        return Err(OpenError::Unreleased(older.clone()));
+    }
+    let newest = versions().max();
+    if let Some(newer) = applied.iter().filter(|one| versions().all(|version| version != *one)).max() {
         let (database, binary) = (newer.clone(), newest.cloned().unwrap_or_default());
         return Err(OpenError::NewerSchema { database, binary });
     }

@@ -44,6 +44,7 @@ fn add(store: &dyn Store, number: u128) -> Waiting {
 on_every_database! {
     a_database_without_migrations_is_refused
     a_database_of_a_newer_schema_is_refused_and_left_as_it_is
+    a_database_of_before_the_first_release_is_refused_and_left_as_it_is
     what_was_committed_survives_a_restart
     a_full_queue_is_busy_and_the_other_goes_on
     closing_finishes_what_waits_and_takes_nothing_more
@@ -73,7 +74,7 @@ fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
     // One that is known is missing too: it must not be applied on tables of which nothing is known.
     let later = format!(
         "DELETE FROM __diesel_schema_migrations WHERE version = '{}';
-         INSERT INTO __diesel_schema_migrations (version) VALUES ('0098'), ('0099');",
+         INSERT INTO __diesel_schema_migrations (version) VALUES ('9998'), ('9999');",
         known.split('_').next().unwrap()
     );
     tamper(&url, &later);
@@ -81,10 +82,28 @@ fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
         let refusals = [migrate(&url).err().unwrap(), kind.open(config(url.clone(), clock())).err().unwrap()];
         for refused in refusals {
             let OpenError::NewerSchema { database, binary } = &refused else { panic!("{refused}") };
-            assert_eq!(database, "0099");
+            assert_eq!(database, "9999");
             assert!(known.starts_with(&format!("{binary}_")), "{binary}");
             let said = refused.to_string();
             assert!(said.contains(database) && said.contains(binary), "{said}");
+        }
+    }
+}
+
+fn a_database_of_before_the_first_release_is_refused_and_left_as_it_is(kind: Kind) {
+    // Of a build with one migration, of one with several, and one on which a release was tried nevertheless.
+    let kinds =
+        [("0001", "('0001')"), ("0020", "('0001'), ('0016'), ('0020')"), ("0001", "('0001'), ('0100')")];
+    for (newest, versions) in kinds {
+        let place = kind.new_place();
+        let url = place.url();
+        migrate(&url).unwrap();
+        let table = "__diesel_schema_migrations";
+        tamper(&url, &format!("DELETE FROM {table}; INSERT INTO {table} (version) VALUES {versions}"));
+        for refused in [migrate(&url).err().unwrap(), kind.open(config(url.clone(), clock())).err().unwrap()]
+        {
+            assert!(matches!(&refused, OpenError::Unreleased(version) if version == newest), "{refused}");
+            assert!(refused.to_string().contains("before 0.1.0"), "{refused}");
         }
     }
 }

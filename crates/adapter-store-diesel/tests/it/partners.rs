@@ -27,14 +27,14 @@ const ROWS: &str = "
     INSERT INTO categories VALUES (ONE, ID, 1, 'Office', 'office', 0);
     INSERT INTO employees (partner_id, id, seq, custom_id, category_id, status, created_at, status_updated_at, search_text)
         VALUES (ONE, ID, 1, 'E-1', ID, 'WORK', 0, 0, 'e-1');
-    INSERT INTO orders VALUES (ONE, ID, 1, 'PLASTIC', 'MP4', 1, 0, 'SUCCESS', 0, 0, NULL);
+    INSERT INTO orders VALUES (ONE, ID, 1, 'PLASTIC', 'MP4', 1, NULL, 0, 'SUCCESS', 0, 0);
     INSERT INTO order_lines VALUES (ONE, ID, 0, 'MP4', 1, x'01', x'02', x'03', NULL);
     INSERT INTO cards (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
             balance, remaining_top_up, standing, seen_at, account_value, account_updated_at, spending_limit)
         VALUES (ONE, ID, 1, 4006381333931, 'MP4', ID, 0, 1, ID, 'MAIN', 0, 0, 'OPEN', 0, 0, 0, 'UNLIMITED');
-    INSERT INTO transactions VALUES (ONE, ID, 1, 0, 'PAYMENT', 1, NULL, NULL, NULL, 1);
-    INSERT INTO card_batches VALUES (ONE, ID, 'REPLENISHMENT', 1, 1, 1, NULL, 'NEW', 0, 0, 0, 0, NULL);
-    INSERT INTO card_batch_items VALUES (ONE, ID, 0, 'REPLENISHMENT', ID, 4006381333931, 1, 'OPEN', NULL, 1, 0, NULL, 0, NULL);
+    INSERT INTO transactions VALUES (ONE, ID, 1, 1, 0, 'PAYMENT', 1, NULL, NULL, NULL);
+    INSERT INTO card_batches VALUES (ONE, ID, 'REPLENISHMENT', 1, 1, NULL, 1, NULL, 0, 0, 'NEW', 0, 0);
+    INSERT INTO card_batch_items VALUES (ONE, ID, 0, 'REPLENISHMENT', ID, 4006381333931, 1, 'OPEN', NULL, NULL, 0, NULL, 1, 0);
     INSERT INTO movements (partner_id, number, kind, order_id, replenishment_id, closing_id, withdrawal_id, created_at)
         VALUES (ONE, 1, 'HOLD', ID, NULL, NULL, NULL, 0), (ONE, 2, 'HOLD', NULL, ID, NULL, NULL, 0),
             (ONE, 3, 'RETURN', NULL, NULL, ID, NULL, 0), (ONE, 4, 'RETURN', NULL, NULL, NULL, ID, 0);

@@ -99,7 +99,7 @@ fn the_serving_role_has_no_privilege_too_many() {
 fn the_serving_role_does_not_migrate_and_says_who_has_to() {
     let roles = granted();
     assert_eq!(migrate(&roles.service).unwrap(), [""; 0], "there is nothing to do");
-    tamper(&roles.owner, "DELETE FROM __diesel_schema_migrations WHERE version = '0001'");
+    tamper(&roles.owner, "DELETE FROM __diesel_schema_migrations WHERE version = '0100'");
     let refused = migrate(&roles.service).unwrap_err();
     assert!(matches!(&refused, OpenError::MayNotMigrate(missing) if missing.len() == 1), "{refused}");
     assert!(refused.to_string().contains("with the URL of the role that owns the tables"), "{refused}");

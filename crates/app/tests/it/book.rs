@@ -110,6 +110,10 @@ fn every_page_is_in_the_table_of_contents() {
     }
     there.remove(Path::new("SUMMARY.md"));
     assert_eq!(listed, there);
+    let index = page("adr/README.md");
+    let indexed: BTreeSet<PathBuf> = links(&index).map(|link| Path::new("adr").join(link)).collect();
+    there.retain(|path| path.starts_with("adr") && !path.ends_with("README.md"));
+    assert_eq!(indexed, there, "docs/adr/README.md");
 }
 
 /// The table is made of the titles of `docs/API.md`. `UPDATE_DOCS=1` writes it, apart from the run that plays the chapters,

@@ -119,12 +119,12 @@ impl Ground {
         Self::over(database, folder, start, 0)
     }
 
-    /// With a database that `prepare` fills, given its URL.
+    /// With a database that `prepare` fills, given its URL. Its identifiers are not those that a first server made.
     pub fn prepared(start: OffsetDateTime, prepare: impl FnOnce(&str)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::chosen(folder.path(), false);
         prepare(database.url());
-        Self::over(database, folder, start, 0)
+        Self::over(database, folder, start, 1)
     }
 
     /// On PostgreSQL, for several servers.

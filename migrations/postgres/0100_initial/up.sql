@@ -35,17 +35,23 @@ CREATE TABLE sealing_keys (
     key_id           BYTEA       NOT NULL CHECK (length(key_id) = 8),
     encrypted_secret BYTEA       NOT NULL,
     created_at       TIMESTAMPTZ NOT NULL,
+    -- When the partner first sealed a request with the key; until then the service seals under the key before it.
+    first_used_at    TIMESTAMPTZ,
     accepted_until   TIMESTAMPTZ,
     PRIMARY KEY (partner_id, key_id)
 );
 
 -- The last number given out in each list of a partner. Rows of these lists are never deleted, so the numbers have no gaps:
--- the last number is the length of the list, and a page of the list is a range of an index.
+-- the last number is the length of the list, and a page of the list is a range of an index. Events alone are deleted, the
+-- oldest first: `expired_events` is the number of the last one that is gone.
 -- Half of each page stays free, so that the next version of a row, which changes all the time, fits beside the old one.
 CREATE TABLE counters (
     partner_id UUID   NOT NULL REFERENCES partners (id),
     list       TEXT   COLLATE "C" NOT NULL
-        CHECK (list IN ('categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes')),
+        CHECK (list IN (
+            'categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes', 'closings', 'withdrawals',
+            'transactions', 'events', 'expired_events'
+        )),
     last       BIGINT NOT NULL CHECK (last >= 0),
     PRIMARY KEY (partner_id, list)
 ) WITH (fillfactor = 50);
@@ -122,10 +128,13 @@ CREATE TABLE recorded_responses (
     status      INTEGER     NOT NULL CHECK (status BETWEEN 100 AND 599),
     body        BYTEA       NOT NULL,
     recorded_at TIMESTAMPTZ NOT NULL,
+    -- The employee whose personal data the response holds. An erased response has an empty body.
+    employee_id UUID,
     PRIMARY KEY (key, partner_id)
 );
 
 CREATE INDEX recorded_responses_by_age ON recorded_responses (recorded_at);
+CREATE INDEX recorded_responses_of_employee ON recorded_responses (partner_id, employee_id) WHERE employee_id IS NOT NULL;
 
 -- Employees.
 
@@ -160,6 +169,9 @@ CREATE TABLE employees (
     created_at        TIMESTAMPTZ NOT NULL,
     -- Surname, name and custom identifier in lower case. Made by the service: PostgreSQL's lower() depends on the locale.
     search_text       TEXT        NOT NULL,
+    -- When the personal data was erased: the row then has no names, no contacts, no category, and a `custom_id` that no
+    -- employee can have; its number in the list stays its own.
+    erased_at         TIMESTAMPTZ,
     PRIMARY KEY (id, partner_id),
     CONSTRAINT employees_custom_id UNIQUE (partner_id, custom_id),
     UNIQUE (partner_id, seq),
@@ -167,6 +179,8 @@ CREATE TABLE employees (
 );
 
 CREATE INDEX employees_of_category ON employees (partner_id, category_id, seq) WHERE category_id IS NOT NULL;
+-- What a page of the list has to pass over.
+CREATE INDEX employees_erased ON employees (partner_id, seq) WHERE erased_at IS NOT NULL;
 
 -- Orders, and the cards that they brought.
 
@@ -177,6 +191,8 @@ CREATE TABLE orders (
     kind        TEXT        NOT NULL CHECK (kind IN ('PLASTIC', 'VIRTUAL')),
     card_type   TEXT        NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
     cards       BIGINT      NOT NULL CHECK (cards > 0),
+    -- The name that the partner gave it.
+    reference   TEXT        COLLATE "C" CHECK (reference <> ''),
     cost        BIGINT      NOT NULL CHECK (cost >= 0),
     state       TEXT        NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'DECLINE', 'REJECTED', 'CONFIRMED')),
@@ -185,6 +201,8 @@ CREATE TABLE orders (
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, seq)
 );
+
+CREATE INDEX orders_by_reference ON orders (partner_id, reference, seq) WHERE reference IS NOT NULL;
 
 CREATE TABLE order_lines (
     partner_id UUID   NOT NULL,
@@ -217,12 +235,18 @@ CREATE TABLE cards (
     -- The place of the card in the result of its order.
     ordinal                BIGINT      NOT NULL CHECK (ordinal >= 0),
     valid_until            DATE        NOT NULL,
+    -- When the next event of the expiry is due: 30 days before its last day, then the day after it.
+    expiry_due             DATE,
     employee_id            UUID,
     link_status            TEXT        CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
     -- Virtual cards only, until the code is used or over.
     activation_code        BYTEA,
     activation_valid_until DATE,
     first_top_up           BIGINT,
+    -- The block that the partner set: whether the bank knows of it, and how many blocks and unblocks there were.
+    block_state            TEXT        NOT NULL DEFAULT 'OPEN'
+        CHECK (block_state IN ('OPEN', 'BLOCKING', 'BLOCKED', 'UNBLOCKING')),
+    block_change           BIGINT      NOT NULL DEFAULT 0 CHECK (block_change >= 0),
     -- The bank's view of the card as of `seen_at`.
     balance                BIGINT      NOT NULL,
     remaining_top_up       BIGINT      NOT NULL,
@@ -252,6 +276,8 @@ CREATE TABLE cards (
 -- One card has one number among all partners: the bank identifies a card by its number alone. An order for which the bank
 -- issues a number that is taken needs manual review.
 CREATE UNIQUE INDEX cards_number ON cards (number);
+-- A page of all cards is a range of their numbers in the list.
+CREATE UNIQUE INDEX cards_by_seq ON cards (partner_id, seq);
 CREATE UNIQUE INDEX cards_one_main ON cards (partner_id, employee_id) WHERE link_status = 'MAIN';
 -- Covers the list of an employee's cards.
 CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq, link_status, id) WHERE employee_id IS NOT NULL;
@@ -261,12 +287,17 @@ CREATE INDEX cards_unassigned ON cards (partner_id, standing, seq, valid_until, 
 CREATE INDEX cards_by_activation ON cards (activation_valid_until) WHERE activation_code IS NOT NULL;
 -- Covers the query for accounts that are due for the daily refresh.
 CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, id, number);
+CREATE INDEX cards_by_expiry ON cards (expiry_due) WHERE expiry_due IS NOT NULL;
+-- What the bank has yet to confirm.
+CREATE INDEX cards_by_block ON cards (block_state) WHERE block_state <> 'OPEN';
 
--- The copy of the bank's transactions; `id` is the bank's number.
+-- The copy of the bank's transactions; `id` is the bank's number. `seq` numbers those of all cards of a partner without gaps,
+-- in the order in which the service learnt of them.
 CREATE TABLE transactions (
     partner_id  UUID        NOT NULL,
     card_id     UUID        NOT NULL,
     id          BIGINT      NOT NULL,
+    seq         BIGINT      NOT NULL DEFAULT 0,
     executed_at TIMESTAMPTZ NOT NULL,
     kind        TEXT        NOT NULL
         CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND', 'REVERSAL', 'CORRECTION')),
@@ -279,6 +310,8 @@ CREATE TABLE transactions (
 );
 
 CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed_at, id);
+CREATE UNIQUE INDEX transactions_by_number ON transactions (partner_id, seq);
+CREATE INDEX transactions_of_card_by_number ON transactions (partner_id, card_id, seq);
 
 -- Card batches: a request over many cards, each with its own result. `kind` is that of the job; each kind has its own columns,
 -- which are NULL in rows of the others.
@@ -286,23 +319,34 @@ CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed
 CREATE TABLE card_batches (
     partner_id     UUID        NOT NULL REFERENCES partners (id),
     id             UUID        NOT NULL,
-    kind           TEXT        COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    kind           TEXT        COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE', 'CLOSING', 'WITHDRAWAL')),
     -- The number in the list of the partner's batches of this kind.
     seq            BIGINT      NOT NULL CHECK (seq > 0),
     cards          BIGINT      NOT NULL CHECK (cards > 0),
-    -- The sum of a replenishment.
+    -- The name that the partner gave it.
+    reference      TEXT        COLLATE "C" CHECK (reference <> ''),
+    -- The sum of a replenishment, or of a withdrawal that has an amount for each card.
     amount         BIGINT      CHECK (amount > 0),
     -- The new limit of each card of a limit change, in the form of `cards.spending_limit`.
     spending_limit TEXT        CHECK (spending_limit <> ''),
+    -- Whether a closing is of lost and stolen cards alone.
+    is_urgent      BOOLEAN     NOT NULL DEFAULT FALSE,
+    -- The sum that closings and withdrawals brought back from the cards.
+    returned       BIGINT      NOT NULL DEFAULT 0 CHECK (returned >= 0),
     state          TEXT        NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
     state_since    TIMESTAMPTZ NOT NULL,
     created_at     TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, kind, seq),
-    CONSTRAINT card_batches_amount_of_replenishment CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
-    CONSTRAINT card_batches_limit_of_limit_change CHECK ((kind = 'LIMIT_CHANGE') = (spending_limit IS NOT NULL))
+    CONSTRAINT card_batches_amount_of_replenishment
+        CHECK (kind = 'WITHDRAWAL' OR (kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
+    CONSTRAINT card_batches_limit_of_limit_change CHECK ((kind = 'LIMIT_CHANGE') = (spending_limit IS NOT NULL)),
+    CONSTRAINT card_batches_urgent_closing CHECK (kind = 'CLOSING' OR NOT is_urgent),
+    CONSTRAINT card_batches_returned_by_kind CHECK (kind IN ('CLOSING', 'WITHDRAWAL') OR returned = 0)
 );
+
+CREATE INDEX card_batches_by_reference ON card_batches (partner_id, kind, reference, seq) WHERE reference IS NOT NULL;
 
 -- Each row changes twice after its insertion, together with all others of its page. Half of the page stays free, so that
 -- the new version of a row fits beside the old one and changes no index.
@@ -311,36 +355,51 @@ CREATE TABLE card_batch_items (
     batch_id   UUID    NOT NULL,
     ordinal    BIGINT  NOT NULL CHECK (ordinal >= 0),
     -- As in the batch.
-    kind       TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    kind       TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE', 'CLOSING', 'WITHDRAWAL')),
     card_id    UUID    NOT NULL,
     number     BIGINT  NOT NULL,
-    -- Of a top-up.
+    -- Of a top-up, or of a withdrawal that does not take all.
     amount     BIGINT  CHECK (amount > 0),
     state      TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
     refusal    TEXT    CHECK (refusal IN (
-        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK'
+        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'BLOCKED_BY_PARTNER', 'EXPIRED', 'NOT_ACTIVATED', 'CLOSED',
+        'NOT_ENOUGH_ON_CARD', 'REFUSED_BY_BANK'
     )),
-    -- Whether the open batch excludes the card from other batches of its kind. Batches of other kinds may have it.
+    -- Why the card is closed; whether all cards of the closing are lost or stolen.
+    reason     TEXT    CHECK (reason IN ('LOST', 'STOLEN', 'DAMAGED', 'LEAVER', 'OTHER')),
+    is_urgent  BOOLEAN NOT NULL DEFAULT FALSE,
+    -- What a closing or a withdrawal brought back from the card.
+    returned   BIGINT  CHECK (returned >= 0),
+    -- Whether the open batch excludes the card from other batches of its lane.
     claimed    BOOLEAN NOT NULL,
     -- Whether the item may have reached a bank that has no idempotency keys.
     sent       BOOLEAN NOT NULL,
     PRIMARY KEY (partner_id, batch_id, ordinal),
     FOREIGN KEY (partner_id, batch_id) REFERENCES card_batches (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
-    CONSTRAINT card_batch_items_amount_of_top_up CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
+    CONSTRAINT card_batch_items_amount_of_top_up
+        CHECK (kind = 'WITHDRAWAL' OR (kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
     CONSTRAINT card_batch_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL)),
     CONSTRAINT card_batch_items_refusal_of_top_up
-        CHECK (kind = 'REPLENISHMENT' OR refusal NOT IN ('NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT'))
+        CHECK (kind = 'REPLENISHMENT' OR refusal NOT IN ('NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED_BY_PARTNER')),
+    CONSTRAINT card_batch_items_reason_of_closing CHECK ((kind = 'CLOSING') = (reason IS NOT NULL)),
+    CONSTRAINT card_batch_items_urgent_closing CHECK (kind = 'CLOSING' OR NOT is_urgent),
+    CONSTRAINT card_batch_items_returned_if_done
+        CHECK ((returned IS NOT NULL) = (state = 'DONE' AND kind IN ('CLOSING', 'WITHDRAWAL')))
 ) WITH (fillfactor = 50);
 
--- A card is in one open batch of each kind at most.
-CREATE UNIQUE INDEX card_batch_items_claim ON card_batch_items (partner_id, card_id, kind) WHERE claimed;
+-- A card is in one open batch of each lane at most: replenishments, withdrawals and closings exclude each other, but for urgent
+-- closings.
+CREATE UNIQUE INDEX card_batch_items_claim ON card_batch_items (
+    partner_id, card_id, (CASE WHEN kind = 'LIMIT_CHANGE' THEN 1 WHEN is_urgent THEN 4 ELSE 2 END)
+) WHERE claimed;
 
 -- The asynchronous jobs of orders and card batches. `attempt` counts the claims: only the latest claim, under a lease, may
 -- settle. `may_have_sent`: an earlier claim may have sent something to the bank without settling it.
 CREATE TABLE jobs (
     partner_id    UUID        NOT NULL REFERENCES partners (id),
-    subject_kind  TEXT        COLLATE "C" NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE')),
+    subject_kind  TEXT        COLLATE "C" NOT NULL
+        CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE', 'CLOSING', 'WITHDRAWAL')),
     subject_id    UUID        NOT NULL,
     due_at        TIMESTAMPTZ NOT NULL,
     attempt       BIGINT      NOT NULL CHECK (attempt >= 0),
@@ -358,10 +417,32 @@ CREATE INDEX jobs_of_partner ON jobs (partner_id, due_at, leased_until);
 CREATE INDEX jobs_stuck ON jobs (stuck_since) WHERE stuck_since IS NOT NULL;
 CREATE INDEX jobs_by_lease ON jobs (leased_until) WHERE leased_until IS NOT NULL;
 
+-- The bank's feed: how far it was read, and which entries must not become events twice.
+
+-- One row. The feed was read up to number `cursor`. At `forgotten_at` the bank had deleted what was not read yet.
+-- `lease_owner` is the process that reads.
+CREATE TABLE bank_feed (
+    id           BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    cursor       BIGINT NOT NULL CHECK (cursor >= 0),
+    forgotten_at TIMESTAMPTZ,
+    lease_owner  UUID,
+    leased_until TIMESTAMPTZ
+);
+INSERT INTO bank_feed (id, cursor) VALUES (1, 0);
+
+-- Declined purchases of the latest entries: `seq` is the entry's number.
+CREATE TABLE bank_declines (
+    partner_id UUID   NOT NULL REFERENCES partners (id),
+    seq        BIGINT NOT NULL,
+    PRIMARY KEY (partner_id, seq)
+);
+-- Entries that are not read again are removed.
+CREATE INDEX bank_declines_by_seq ON bank_declines (seq);
+
 -- The ledger: double entry.
 
 -- The balances of a partner's accounts: the sums of its entries, stored so that no request adds them up.
--- `last_movement` numbers the movements.
+-- `last_movement` numbers the movements. A partner is notified of a balance below `threshold`; there is none at zero.
 CREATE TABLE balances (
     partner_id    UUID        NOT NULL PRIMARY KEY REFERENCES partners (id),
     deposited     BIGINT      NOT NULL,
@@ -369,6 +450,8 @@ CREATE TABLE balances (
     held          BIGINT      NOT NULL,
     spent         BIGINT      NOT NULL,
     last_movement BIGINT      NOT NULL CHECK (last_movement >= 0),
+    threshold     BIGINT      NOT NULL DEFAULT 0
+        CONSTRAINT balances_threshold_not_below_zero CHECK (threshold >= 0),
     updated_at    TIMESTAMPTZ NOT NULL,
     CONSTRAINT balances_deposited_not_above_zero CHECK (deposited <= 0),
     CONSTRAINT balances_available_not_below_zero CHECK (available >= 0),
@@ -377,24 +460,36 @@ CREATE TABLE balances (
     CONSTRAINT balances_add_up_to_zero CHECK (deposited + available + held + spent = 0)
 ) WITH (fillfactor = 50);
 
--- A movement belongs to a deposit, an order or a replenishment.
+-- A movement belongs to a transfer (a deposit, its reversal, a payment to the partner), an order or a card batch. The reference
+-- of a transfer counts once for each kind of movement.
 CREATE TABLE movements (
-    partner_id        UUID        NOT NULL REFERENCES partners (id),
-    number            BIGINT      NOT NULL CHECK (number > 0),
-    kind              TEXT        NOT NULL CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE')),
-    deposit_reference TEXT        COLLATE "C",
-    order_id          UUID,
-    replenishment_id  UUID,
-    created_at        TIMESTAMPTZ NOT NULL,
+    partner_id         UUID        NOT NULL REFERENCES partners (id),
+    number             BIGINT      NOT NULL CHECK (number > 0),
+    kind               TEXT        NOT NULL
+        CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE', 'RETURN', 'WITHDRAWAL', 'CORRECTION')),
+    transfer_reference TEXT        COLLATE "C",
+    order_id           UUID,
+    replenishment_id   UUID,
+    closing_id         UUID,
+    withdrawal_id      UUID,
+    -- What was available and what was held after the movement.
+    available_after    BIGINT      NOT NULL DEFAULT 0,
+    held_after         BIGINT      NOT NULL DEFAULT 0,
+    created_at         TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, number),
     FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
     FOREIGN KEY (partner_id, replenishment_id) REFERENCES card_batches (partner_id, id),
+    FOREIGN KEY (partner_id, closing_id) REFERENCES card_batches (partner_id, id),
+    FOREIGN KEY (partner_id, withdrawal_id) REFERENCES card_batches (partner_id, id),
     CONSTRAINT movements_one_reference CHECK (
-        num_nonnulls(deposit_reference, order_id, replenishment_id) = 1
+        num_nonnulls(transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id) = 1
     )
 );
 
-CREATE UNIQUE INDEX movements_deposit ON movements (partner_id, deposit_reference) WHERE kind = 'DEPOSIT';
+CREATE UNIQUE INDEX movements_transfer ON movements (partner_id, kind, transfer_reference)
+    WHERE transfer_reference IS NOT NULL;
+-- Where the movements of a period begin and end.
+CREATE INDEX movements_by_time ON movements (partner_id, created_at, number);
 
 -- The entries of a movement add up to zero.
 CREATE TABLE entries (
@@ -405,6 +500,88 @@ CREATE TABLE entries (
     PRIMARY KEY (partner_id, movement, account),
     FOREIGN KEY (partner_id, movement) REFERENCES movements (partner_id, number)
 );
+
+-- Events: one feed a partner.
+
+-- `seq` numbers a partner's events without gaps: it comes from `counters`, which refers to the partner, so the events need not.
+-- `data` is JSON; it holds no personal data but the `customId` of `employee_id`.
+CREATE TABLE events (
+    partner_id  UUID        NOT NULL,
+    seq         BIGINT      NOT NULL CHECK (seq > 0),
+    id          UUID        NOT NULL,
+    kind        TEXT        COLLATE "C" NOT NULL,
+    employee_id UUID,
+    data        TEXT        NOT NULL,
+    created_at  TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (partner_id, seq)
+);
+
+-- A feed of some types alone.
+CREATE INDEX events_by_kind ON events (partner_id, kind, seq);
+
+-- Webhooks: addresses of a partner to which events are delivered.
+
+-- `types` are names with commas between; all types if null. Secrets are encrypted under the master key. A delivery was made
+-- for each event up to number `cursor` that the webhook wanted. `failures` counts the failed attempts since the last accepted
+-- delivery; because of them none is made until `paused_until`. `lease_owner` is the process that delivers.
+CREATE TABLE webhooks (
+    partner_id       UUID        NOT NULL REFERENCES partners (id),
+    id               UUID        NOT NULL,
+    url              TEXT        NOT NULL,
+    types            TEXT,
+    description      TEXT        NOT NULL,
+    sealed           BOOLEAN     NOT NULL,
+    enabled          BOOLEAN     NOT NULL,
+    created_at       TIMESTAMPTZ NOT NULL,
+    last_success_at  TIMESTAMPTZ,
+    last_failure_at  TIMESTAMPTZ,
+    failing_since    TIMESTAMPTZ,
+    failures         BIGINT      NOT NULL DEFAULT 0
+        CONSTRAINT webhooks_failures_not_below_zero CHECK (failures >= 0),
+    paused_until     TIMESTAMPTZ,
+    secret           BYTEA       NOT NULL,
+    former_secret    BYTEA,
+    former_until     TIMESTAMPTZ,
+    cursor           BIGINT      NOT NULL CHECK (cursor >= 0),
+    -- Events behind the first number up to the second are to be delivered once more, and how many of them are left.
+    redelivery_after BIGINT,
+    redelivery_until BIGINT,
+    redelivery_left  BIGINT,
+    due_at           TIMESTAMPTZ,
+    lease_owner      UUID,
+    leased_until     TIMESTAMPTZ,
+    PRIMARY KEY (partner_id, id)
+);
+
+-- `position` numbers the deliveries of a webhook in the order in which they were made.
+CREATE TABLE webhook_deliveries (
+    partner_id       UUID        NOT NULL,
+    webhook_id       UUID        NOT NULL,
+    position         BIGINT      NOT NULL CHECK (position > 0),
+    id               UUID        NOT NULL,
+    seq              BIGINT      NOT NULL,
+    event_id         UUID        NOT NULL,
+    kind             TEXT        COLLATE "C" NOT NULL,
+    status           TEXT        NOT NULL CHECK (status IN ('PENDING', 'DELIVERED', 'FAILED')),
+    attempts         BIGINT      NOT NULL,
+    last_attempt_at  TIMESTAMPTZ,
+    last_status_code BIGINT,
+    last_error       TEXT,
+    next_attempt_at  TIMESTAMPTZ CHECK ((next_attempt_at IS NOT NULL) = (status = 'PENDING')),
+    created_at       TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (partner_id, webhook_id, position),
+    FOREIGN KEY (partner_id, webhook_id) REFERENCES webhooks (partner_id, id)
+);
+
+-- The result of an attempt.
+CREATE UNIQUE INDEX webhook_deliveries_by_id ON webhook_deliveries (partner_id, webhook_id, id);
+-- The next attempts.
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (partner_id, webhook_id, next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL;
+-- Whether an event was delivered.
+CREATE INDEX webhook_deliveries_by_seq ON webhook_deliveries (partner_id, webhook_id, seq);
+-- Retention.
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_at);
 
 -- The audit log: hash chains. These tables belong to no partner, since an entry may concern an unknown one. For the same
 -- reason, and because checking a reference would cost more than the entry, they have no foreign keys.
@@ -502,10 +679,19 @@ CREATE TRIGGER audit_checkpoints_append_only BEFORE DELETE OR TRUNCATE ON audit_
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
 ALTER TABLE audit_checkpoints ENABLE ALWAYS TRIGGER audit_checkpoints_append_only;
 
+-- That commits were found missing, and that an operator has accepted it. The last row counts: see ADR 52.
+CREATE TABLE history_notices (
+    number   BIGINT      NOT NULL PRIMARY KEY CHECK (number > 0),
+    noted_at TIMESTAMPTZ NOT NULL,
+    kind     TEXT        NOT NULL CHECK (kind IN ('REWOUND', 'ACCEPTED')),
+    -- What is missing.
+    detail   TEXT        NOT NULL
+);
+
 -- Views for people: money in kopecks and roubles, card numbers by their last
 -- four digits. The service reads none of them, and its role has no privilege on them.
 
--- Employees and how many cards each of them has.
+-- Employees whose personal data is not erased, and how many cards each of them has.
 CREATE VIEW v_employees AS
 SELECT
     p.name AS partner,
@@ -522,7 +708,8 @@ SELECT
     e.created_at
 FROM employees e
 JOIN partners p ON p.id = e.partner_id
-LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id;
+LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id
+WHERE e.erased_at IS NULL;
 
 -- Cards, their holders, and the bank's view as of `seen_at`.
 CREATE VIEW v_cards AS
@@ -544,7 +731,8 @@ SELECT
     round(c.remaining_top_up / 100.0, 2) AS remaining_top_up_roubles,
     c.spending_limit,
     c.activated_at,
-    c.seen_at
+    c.seen_at,
+    c.block_state
 FROM cards c
 JOIN partners p ON p.id = c.partner_id
 LEFT JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id;
@@ -566,11 +754,16 @@ SELECT
     j.leased_until,
     j.attempt AS attempts,
     j.failures,
-    j.stuck_since
+    j.stuck_since,
+    r.returned AS returned_kopecks,
+    round(r.returned / 100.0, 2) AS returned_roubles,
+    r.reference
 FROM (
-    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at FROM orders
+    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at, 0::bigint AS returned,
+        reference
+    FROM orders
     UNION ALL
-    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at FROM card_batches
+    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at, returned, reference FROM card_batches
 ) r
 JOIN partners p ON p.id = r.partner_id
 LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;
@@ -589,18 +782,19 @@ SELECT
     round(b.spent / 100.0, 2) AS spent_roubles,
     round(-b.deposited / 100.0, 2) AS deposited_roubles,
     b.last_movement AS movements,
-    b.updated_at
+    b.updated_at,
+    b.threshold AS threshold_kopecks
 FROM balances b
 JOIN partners p ON p.id = b.partner_id;
 
--- The entries of the ledger; `reference` is that of the deposit, or the identifier of the request.
+-- The entries of the ledger; `reference` is that of the transfer, or the identifier of the request.
 CREATE VIEW v_movements AS
 SELECT
     p.name AS partner,
     m.partner_id,
     m.number AS movement,
     m.kind,
-    coalesce(m.deposit_reference, coalesce(m.order_id, m.replenishment_id)::text) AS reference,
+    coalesce(m.transfer_reference, coalesce(m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id)::text) AS reference,
     n.account,
     n.amount AS amount_kopecks,
     round(n.amount / 100.0, 2) AS amount_roubles,

@@ -36,16 +36,22 @@ CREATE TABLE sealing_keys (
     key_id           BLOB    NOT NULL CHECK (length(key_id) = 8),
     encrypted_secret BLOB    NOT NULL,
     created_at       INTEGER NOT NULL,
+    -- When the partner first sealed a request with the key; until then the service seals under the key before it.
+    first_used_at    INTEGER,
     accepted_until   INTEGER,
     PRIMARY KEY (partner_id, key_id)
 ) STRICT, WITHOUT ROWID;
 
 -- The last number given out in each list of a partner. Rows of these lists are never deleted, so the numbers have no gaps:
--- the last number is the length of the list, and a page of the list is a range of an index.
+-- the last number is the length of the list, and a page of the list is a range of an index. Events alone are deleted, the
+-- oldest first: `expired_events` is the number of the last one that is gone.
 CREATE TABLE counters (
     partner_id BLOB    NOT NULL REFERENCES partners (id),
     list       TEXT    NOT NULL
-        CHECK (list IN ('categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes')),
+        CHECK (list IN (
+            'categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes', 'closings', 'withdrawals',
+            'transactions', 'events', 'expired_events'
+        )),
     last       INTEGER NOT NULL CHECK (last >= 0),
     PRIMARY KEY (partner_id, list)
 ) STRICT, WITHOUT ROWID;
@@ -122,10 +128,13 @@ CREATE TABLE recorded_responses (
     status      INTEGER NOT NULL CHECK (status BETWEEN 100 AND 599),
     body        BLOB    NOT NULL,
     recorded_at INTEGER NOT NULL,
+    -- The employee whose personal data the response holds. An erased response has an empty body.
+    employee_id BLOB,
     PRIMARY KEY (key, partner_id)
 ) STRICT;
 
 CREATE INDEX recorded_responses_by_age ON recorded_responses (recorded_at);
+CREATE INDEX recorded_responses_of_employee ON recorded_responses (partner_id, employee_id) WHERE employee_id IS NOT NULL;
 
 -- Employees.
 
@@ -161,6 +170,9 @@ CREATE TABLE employees (
     created_at        INTEGER NOT NULL,
     -- Surname, name and custom identifier in lower case. Made by the service: SQLite's lower() knows ASCII only.
     search_text       TEXT    NOT NULL,
+    -- When the personal data was erased: the row then has no names, no contacts, no category, and a `custom_id` that no
+    -- employee can have; its number in the list stays its own.
+    erased_at         INTEGER,
     PRIMARY KEY (id, partner_id),
     UNIQUE (partner_id, custom_id),
     UNIQUE (partner_id, seq),
@@ -168,6 +180,8 @@ CREATE TABLE employees (
 ) STRICT;
 
 CREATE INDEX employees_of_category ON employees (partner_id, category_id, seq) WHERE category_id IS NOT NULL;
+-- What a page of the list has to pass over.
+CREATE INDEX employees_erased ON employees (partner_id, seq) WHERE erased_at IS NOT NULL;
 
 -- Orders, and the cards that they brought.
 
@@ -178,6 +192,8 @@ CREATE TABLE orders (
     kind        TEXT    NOT NULL CHECK (kind IN ('PLASTIC', 'VIRTUAL')),
     card_type   TEXT    NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
     cards       INTEGER NOT NULL CHECK (cards > 0),
+    -- The name that the partner gave it.
+    reference   TEXT    CHECK (reference <> ''),
     cost        INTEGER NOT NULL CHECK (cost >= 0),
     state       TEXT    NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'DECLINE', 'REJECTED', 'CONFIRMED')),
@@ -186,6 +202,8 @@ CREATE TABLE orders (
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, seq)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX orders_by_reference ON orders (partner_id, reference, seq) WHERE reference IS NOT NULL;
 
 CREATE TABLE order_lines (
     partner_id BLOB    NOT NULL,
@@ -218,12 +236,18 @@ CREATE TABLE cards (
     -- The place of the card in the result of its order.
     ordinal                INTEGER NOT NULL CHECK (ordinal >= 0),
     valid_until            INTEGER NOT NULL,
+    -- When the next event of the expiry is due: 30 days before its last day, then the day after it.
+    expiry_due             INTEGER,
     employee_id            BLOB,
     link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
     -- Virtual cards only, until the code is used or over.
     activation_code        BLOB,
     activation_valid_until INTEGER,
     first_top_up           INTEGER,
+    -- The block that the partner set: whether the bank knows of it, and how many blocks and unblocks there were.
+    block_state            TEXT    NOT NULL DEFAULT 'OPEN'
+        CHECK (block_state IN ('OPEN', 'BLOCKING', 'BLOCKED', 'UNBLOCKING')),
+    block_change           INTEGER NOT NULL DEFAULT 0 CHECK (block_change >= 0),
     -- The bank's view of the card as of `seen_at`.
     balance                INTEGER NOT NULL,
     remaining_top_up       INTEGER NOT NULL,
@@ -253,6 +277,8 @@ CREATE TABLE cards (
 -- One card has one number among all partners: the bank identifies a card by its number alone. An order for which the bank
 -- issues a number that is taken needs manual review.
 CREATE UNIQUE INDEX cards_number ON cards (number);
+-- A page of all cards is a range of their numbers in the list.
+CREATE UNIQUE INDEX cards_by_seq ON cards (partner_id, seq);
 CREATE UNIQUE INDEX cards_one_main ON cards (partner_id, employee_id) WHERE link_status = 'MAIN';
 -- Covers the list of an employee's cards.
 CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq, link_status, id) WHERE employee_id IS NOT NULL;
@@ -262,12 +288,17 @@ CREATE INDEX cards_unassigned ON cards (partner_id, standing, seq, valid_until, 
 CREATE INDEX cards_by_activation ON cards (activation_valid_until) WHERE activation_code IS NOT NULL;
 -- Covers the query for accounts that are due for the daily refresh.
 CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, id, number);
+CREATE INDEX cards_by_expiry ON cards (expiry_due) WHERE expiry_due IS NOT NULL;
+-- What the bank has yet to confirm.
+CREATE INDEX cards_by_block ON cards (block_state) WHERE block_state <> 'OPEN';
 
--- The copy of the bank's transactions; `id` is the bank's number.
+-- The copy of the bank's transactions; `id` is the bank's number. `seq` numbers those of all cards of a partner without gaps,
+-- in the order in which the service learnt of them.
 CREATE TABLE transactions (
     partner_id  BLOB    NOT NULL,
     card_id     BLOB    NOT NULL,
     id          INTEGER NOT NULL,
+    seq         INTEGER NOT NULL DEFAULT 0,
     executed_at INTEGER NOT NULL,
     kind        TEXT    NOT NULL
         CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND', 'REVERSAL', 'CORRECTION')),
@@ -280,6 +311,8 @@ CREATE TABLE transactions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed_at, id);
+CREATE UNIQUE INDEX transactions_by_number ON transactions (partner_id, seq);
+CREATE INDEX transactions_of_card_by_number ON transactions (partner_id, card_id, seq);
 
 -- Card batches: a request over many cards, each with its own result. `kind` is that of the job; each kind has its own columns,
 -- which are NULL in rows of the others.
@@ -287,59 +320,85 @@ CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed
 CREATE TABLE card_batches (
     partner_id     BLOB    NOT NULL REFERENCES partners (id),
     id             BLOB    NOT NULL CHECK (length(id) = 16),
-    kind           TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    kind           TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE', 'CLOSING', 'WITHDRAWAL')),
     -- The number in the list of the partner's batches of this kind.
     seq            INTEGER NOT NULL CHECK (seq > 0),
     cards          INTEGER NOT NULL CHECK (cards > 0),
-    -- The sum of a replenishment.
+    -- The name that the partner gave it.
+    reference      TEXT    CHECK (reference <> ''),
+    -- The sum of a replenishment, or of a withdrawal that has an amount for each card.
     amount         INTEGER CHECK (amount > 0),
     -- The new limit of each card of a limit change, in the form of `cards.spending_limit`.
     spending_limit TEXT    CHECK (spending_limit <> ''),
+    -- Whether a closing is of lost and stolen cards alone.
+    is_urgent      INTEGER NOT NULL DEFAULT 0 CHECK (is_urgent IN (0, 1)),
+    -- The sum that closings and withdrawals brought back from the cards.
+    returned       INTEGER NOT NULL DEFAULT 0 CHECK (returned >= 0),
     state          TEXT    NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
     state_since    INTEGER NOT NULL,
     created_at     INTEGER NOT NULL,
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, kind, seq),
-    CONSTRAINT card_batches_amount_of_replenishment CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
-    CONSTRAINT card_batches_limit_of_limit_change CHECK ((kind = 'LIMIT_CHANGE') = (spending_limit IS NOT NULL))
+    CONSTRAINT card_batches_amount_of_replenishment
+        CHECK (kind = 'WITHDRAWAL' OR (kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
+    CONSTRAINT card_batches_limit_of_limit_change CHECK ((kind = 'LIMIT_CHANGE') = (spending_limit IS NOT NULL)),
+    CONSTRAINT card_batches_urgent_closing CHECK (kind = 'CLOSING' OR NOT is_urgent),
+    CONSTRAINT card_batches_returned_by_kind CHECK (kind IN ('CLOSING', 'WITHDRAWAL') OR returned = 0)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX card_batches_by_reference ON card_batches (partner_id, kind, reference, seq) WHERE reference IS NOT NULL;
 
 CREATE TABLE card_batch_items (
     partner_id BLOB    NOT NULL,
     batch_id   BLOB    NOT NULL,
     ordinal    INTEGER NOT NULL CHECK (ordinal >= 0),
     -- As in the batch.
-    kind       TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    kind       TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE', 'CLOSING', 'WITHDRAWAL')),
     card_id    BLOB    NOT NULL,
     number     INTEGER NOT NULL,
-    -- Of a top-up.
+    -- Of a top-up, or of a withdrawal that does not take all.
     amount     INTEGER CHECK (amount > 0),
     state      TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
     refusal    TEXT    CHECK (refusal IN (
-        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK'
+        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'BLOCKED_BY_PARTNER', 'EXPIRED', 'NOT_ACTIVATED', 'CLOSED',
+        'NOT_ENOUGH_ON_CARD', 'REFUSED_BY_BANK'
     )),
-    -- Whether the open batch excludes the card from other batches of its kind. Batches of other kinds may have it.
+    -- Why the card is closed; whether all cards of the closing are lost or stolen.
+    reason     TEXT    CHECK (reason IN ('LOST', 'STOLEN', 'DAMAGED', 'LEAVER', 'OTHER')),
+    is_urgent  INTEGER NOT NULL DEFAULT 0 CHECK (is_urgent IN (0, 1)),
+    -- What a closing or a withdrawal brought back from the card.
+    returned   INTEGER CHECK (returned >= 0),
+    -- Whether the open batch excludes the card from other batches of its lane.
     claimed    INTEGER NOT NULL CHECK (claimed IN (0, 1)),
     -- Whether the item may have reached a bank that has no idempotency keys.
     sent       INTEGER NOT NULL CHECK (sent IN (0, 1)),
     PRIMARY KEY (partner_id, batch_id, ordinal),
     FOREIGN KEY (partner_id, batch_id) REFERENCES card_batches (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
-    CONSTRAINT card_batch_items_amount_of_top_up CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
+    CONSTRAINT card_batch_items_amount_of_top_up
+        CHECK (kind = 'WITHDRAWAL' OR (kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
     CONSTRAINT card_batch_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL)),
     CONSTRAINT card_batch_items_refusal_of_top_up
-        CHECK (kind = 'REPLENISHMENT' OR refusal NOT IN ('NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT'))
+        CHECK (kind = 'REPLENISHMENT' OR refusal NOT IN ('NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED_BY_PARTNER')),
+    CONSTRAINT card_batch_items_reason_of_closing CHECK ((kind = 'CLOSING') = (reason IS NOT NULL)),
+    CONSTRAINT card_batch_items_urgent_closing CHECK (kind = 'CLOSING' OR NOT is_urgent),
+    CONSTRAINT card_batch_items_returned_if_done
+        CHECK ((returned IS NOT NULL) = (state = 'DONE' AND kind IN ('CLOSING', 'WITHDRAWAL')))
 ) STRICT, WITHOUT ROWID;
 
--- A card is in one open batch of each kind at most.
-CREATE UNIQUE INDEX card_batch_items_claim ON card_batch_items (partner_id, card_id, kind) WHERE claimed;
+-- A card is in one open batch of each lane at most: replenishments, withdrawals and closings exclude each other, but for urgent
+-- closings.
+CREATE UNIQUE INDEX card_batch_items_claim ON card_batch_items (
+    partner_id, card_id, (CASE WHEN kind = 'LIMIT_CHANGE' THEN 1 WHEN is_urgent THEN 4 ELSE 2 END)
+) WHERE claimed;
 
 -- The asynchronous jobs of orders and card batches. `attempt` counts the claims: only the latest claim, under a lease, may
 -- settle. `may_have_sent`: an earlier claim may have sent something to the bank without settling it.
 CREATE TABLE jobs (
     partner_id    BLOB    NOT NULL REFERENCES partners (id),
-    subject_kind  TEXT    NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE')),
+    subject_kind  TEXT    NOT NULL
+        CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE', 'CLOSING', 'WITHDRAWAL')),
     subject_id    BLOB    NOT NULL CHECK (length(subject_id) = 16),
     due_at        INTEGER NOT NULL,
     attempt       INTEGER NOT NULL CHECK (attempt >= 0),
@@ -357,10 +416,32 @@ CREATE INDEX jobs_of_partner ON jobs (partner_id, due_at, leased_until);
 CREATE INDEX jobs_stuck ON jobs (stuck_since) WHERE stuck_since IS NOT NULL;
 CREATE INDEX jobs_by_lease ON jobs (leased_until) WHERE leased_until IS NOT NULL;
 
+-- The bank's feed: how far it was read, and which entries must not become events twice.
+
+-- One row. The feed was read up to number `cursor`. At `forgotten_at` the bank had deleted what was not read yet.
+-- `lease_owner` is the process that reads.
+CREATE TABLE bank_feed (
+    id           INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    cursor       INTEGER NOT NULL CHECK (cursor >= 0),
+    forgotten_at INTEGER,
+    lease_owner  BLOB,
+    leased_until INTEGER
+) STRICT;
+INSERT INTO bank_feed (id, cursor) VALUES (1, 0);
+
+-- Declined purchases of the latest entries: `seq` is the entry's number.
+CREATE TABLE bank_declines (
+    partner_id BLOB    NOT NULL REFERENCES partners (id),
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+-- Entries that are not read again are removed.
+CREATE INDEX bank_declines_by_seq ON bank_declines (seq);
+
 -- The ledger: double entry.
 
 -- The balances of a partner's accounts: the sums of its entries, stored so that no request adds them up.
--- `last_movement` numbers the movements.
+-- `last_movement` numbers the movements. A partner is notified of a balance below `threshold`; there is none at zero.
 CREATE TABLE balances (
     partner_id    BLOB    NOT NULL PRIMARY KEY REFERENCES partners (id),
     deposited     INTEGER NOT NULL,
@@ -368,6 +449,8 @@ CREATE TABLE balances (
     held          INTEGER NOT NULL,
     spent         INTEGER NOT NULL,
     last_movement INTEGER NOT NULL CHECK (last_movement >= 0),
+    threshold     INTEGER NOT NULL DEFAULT 0
+        CONSTRAINT balances_threshold_not_below_zero CHECK (threshold >= 0),
     updated_at    INTEGER NOT NULL,
     CONSTRAINT balances_deposited_not_above_zero CHECK (deposited <= 0),
     CONSTRAINT balances_available_not_below_zero CHECK (available >= 0),
@@ -376,24 +459,37 @@ CREATE TABLE balances (
     CONSTRAINT balances_add_up_to_zero CHECK (deposited + available + held + spent = 0)
 ) STRICT, WITHOUT ROWID;
 
--- A movement belongs to a deposit, an order or a replenishment.
+-- A movement belongs to a transfer (a deposit, its reversal, a payment to the partner), an order or a card batch. The reference
+-- of a transfer counts once for each kind of movement.
 CREATE TABLE movements (
-    partner_id        BLOB    NOT NULL REFERENCES partners (id),
-    number            INTEGER NOT NULL CHECK (number > 0),
-    kind              TEXT    NOT NULL CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE')),
-    deposit_reference TEXT,
-    order_id          BLOB,
-    replenishment_id  BLOB,
-    created_at        INTEGER NOT NULL,
+    partner_id         BLOB    NOT NULL REFERENCES partners (id),
+    number             INTEGER NOT NULL CHECK (number > 0),
+    kind               TEXT    NOT NULL
+        CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE', 'RETURN', 'WITHDRAWAL', 'CORRECTION')),
+    transfer_reference TEXT,
+    order_id           BLOB,
+    replenishment_id   BLOB,
+    closing_id         BLOB,
+    withdrawal_id      BLOB,
+    -- What was available and what was held after the movement.
+    available_after    INTEGER NOT NULL DEFAULT 0,
+    held_after         INTEGER NOT NULL DEFAULT 0,
+    created_at         INTEGER NOT NULL,
     PRIMARY KEY (partner_id, number),
     FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
     FOREIGN KEY (partner_id, replenishment_id) REFERENCES card_batches (partner_id, id),
+    FOREIGN KEY (partner_id, closing_id) REFERENCES card_batches (partner_id, id),
+    FOREIGN KEY (partner_id, withdrawal_id) REFERENCES card_batches (partner_id, id),
     CONSTRAINT movements_one_reference CHECK (
-        (deposit_reference IS NOT NULL) + (order_id IS NOT NULL) + (replenishment_id IS NOT NULL) = 1
+        (transfer_reference IS NOT NULL) + (order_id IS NOT NULL) + (replenishment_id IS NOT NULL)
+            + (closing_id IS NOT NULL) + (withdrawal_id IS NOT NULL) = 1
     )
 ) STRICT, WITHOUT ROWID;
 
-CREATE UNIQUE INDEX movements_deposit ON movements (partner_id, deposit_reference) WHERE kind = 'DEPOSIT';
+CREATE UNIQUE INDEX movements_transfer ON movements (partner_id, kind, transfer_reference)
+    WHERE transfer_reference IS NOT NULL;
+-- Where the movements of a period begin and end.
+CREATE INDEX movements_by_time ON movements (partner_id, created_at, number);
 
 -- The entries of a movement add up to zero.
 CREATE TABLE entries (
@@ -404,6 +500,88 @@ CREATE TABLE entries (
     PRIMARY KEY (partner_id, movement, account),
     FOREIGN KEY (partner_id, movement) REFERENCES movements (partner_id, number)
 ) STRICT, WITHOUT ROWID;
+
+-- Events: one feed a partner.
+
+-- `seq` numbers a partner's events without gaps: it comes from `counters`, which refers to the partner, so the events need not.
+-- `data` is JSON; it holds no personal data but the `customId` of `employee_id`.
+CREATE TABLE events (
+    partner_id  BLOB    NOT NULL,
+    seq         INTEGER NOT NULL CHECK (seq > 0),
+    id          BLOB    NOT NULL CHECK (length(id) = 16),
+    kind        TEXT    NOT NULL,
+    employee_id BLOB,
+    data        TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- A feed of some types alone.
+CREATE INDEX events_by_kind ON events (partner_id, kind, seq);
+
+-- Webhooks: addresses of a partner to which events are delivered.
+
+-- `types` are names with commas between; all types if null. Secrets are encrypted under the master key. A delivery was made
+-- for each event up to number `cursor` that the webhook wanted. `failures` counts the failed attempts since the last accepted
+-- delivery; because of them none is made until `paused_until`. `lease_owner` is the process that delivers.
+CREATE TABLE webhooks (
+    partner_id       BLOB    NOT NULL REFERENCES partners (id),
+    id               BLOB    NOT NULL,
+    url              TEXT    NOT NULL,
+    types            TEXT,
+    description      TEXT    NOT NULL,
+    sealed           INTEGER NOT NULL CHECK (sealed IN (0, 1)),
+    enabled          INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    created_at       INTEGER NOT NULL,
+    last_success_at  INTEGER,
+    last_failure_at  INTEGER,
+    failing_since    INTEGER,
+    failures         INTEGER NOT NULL DEFAULT 0
+        CONSTRAINT webhooks_failures_not_below_zero CHECK (failures >= 0),
+    paused_until     INTEGER,
+    secret           BLOB    NOT NULL,
+    former_secret    BLOB,
+    former_until     INTEGER,
+    cursor           INTEGER NOT NULL CHECK (cursor >= 0),
+    -- Events behind the first number up to the second are to be delivered once more, and how many of them are left.
+    redelivery_after INTEGER,
+    redelivery_until INTEGER,
+    redelivery_left  INTEGER,
+    due_at           INTEGER,
+    lease_owner      BLOB,
+    leased_until     INTEGER,
+    PRIMARY KEY (partner_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- `position` numbers the deliveries of a webhook in the order in which they were made.
+CREATE TABLE webhook_deliveries (
+    partner_id       BLOB    NOT NULL,
+    webhook_id       BLOB    NOT NULL,
+    position         INTEGER NOT NULL CHECK (position > 0),
+    id               BLOB    NOT NULL,
+    seq              INTEGER NOT NULL,
+    event_id         BLOB    NOT NULL,
+    kind             TEXT    NOT NULL,
+    status           TEXT    NOT NULL CHECK (status IN ('PENDING', 'DELIVERED', 'FAILED')),
+    attempts         INTEGER NOT NULL,
+    last_attempt_at  INTEGER,
+    last_status_code INTEGER,
+    last_error       TEXT,
+    next_attempt_at  INTEGER CHECK ((next_attempt_at IS NOT NULL) = (status = 'PENDING')),
+    created_at       INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, webhook_id, position),
+    FOREIGN KEY (partner_id, webhook_id) REFERENCES webhooks (partner_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The result of an attempt.
+CREATE UNIQUE INDEX webhook_deliveries_by_id ON webhook_deliveries (partner_id, webhook_id, id);
+-- The next attempts.
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (partner_id, webhook_id, next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL;
+-- Whether an event was delivered.
+CREATE INDEX webhook_deliveries_by_seq ON webhook_deliveries (partner_id, webhook_id, seq);
+-- Retention.
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_at);
 
 -- The audit log: hash chains. These tables belong to no partner, since an entry may concern an unknown one. For the same
 -- reason, and because checking a reference would cost more than the entry, they have no foreign keys.
@@ -488,10 +666,19 @@ CREATE TRIGGER audit_checkpoints_no_replace BEFORE INSERT ON audit_checkpoints
 WHEN EXISTS (SELECT 1 FROM audit_checkpoints WHERE chain = NEW.chain AND kind = NEW.kind AND number > NEW.number)
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
+-- That commits were found missing, and that an operator has accepted it. The last row counts: see ADR 52.
+CREATE TABLE history_notices (
+    number   INTEGER NOT NULL PRIMARY KEY CHECK (number > 0),
+    noted_at INTEGER NOT NULL,
+    kind     TEXT    NOT NULL CHECK (kind IN ('REWOUND', 'ACCEPTED')),
+    -- What is missing.
+    detail   TEXT    NOT NULL
+) STRICT;
+
 -- Views for people: identifiers and timestamps as text, money in kopecks and roubles, card numbers by their last four digits.
 -- The service reads none of them.
 
--- Employees and how many cards each of them has.
+-- Employees whose personal data is not erased, and how many cards each of them has.
 CREATE VIEW v_employees AS
 SELECT
     p.name AS partner,
@@ -514,7 +701,8 @@ SELECT
     datetime(e.created_at / 1000000, 'unixepoch') AS created_at
 FROM employees e
 JOIN partners p ON p.id = e.partner_id
-LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id;
+LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id
+WHERE e.erased_at IS NULL;
 
 -- Cards, their holders, and the bank's view as of `seen_at`.
 CREATE VIEW v_cards AS
@@ -548,7 +736,8 @@ SELECT
     format('%.2f', c.remaining_top_up / 100.0) AS remaining_top_up_roubles,
     c.spending_limit,
     datetime(c.activated_at / 1000000, 'unixepoch') AS activated_at,
-    datetime(c.seen_at / 1000000, 'unixepoch') AS seen_at
+    datetime(c.seen_at / 1000000, 'unixepoch') AS seen_at,
+    c.block_state
 FROM cards c
 JOIN partners p ON p.id = c.partner_id
 LEFT JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id;
@@ -576,11 +765,15 @@ SELECT
     datetime(j.leased_until / 1000000, 'unixepoch') AS leased_until,
     j.attempt AS attempts,
     j.failures,
-    datetime(j.stuck_since / 1000000, 'unixepoch') AS stuck_since
+    datetime(j.stuck_since / 1000000, 'unixepoch') AS stuck_since,
+    r.returned AS returned_kopecks,
+    format('%.2f', r.returned / 100.0) AS returned_roubles,
+    r.reference
 FROM (
-    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at FROM orders
+    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at, 0 AS returned, reference
+    FROM orders
     UNION ALL
-    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at FROM card_batches
+    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at, returned, reference FROM card_batches
 ) r
 JOIN partners p ON p.id = r.partner_id
 LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;
@@ -602,11 +795,12 @@ SELECT
     format('%.2f', b.spent / 100.0) AS spent_roubles,
     format('%.2f', -b.deposited / 100.0) AS deposited_roubles,
     b.last_movement AS movements,
-    datetime(b.updated_at / 1000000, 'unixepoch') AS updated_at
+    datetime(b.updated_at / 1000000, 'unixepoch') AS updated_at,
+    b.threshold AS threshold_kopecks
 FROM balances b
 JOIN partners p ON p.id = b.partner_id;
 
--- The entries of the ledger; `reference` is that of the deposit, or the identifier of the request.
+-- The entries of the ledger; `reference` is that of the transfer, or the identifier of the request.
 CREATE VIEW v_movements AS
 SELECT
     p.name AS partner,
@@ -616,7 +810,7 @@ SELECT
     )) AS partner_id,
     m.number AS movement,
     m.kind,
-    coalesce(m.deposit_reference, lower(format(
+    coalesce(m.transfer_reference, lower(format(
         '%s-%s-%s-%s-%s', substr(hex(m.request_id), 1, 8), substr(hex(m.request_id), 9, 4), substr(hex(m.request_id), 13, 4),
         substr(hex(m.request_id), 17, 4), substr(hex(m.request_id), 21)
     ))) AS reference,
@@ -624,6 +818,8 @@ SELECT
     n.amount AS amount_kopecks,
     format('%.2f', n.amount / 100.0) AS amount_roubles,
     datetime(m.created_at / 1000000, 'unixepoch') AS created_at
-FROM (SELECT *, coalesce(order_id, replenishment_id) AS request_id FROM movements) m
+FROM (
+    SELECT *, coalesce(order_id, replenishment_id, closing_id, withdrawal_id) AS request_id FROM movements
+) m
 JOIN entries n ON n.partner_id = m.partner_id AND n.movement = m.number
 JOIN partners p ON p.id = m.partner_id;
