@@ -450,8 +450,8 @@ impl Recorder<'_> {
 
 fn declined(record: &CardRecord, purchase: &DeclinedPurchase) -> EventData {
     EventData::CardDeclined(CardDeclined {
-        card: record.card.id,
-        employee: record.card.link.map(|link| link.employee),
+        card: record.card.id(),
+        employee: record.card.link().map(|link| link.employee),
         purchase: purchase.clone(),
     })
 }

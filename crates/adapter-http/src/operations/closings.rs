@@ -36,9 +36,9 @@ api_type! {
 impl From<Closing> for ClosingStateDto {
     fn from(request: Closing) -> Self {
         Self {
-            message: request.state.into(),
-            closing_id: request.id,
-            reference: request.into_stored().reference,
+            message: request.state().into(),
+            closing_id: request.id(),
+            reference: request.into_fields().reference,
         }
     }
 }

@@ -61,9 +61,9 @@ api_type! {
 impl From<LimitChange> for LimitChangeStateDto {
     fn from(request: LimitChange) -> Self {
         Self {
-            message: request.state.into(),
-            set_limits_cards_id: request.id,
-            reference: request.into_stored().reference,
+            message: request.state().into(),
+            set_limits_cards_id: request.id(),
+            reference: request.into_fields().reference,
         }
     }
 }

@@ -52,7 +52,7 @@ api_type! {
 
 impl From<Order> for OrderStateDto {
     fn from(order: Order) -> Self {
-        Self { message: order.state.into(), order_id: order.id, reference: order.into_stored().reference }
+        Self { message: order.state().into(), order_id: order.id(), reference: order.into_fields().reference }
     }
 }
 

@@ -49,9 +49,9 @@ api_type! {
 impl From<Replenishment> for ReplenishmentStateDto {
     fn from(request: Replenishment) -> Self {
         Self {
-            message: request.state.into(),
-            replenishment_id: request.id,
-            reference: request.into_stored().reference,
+            message: request.state().into(),
+            replenishment_id: request.id(),
+            reference: request.into_fields().reference,
         }
     }
 }

@@ -36,9 +36,9 @@ api_type! {
 impl From<Withdrawal> for WithdrawalStateDto {
     fn from(request: Withdrawal) -> Self {
         Self {
-            message: request.state.into(),
-            withdrawal_id: request.id,
-            reference: request.into_stored().reference,
+            message: request.state().into(),
+            withdrawal_id: request.id(),
+            reference: request.into_fields().reference,
         }
     }
 }

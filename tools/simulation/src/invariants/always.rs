@@ -110,7 +110,7 @@ fn opened(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Option<CardId
         let items = unit.closings().open_items(partner, closing.id, u32::MAX)?;
         for item in items.iter().filter(|item| item.terms.is_urgent()) {
             let record = unit.cards().get(partner, item.card)?;
-            if record.is_some_and(|record| !record.card.block.is_set()) {
+            if record.is_some_and(|record| !record.card.block().is_set()) {
                 return Ok(Some(item.card));
             }
         }

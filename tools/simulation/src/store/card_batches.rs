@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState, StoredBatch};
+use kopeck_domain::card_batch::{BatchFields, BatchItem, CardBatch, ItemState};
 use kopeck_domain::closing::{Closing, ClosingItem, Closings};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
@@ -92,7 +92,7 @@ impl Kind for Withdrawals {
     }
 
     fn asked(batch: &Withdrawal) -> Option<Kopecks> {
-        batch.terms
+        *batch.terms()
     }
 
     fn amount(item: &WithdrawalItem) -> Kopecks {
@@ -129,7 +129,7 @@ impl<K: Kind> Row<K> {
             open: of(is_open)?,
             done: of(is_done)?,
             refused: of(is_refused)?,
-            returned: self.batch.returned,
+            returned: self.batch.returned(),
             returned_by_cards: sum(self.items.iter().filter_map(|item| item.state.returned()))?,
         })
     }
@@ -149,7 +149,7 @@ fn is_refused<R>(state: &ItemState<R>) -> bool {
 
 impl State {
     pub(super) fn batch<K: Kind>(&self, partner: PartnerId, id: K::Id) -> Option<&Row<K>> {
-        K::table(self).iter().find(|row| row.partner == partner && row.batch.id == id)
+        K::table(self).iter().find(|row| row.partner == partner && row.batch.id() == id)
     }
 
     /// The cards of a batch that `wanted` lets through, by ordinal.
@@ -167,7 +167,7 @@ impl State {
     /// The partner's cards that open batches of this kind keep, with their lanes.
     fn claimed_by<K: Kind>(&self, partner: PartnerId) -> impl Iterator<Item = (CardId, Lane)> {
         let claiming = K::table(self).iter().filter(move |row| row.partner == partner && row.claims);
-        claiming.flat_map(|row| row.items.iter().map(|item| (item.card, K::lane(&row.batch.terms))))
+        claiming.flat_map(|row| row.items.iter().map(|item| (item.card, K::lane(row.batch.terms()))))
     }
 
     /// Whether an open closing has the card as lost or stolen, and has no verdict on it.
@@ -204,7 +204,7 @@ impl Unit {
         change: impl FnOnce(&mut Row<K>),
     ) -> Result<(), StoreError> {
         let mut rows = K::table_mut(self.writing()?).iter_mut();
-        if let Some(row) = rows.find(|row| row.partner == partner && row.batch.id == id) {
+        if let Some(row) = rows.find(|row| row.partner == partner && row.batch.id() == id) {
             change(row);
         }
         Ok(())
@@ -216,14 +216,14 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
         let wanted: HashSet<CardId> = cards.iter().copied().collect();
         let claims = self.state.claims(partner);
         let records = self.state.cards_of(partner).map(|row| &row.record);
-        let wanted = records.filter(|record| wanted.contains(&record.card.id));
+        let wanted = records.filter(|record| wanted.contains(&record.card.id()));
         let target = wanted.map(|CardRecord { card, bank, .. }| BatchTarget {
-            card: card.id,
-            number: card.number,
-            status: card.link.map(|link| link.status),
+            card: card.id(),
+            number: card.number(),
+            status: card.link().map(|link| link.status),
             standing: bank.standing,
-            valid_until: card.valid_until,
-            claims: claims.get(&card.id).copied().unwrap_or_default(),
+            valid_until: card.valid_until(),
+            claims: claims.get(&card.id()).copied().unwrap_or_default(),
         });
         Ok(target.collect())
     }
@@ -236,8 +236,8 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
     ) -> Result<(), StoreError> {
         let state = self.writing()?;
         state.known_partner(partner)?;
-        let known: HashSet<CardId> = state.cards_of(partner).map(|row| row.record.card.id).collect();
-        let own = CardClaims::of(K::lane(&batch.terms));
+        let known: HashSet<CardId> = state.cards_of(partner).map(|row| row.record.card.id()).collect();
+        let own = CardClaims::of(K::lane(batch.terms()));
         let mut claims = state.claims(partner);
         for item in items {
             if !known.contains(&item.card) {
@@ -262,10 +262,10 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
     }
 
     fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
-        self.change::<K>(partner, batch.id, |row| {
-            let (state, state_since) = (batch.state, batch.state_since);
-            let stored = row.batch.clone().into_stored();
-            row.batch = CardBatch::from_stored(StoredBatch { state, state_since, ..stored });
+        self.change::<K>(partner, batch.id(), |row| {
+            let (state, state_since) = (batch.state(), batch.state_since());
+            let stored = row.batch.clone().into_fields();
+            row.batch = CardBatch::from_stored(BatchFields { state, state_since, ..stored });
         })
     }
 
@@ -335,9 +335,9 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
     fn add_returned(&mut self, partner: PartnerId, id: K::Id, amount: Kopecks) -> Result<(), StoreError> {
         let mut sum = Ok(());
         self.change::<K>(partner, id, |row| {
-            let stored = row.batch.clone().into_stored();
+            let stored = row.batch.clone().into_fields();
             match stored.returned.plus(amount) {
-                Ok(returned) => row.batch = CardBatch::from_stored(StoredBatch { returned, ..stored }),
+                Ok(returned) => row.batch = CardBatch::from_stored(BatchFields { returned, ..stored }),
                 Err(error) => sum = Err(StoreError::Corrupt(format!("card_batches.returned: {error}"))),
             }
         })?;
@@ -361,7 +361,7 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
         let own = K::table(&self.state).iter().rev().filter(|row| row.partner == partner);
         let fitting = own.filter(|row| {
             let batch = &row.batch;
-            fits(filter, batch.state, batch.reference.as_ref(), batch.created_at)
+            fits(filter, batch.state(), batch.reference(), batch.created_at())
         });
         Ok(page_of(fitting.map(|row| row.batch.clone()).collect(), page))
     }
@@ -369,13 +369,13 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
     fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError> {
         let facts = |row: &Row<K>| {
             Ok(BatchFacts {
-                id: row.batch.id,
-                state: row.batch.state,
-                cards: row.batch.cards,
+                id: row.batch.id(),
+                state: row.batch.state(),
+                cards: row.batch.cards(),
                 counts: row.counts(),
                 amounts: row.amounts()?,
                 claimed_cards: if row.claims { count(row.items.len()) } else { 0 },
-                has_job: self.state.has_work(partner, K::subject(row.batch.id)),
+                has_job: self.state.has_work(partner, K::subject(row.batch.id())),
             })
         };
         K::table(&self.state).iter().filter(|row| row.partner == partner).map(facts).collect()

@@ -24,7 +24,7 @@ impl State {
 
     fn employees_in(&self, partner: PartnerId, id: CategoryId) -> u64 {
         let employees = self.employees.iter();
-        employees.filter(|row| row.partner == partner && row.employee.category == Some(id)).count() as u64
+        employees.filter(|row| row.partner == partner && row.employee.category() == Some(id)).count() as u64
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) struct EmployeeRow {
 impl State {
     fn employee_named(&self, partner: PartnerId, custom_id: &CustomId) -> Option<EmployeeId> {
         let mut employees = self.employees.iter();
-        let found = employees.find(|row| row.partner == partner && row.employee.custom_id == *custom_id);
-        found.map(|row| row.employee.id)
+        let found = employees.find(|row| row.partner == partner && row.employee.custom_id() == custom_id);
+        found.map(|row| row.employee.id())
     }
 
     /// The constraints on an employee as it is to be stored; `own` is who may have its custom identifier already.
@@ -32,7 +32,7 @@ impl State {
         employee: &Employee,
         own: Option<EmployeeId>,
     ) -> Result<(), StoreError> {
-        let holder = self.employee_named(partner, &employee.custom_id);
+        let holder = self.employee_named(partner, employee.custom_id());
         if holder.is_some() && holder != own {
             return Err(StoreError::Conflict(Rule::EmployeeCustomId));
         }
@@ -40,7 +40,7 @@ impl State {
             let mut categories = self.categories.iter();
             categories.any(|row| row.partner == partner && row.category.id == id)
         };
-        if employee.category.is_some_and(|id| !of_partner(id)) {
+        if employee.category().is_some_and(|id| !of_partner(id)) {
             return Err(StoreError::Conflict(Rule::Reference));
         }
         Ok(())
@@ -49,9 +49,9 @@ impl State {
 
 fn fits(employee: &Employee, filter: &EmployeeFilter) -> bool {
     let EmployeeFilter { status, category, custom_id, query } = filter;
-    status.is_none_or(|status| employee.status == status)
-        && category.is_none_or(|category| employee.category == Some(category))
-        && custom_id.as_ref().is_none_or(|custom_id| employee.custom_id == *custom_id)
+    status.is_none_or(|status| employee.status() == status)
+        && category.is_none_or(|category| employee.category() == Some(category))
+        && custom_id.as_ref().is_none_or(|custom_id| employee.custom_id() == custom_id)
         && query.as_ref().is_none_or(|query| employee.search_text().contains(query))
 }
 
@@ -67,10 +67,11 @@ impl EmployeeRepository for Unit {
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let state = self.writing()?;
         let mut rows = state.employees.iter();
-        let Some(at) = rows.position(|row| row.partner == partner && row.employee.id == employee.id) else {
+        let Some(at) = rows.position(|row| row.partner == partner && row.employee.id() == employee.id())
+        else {
             return Ok(());
         };
-        state.check_employee(partner, employee, Some(employee.id))?;
+        state.check_employee(partner, employee, Some(employee.id()))?;
         if let Some(row) = state.employees.get_mut(at) {
             row.employee = employee.clone();
         }
@@ -80,7 +81,7 @@ impl EmployeeRepository for Unit {
     fn erase(&mut self, partner: PartnerId, id: EmployeeId, _: OffsetDateTime) -> Result<(), StoreError> {
         let state = self.writing()?;
         let mut rows = state.employees.iter();
-        let Some(at) = rows.position(|row| row.partner == partner && row.employee.id == id) else {
+        let Some(at) = rows.position(|row| row.partner == partner && row.employee.id() == id) else {
             return Ok(());
         };
         state.employees.remove(at);
@@ -91,7 +92,7 @@ impl EmployeeRepository for Unit {
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
-        let found = self.state.employees.iter().find(|row| row.partner == partner && row.employee.id == id);
+        let found = self.state.employees.iter().find(|row| row.partner == partner && row.employee.id() == id);
         Ok(found.map(|row| row.employee.clone()))
     }
 

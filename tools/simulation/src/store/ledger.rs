@@ -73,7 +73,7 @@ impl State {
                 true
             }
             Reference::Order(id) => {
-                self.orders.iter().any(|row| row.partner == partner && row.order.id == *id)
+                self.orders.iter().any(|row| row.partner == partner && row.order.id() == *id)
             }
             Reference::Replenishment(id) => self.batch::<TopUps>(partner, *id).is_some(),
             Reference::Closing(id) => self.batch::<Closings>(partner, *id).is_some(),
@@ -142,17 +142,17 @@ impl State {
         match row.movement.reference() {
             Reference::Order(id) => {
                 let order =
-                    self.orders.iter().find(|order| order.partner == row.partner && order.order.id == *id);
-                order.and_then(|order| order.order.reference.clone())
+                    self.orders.iter().find(|order| order.partner == row.partner && order.order.id() == *id);
+                order.and_then(|order| order.order.reference().cloned())
             }
             Reference::Replenishment(id) => {
-                self.batch::<TopUps>(row.partner, *id).and_then(|row| row.batch.reference.clone())
+                self.batch::<TopUps>(row.partner, *id).and_then(|row| row.batch.reference().cloned())
             }
             Reference::Closing(id) => {
-                self.batch::<Closings>(row.partner, *id).and_then(|row| row.batch.reference.clone())
+                self.batch::<Closings>(row.partner, *id).and_then(|row| row.batch.reference().cloned())
             }
             Reference::Withdrawal(id) => {
-                self.batch::<Withdrawals>(row.partner, *id).and_then(|row| row.batch.reference.clone())
+                self.batch::<Withdrawals>(row.partner, *id).and_then(|row| row.batch.reference().cloned())
             }
             Reference::Transfer(_) => None,
         }

@@ -1,7 +1,7 @@
 //! Orders.
 
 use kopeck_domain::ids::{OrderId, PartnerId};
-use kopeck_domain::order::StoredOrder;
+use kopeck_domain::order::OrderFields;
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{OrderFilter, OrderRepository, OrderResultItem, StoreError};
@@ -18,11 +18,11 @@ pub(super) struct OrderRow {
 
 impl State {
     fn order(&self, partner: PartnerId, id: OrderId) -> Option<&OrderRow> {
-        self.orders.iter().find(|row| row.partner == partner && row.order.id == id)
+        self.orders.iter().find(|row| row.partner == partner && row.order.id() == id)
     }
 
     fn cards_of_order(&self, partner: PartnerId, id: OrderId) -> impl Iterator<Item = &CardRow> {
-        self.cards_of(partner).filter(move |row| row.record.card.order == id)
+        self.cards_of(partner).filter(move |row| row.record.card.order() == id)
     }
 }
 
@@ -44,11 +44,11 @@ impl OrderRepository for Unit {
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
         let orders = self.writing()?.orders.iter_mut();
-        for row in orders.filter(|row| row.partner == partner && row.order.id == order.id) {
-            row.order = Order::from_stored(StoredOrder {
-                state: order.state,
-                state_since: order.state_since,
-                ..row.order.clone().into_stored()
+        for row in orders.filter(|row| row.partner == partner && row.order.id() == order.id()) {
+            row.order = Order::from_stored(OrderFields {
+                state: order.state(),
+                state_since: order.state_since(),
+                ..row.order.clone().into_fields()
             });
         }
         Ok(())
@@ -68,8 +68,8 @@ impl OrderRepository for Unit {
         let cards = self.state.cards_of_order(partner, id).filter(|row| row.ordinal >= from_ordinal);
         let item = |row: &CardRow| OrderResultItem {
             ordinal: row.ordinal,
-            card_type: row.record.card.kind,
-            number: row.record.card.number,
+            card_type: row.record.card.kind(),
+            number: row.record.card.number(),
             activation: row.activation.clone(),
         };
         let mut items: Vec<OrderResultItem> = cards.map(item).collect();
@@ -87,7 +87,7 @@ impl OrderRepository for Unit {
         let own = self.state.orders.iter().rev().filter(|row| row.partner == partner);
         let fitting = own.filter(|row| {
             let order = &row.order;
-            fits(filter, order.state, order.reference.as_ref(), order.created_at)
+            fits(filter, order.state(), order.reference(), order.created_at())
         });
         Ok(page_of(fitting.map(|row| row.order.clone()).collect(), page))
     }

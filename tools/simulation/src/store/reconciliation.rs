@@ -93,12 +93,12 @@ impl ReconciliationRepository for Unit {
         let cards = cards_by_order(&self.state, partner);
         let own = self.state.orders.iter().filter(|row| row.partner == partner).map(|row| &row.order);
         let facts = own.map(|order| OrderFacts {
-            id: order.id,
-            state: order.state,
-            cost: order.cost,
-            cards: order.cards,
-            stored_cards: cards.get(&order.id).copied().unwrap_or(0),
-            has_job: self.state.has_work(partner, Subject::Order(order.id)),
+            id: order.id(),
+            state: order.state(),
+            cost: order.cost(),
+            cards: order.cards(),
+            stored_cards: cards.get(&order.id()).copied().unwrap_or(0),
+            has_job: self.state.has_work(partner, Subject::Order(order.id())),
         });
         Ok(facts.collect())
     }
@@ -109,7 +109,7 @@ impl ReconciliationRepository for Unit {
 
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
         let mut main_cards: BTreeMap<EmployeeId, u32> = BTreeMap::new();
-        let links = self.state.cards_of(partner).filter_map(|row| row.record.card.link);
+        let links = self.state.cards_of(partner).filter_map(|row| row.record.card.link());
         for link in links.filter(|link| link.status == CardStatus::Main) {
             *main_cards.entry(link.employee).or_default() += 1;
         }
@@ -125,7 +125,7 @@ impl ReconciliationRepository for Unit {
             .state
             .cards
             .iter()
-            .map(|row| (row.record.card.number, row.partner, row.record.card.id))
+            .map(|row| (row.record.card.number(), row.partner, row.record.card.id()))
             .filter(|(number, ..)| after.is_none_or(|after| *number > after))
             .collect();
         cards.sort_by_key(|(number, ..)| *number);

@@ -104,10 +104,10 @@ impl TransactionRepository for Unit {
     ) -> Result<Vec<PartnerTransaction>, StoreError> {
         let holder = |card| {
             let cards = self.state.cards.iter().filter(|row| row.partner == partner);
-            let employee = cards.map(|row| &row.record.card).find(|one| one.id == card)?.link?.employee;
+            let employee = cards.map(|row| &row.record.card).find(|one| one.id() == card)?.link()?.employee;
             let employees = self.state.employees.iter().filter(|row| row.partner == partner);
             let custom_id =
-                employees.map(|row| &row.employee).find(|one| one.id == employee)?.custom_id.clone();
+                employees.map(|row| &row.employee).find(|one| one.id() == employee)?.custom_id().clone();
             Some((employee, Some(custom_id)))
         };
         let behind =

@@ -23,14 +23,14 @@ async fn result(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);
     let result = ctx.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
     let OrderResult { order, items } = &result;
-    let id = order.id;
+    let id = order.id();
     let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             orders::more_of_result(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &OrderResultItemDto::from(row)),
     };
-    list_stream::response(&ctx, &OrderResultDto::from(order), order.cards, items, listing)
+    list_stream::response(&ctx, &OrderResultDto::from(order), order.cards(), items, listing)
 }
 
 api_type! {
@@ -75,7 +75,7 @@ api_type! {
 
 impl From<&Order> for OrderResultDto {
     fn from(order: &Order) -> Self {
-        Self { order_id: order.id, type_card: order.card_type, data: Following::default() }
+        Self { order_id: order.id(), type_card: order.card_type(), data: Following::default() }
     }
 }
 
@@ -108,8 +108,8 @@ impl From<OrderResultError> for ApiError {
 #[cfg(test)]
 mod tests {
     use kopeck_domain::card_number::CardNumber;
+    use kopeck_domain::order::OrderFields;
     use kopeck_domain::order::OrderKind;
-    use kopeck_domain::order::StoredOrder;
     use kopeck_port_store::Activation;
     use serde_json::json;
     use time::OffsetDateTime;
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn order(kind: OrderKind, card_type: CardType) -> Order {
-        Order::from_stored(StoredOrder {
+        Order::from_stored(OrderFields {
             id: OrderId::new(Uuid::nil()),
             kind,
             card_type,
