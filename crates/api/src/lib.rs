@@ -5,8 +5,11 @@ mod card;
 mod category;
 mod closing;
 mod employee;
+mod error;
 mod error_code;
 mod event;
+#[cfg(feature = "domain")]
+pub mod from_domain;
 mod limit;
 mod open_enum;
 mod operation;
@@ -17,6 +20,7 @@ mod replenishment;
 mod request;
 mod sandbox;
 mod shape;
+mod token;
 mod webhook;
 #[doc(hidden)] // For the bodies of requests, which the client has.
 pub mod wire;
@@ -27,6 +31,7 @@ pub use card::*;
 pub use category::*;
 pub use closing::*;
 pub use employee::*;
+pub use error::*;
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
@@ -42,6 +47,7 @@ pub use phone::Phone;
 pub use replenishment::*;
 pub use request::*;
 pub use sandbox::*;
-pub use shape::{Field, HasShape, Shape};
+pub use shape::{Field, HasShape, SecretText, Shape};
+pub use token::*;
 pub use webhook::*;
 pub use withdrawal::*;

@@ -40,7 +40,7 @@ impl Client {
         ClientBuilder::new(base_url.into())
     }
 
-    /// Logs in now and returns the tokens. Requests log in by themselves; this checks the credentials.
+    /// Logs in now and returns the tokens. Requests log in automatically; this checks the credentials.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As for [`login`](Self::login).
+    /// The errors of [`login`](Self::login).
     pub async fn refresh(&self) -> Result<TokenPair, Error> {
         let Inner { transport, session, retry } = &*self.inner;
         session.refresh(transport, retry).await
@@ -134,7 +134,7 @@ impl Client {
         self.read(Request::of(&operations::BALANCE)).await
     }
 
-    /// What moved on the partner's balance and on its cards.
+    /// Movements of the partner's balance and of its cards.
     #[must_use]
     pub const fn statements(&self) -> Statements<'_> {
         Statements::new(self)
@@ -158,7 +158,7 @@ impl Client {
         Write::new(self.clone(), call)
     }
 
-    /// Sends one logical request: every try has the same idempotency key, and a nonce of its own.
+    /// Sends one logical request: every attempt has the same idempotency key, and a new nonce.
     pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Request) -> Result<T, Error> {
         self.inner.retry.run(|| self.attempt(call), Error::is_transient).await?.decode()
     }
@@ -183,7 +183,7 @@ impl Client {
 
     async fn attempt(&self, call: &Request) -> Result<ResponseBody, AttemptError> {
         let Inner { transport, session, retry } = &*self.inner;
-        // The session tries again by itself, so its failures are final here.
+        // The session retries, so its failures are final here.
         let tokens = session.tokens(transport, retry).await.map_err(AttemptError::Final)?;
         match transport.send(call, tokens.access()).await {
             Err(error) if error.status() == Some(401) => {

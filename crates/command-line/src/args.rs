@@ -2,21 +2,22 @@
 
 use clap::{Args, Subcommand};
 
+use crate::commands::card_batches::BatchCommand;
+use crate::commands::card_batches::closings::ClosingArgs;
+use crate::commands::card_batches::limits::LimitArgs;
+use crate::commands::card_batches::top_ups::TopUpArgs;
+use crate::commands::card_batches::withdrawals::WithdrawalArgs;
 use crate::commands::cards::CardsCommand;
 use crate::commands::categories::CategoriesCommand;
-use crate::commands::closings::ClosingsCommand;
 use crate::commands::employees::EmployeesCommand;
 use crate::commands::events::EventsCommand;
-use crate::commands::limits::LimitsCommand;
 use crate::commands::login::LoginArgs;
 use crate::commands::orders::OrdersCommand;
 use crate::commands::profiles::ProfilesCommand;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
 use crate::commands::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
-use crate::commands::top_ups::TopUpCommand;
 use crate::commands::webhooks::WebhooksCommand;
-use crate::commands::withdrawals::WithdrawalsCommand;
 use crate::examples;
 use crate::profile;
 
@@ -25,7 +26,7 @@ use crate::profile;
 /// Amounts are typed and shown as roubles, always with both digits of kopecks: `1500.00`. In JSON they are kopecks, as in
 /// the API.
 ///
-/// An employee goes by idEmployee or customId, a category by idCategory or name, a card by idCard or customIdCard.
+/// Name an employee by idEmployee or customId, a category by idCategory or name, a card by idCard or customIdCard.
 ///
 /// Exit codes: 0 done; 1 error on this side; 2 invalid command line or file; 3 refused values or insufficient balance;
 /// 4 not found; 5 credentials not accepted; 6 state conflict; 7 throttled; 8 service unavailable; 9 negative outcome
@@ -72,16 +73,16 @@ pub(crate) enum CallCommand {
     Cards(CardsCommand),
     /// Top-ups of cards: create, and their results.
     #[command(subcommand)]
-    Topup(TopUpCommand),
+    Topup(BatchCommand<TopUpArgs>),
     /// Limits of cards: set, and their results.
     #[command(subcommand)]
-    Limits(LimitsCommand),
+    Limits(BatchCommand<LimitArgs>),
     /// Closings of cards: create, and their results.
     #[command(subcommand)]
-    Closings(ClosingsCommand),
+    Closings(BatchCommand<ClosingArgs>),
     /// Withdrawals, money back from cards: create, and their results.
     #[command(subcommand)]
-    Withdrawals(WithdrawalsCommand),
+    Withdrawals(BatchCommand<WithdrawalArgs>),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.

@@ -1,5 +1,26 @@
 //! Money, as people read and write it: roubles with both digits of kopecks. In JSON it is kopecks.
 
+use std::fmt;
+use std::str::FromStr;
+
+/// Kopecks, typed and shown as roubles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Amount(pub(crate) i64);
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(self.0))
+    }
+}
+
 /// `123456` kopecks as `1 234.56`.
 pub(crate) fn shown(kopecks: i64) -> String {
     let sign = if kopecks < 0 { "-" } else { "" };
@@ -19,7 +40,7 @@ pub(crate) fn shown(kopecks: i64) -> String {
 /// as they are printed, and a decimal comma.
 ///
 /// # Errors
-/// What has to be typed instead, for a person to read.
+/// The accepted form, for people.
 pub fn parse(text: &str) -> Result<i64, String> {
     let wrong = || format!("invalid amount {text:?}: use roubles with two decimals, e.g. 1500.00");
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -41,7 +62,7 @@ pub fn parse(text: &str) -> Result<i64, String> {
     roubles.checked_mul(100).and_then(|amount| amount.checked_add(kopecks)).ok_or_else(too_large)
 }
 
-/// What the service says of an amount in kopecks, said of roubles, as they are typed here.
+/// The service's message about an amount in kopecks, in roubles, as they are typed here.
 pub(crate) fn in_roubles(reason: &str) -> String {
     let is_unit = |word: &str| matches!(word, "kopeck" | "kopecks");
     if !reason.split(' ').any(is_unit) {
@@ -76,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_can_be_typed() {
+    fn a_shown_amount_can_be_typed() {
         for kopecks in [0, 5, 99_999, 123_450, 123_456_789, i64::MAX] {
             assert_eq!(parse(&shown(kopecks)), Ok(kopecks));
         }

@@ -1,4 +1,4 @@
-//! A card batch: one request over many cards, each of which the bank decides by itself.
+//! A card batch: one request over many cards, which the bank decides card by card.
 //!
 //! Top-ups, limit changes, closings and withdrawals are card batches. What the kinds differ in is in their [`BatchKind`].
 
@@ -64,7 +64,7 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
     }
 }
 
-/// A request over many cards, each of which is decided by itself.
+/// A request over many cards, decided card by card.
 ///
 /// Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ fields! {
 }
 
 impl<K: BatchKind> CardBatch<K> {
-    /// A new batch of so many `cards`.
+    /// A new batch; `cards` is the number of its cards.
     #[must_use]
     pub const fn new(id: K::Id, cards: u32, terms: K::Terms, now: OffsetDateTime) -> Self {
         Self(BatchFields {
@@ -193,7 +193,7 @@ pub enum ItemState<R> {
     Open,
     /// Carried out.
     Done,
-    /// Carried out, and so many kopecks came back from the card.
+    /// Carried out; the kopecks that the card returned.
     Returned(Kopecks),
     /// Not carried out; the card is as it was.
     Refused(R),
@@ -209,7 +209,7 @@ impl<R> ItemState<R> {
         }
     }
 
-    /// The kopecks that came back from the card, if it was carried out and some can.
+    /// The amount returned from the card. `None` unless it was carried out and its kind returns money.
     #[must_use]
     pub fn returned(self) -> Option<Kopecks> {
         match self {

@@ -297,7 +297,7 @@ pub enum CardMismatch {
     #[error("the card is of another type")]
     Type,
     /// Ten digits on a plastic card, or an EAN-13 on a virtual one.
-    #[error("the card's number is not of the form for its type")]
+    #[error("the card number does not fit the card type")]
     Number,
     /// Another first top-up, one on a plastic card, or none on a virtual one.
     #[error("the card has another first top-up")]

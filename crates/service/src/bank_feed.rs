@@ -125,7 +125,7 @@ impl BankFeedFollower {
     /// Lets another process follow.
     ///
     /// # Errors
-    /// [`StoreError`]; then the lease ends by itself.
+    /// [`StoreError`]; then the lease expires.
     pub fn release(&mut self) -> Result<(), StoreError> {
         if self.place.take().is_none() {
             return Ok(());

@@ -23,7 +23,7 @@ pub struct BlockSender {
     store: Arc<dyn Store>,
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
-    /// What the bank refused for a reason of its own. It is not sent again until a restart.
+    /// Blocks that the bank refused for other reasons. They are not sent again until a restart.
     refused: HashSet<(CardId, u32)>,
 }
 

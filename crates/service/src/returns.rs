@@ -10,7 +10,7 @@ use crate::card_batches::ProcessedKind;
 use crate::money::{self, MoveError};
 use crate::{Env, events};
 
-/// Cards that are settled in one unit of work: each has a movement and events of its own.
+/// Cards that are settled in one unit of work: each adds a movement and events.
 pub(crate) const CHUNK: u32 = 100;
 
 /// Books what came back from a card that is done, and tells the partner. Nothing is booked for an empty card.

@@ -25,7 +25,7 @@ const LEASE: Duration = Duration::seconds(30);
 pub enum StuckOutcome {
     /// The bank carried it out.
     Applied,
-    /// The bank carried it out, and so many kopecks came back from the card.
+    /// The bank carried it out, and the card returned this amount, kopecks.
     Returned(Kopecks),
     /// The bank did not, and never will.
     Refused,

@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 /// Which of our crates each of our crates may use, tests aside.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("domain", &[]),
-    ("api", &[]),
+    ("api", &["domain"]),
     ("sealing", &[]),
     ("fair-queue", &[]),
     ("audit", &["domain"]),
@@ -18,7 +18,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("port-bank", &["domain"]),
     ("bank-protocol", &["domain", "port-bank"]),
     ("service", &["domain", "audit", "port-system", "port-security", "port-store", "port-bank"]),
-    ("adapter-security", &["domain", "audit", "port-security", "port-system"]),
+    ("adapter-security", &["domain", "audit", "port-security", "port-store", "port-system"]),
+    ("adapter-system", &["audit", "port-bank", "port-store", "port-system"]),
     ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
@@ -38,6 +39,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "port-bank",
             "port-webhook",
         ],
+    ),
+    (
+        "adapter-workers",
+        &["domain", "api", "audit", "sealing", "service", "port-store", "port-system", "port-webhook"],
     ),
     ("client", &["api", "sealing"]),
     ("command-line", &["client", "sealing"]),
@@ -77,7 +82,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("simulation", &["domain", "audit", "service", "port-system", "port-store", "port-bank", "test-support"]),
 ];
 
-/// What a crate without I/O may stand on.
+/// The permitted dependencies of crates without I/O.
 const PURE: &[(&str, &[&str])] = &[
     (
         "domain",
@@ -91,7 +96,7 @@ const PURE: &[(&str, &[&str])] = &[
             "unicode-normalization",
         ],
     ),
-    ("api", &["serde", "serde_json", "time", "uuid"]),
+    ("api", &["kopeck-domain", "serde", "serde_json", "time", "uuid"]),
     ("audit", &["kopeck-domain", "sha2", "time"]),
     ("fair-queue", &["tokio"]),
     (

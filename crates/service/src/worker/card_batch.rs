@@ -379,7 +379,7 @@ fn is_followed<K: ProcessedKind>(verdicts: &BatchVerdicts<K>, cards: u32) -> boo
     }
 }
 
-/// Leaves out verdicts beyond so many, as what follows from each is booked in one unit of work. The bank keeps them.
+/// Keeps the first `most` verdicts: they are booked in one unit of work. The bank keeps the others.
 fn keep_verdicts<K: ProcessedKind>(items: &mut Vec<DecidedItem<K>>, most: u32) {
     let mut kept = 0_u32;
     items.retain(|(_, verdict)| {

@@ -3,7 +3,7 @@
 //! A lease keeps processes apart, and it ends by the clock. A clock that jumps, or a bank that takes longer than a
 //! lease lasts, ends the lease of a request that is still in flight. Within one process more is known than that: a job
 //! that is claimed again while another worker has it is not done twice, but its new lease is handed to that worker. A
-//! worker that panics lets go like any other.
+//! worker that panics releases its jobs like any other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

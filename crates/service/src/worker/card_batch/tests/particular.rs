@@ -1,4 +1,4 @@
-//! What some kinds have of their own.
+//! Rules that only some kinds have.
 
 use kopeck_port_store::mock::InPlaceStore;
 use kopeck_port_system::Clock;
@@ -111,7 +111,7 @@ fn an_urgent_closing_waits_for_a_batch_that_has_its_card() {
     assert!(run_prepare::<Closings>(&mut unit).unwrap().is_none());
 }
 
-/// Each card has a movement of its own, so few are settled at a time.
+/// Each card adds a movement, so few are settled at a time.
 #[test]
 fn cards_that_give_money_back_are_sent_in_small_chunks() {
     let policy = SubmissionPolicy { chunk: 1_000, ..POLICY };

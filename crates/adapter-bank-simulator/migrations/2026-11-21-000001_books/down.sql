@@ -1,6 +1,0 @@
-DROP TABLE commands;
-DROP TABLE transactions;
-DROP TABLE limits;
-DROP TABLE cards;
-DROP TABLE instructions;
-DROP TABLE presses;
