@@ -83,7 +83,7 @@ fn custom_ids(unit: &mut DieselTransaction) -> Vec<String> {
     let page = kopeck_port_store::page::Page::new(1, 100).unwrap();
     let listed = unit.employees().list(PARTNER, &EmployeeFilter::default(), page).unwrap();
     assert_eq!(listed.total, listed.items.len() as u64);
-    listed.items.iter().map(|one| one.custom_id.as_str().to_owned()).collect()
+    listed.items.iter().map(|one| one.custom_id().as_str().to_owned()).collect()
 }
 
 /// Makes the commit of a transaction fail that added the employee `poison`.

@@ -9,7 +9,7 @@ use kopeck_domain::{Kopecks, card_number::CardNumber};
 use kopeck_port_bank::sandbox::{BankFaults, Purchase, PurchaseOutcome, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
 use kopeck_port_store::{Access, transact};
-use kopeck_service::stuck::{self, Outcome, StuckError};
+use kopeck_service::stuck::{self, StuckError, StuckOutcome};
 use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_test_support::FakeBank;
 use serde_json::{Value, json};
