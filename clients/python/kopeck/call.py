@@ -13,7 +13,7 @@ from uuid import UUID
 
 from kopeck import sealing
 from kopeck.errors import ConfigError, SealingError
-from kopeck.operations import Operation
+from kopeck.operation import Operation
 from kopeck.sealing import RequestContext, ResponseContext, SealingKey
 from kopeck.wire import encode, identifier
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from kopeck.errors import DecodeError, KopeckError, SealingError
-from kopeck.models.event import Event
+from kopeck.models.generated import Event
 from kopeck.sealing import EventContext, SealingKey, key_named, open_sealed
 from kopeck.wire import decode
 

@@ -8,12 +8,12 @@ import re
 import types
 import typing
 from collections.abc import Callable, Hashable, Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timezone
 from typing import Any, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 from kopeck.errors import ConfigError, DecodeError
-from kopeck.words import Word
+from kopeck.word import Word
 
 T = TypeVar("T")
 
@@ -83,6 +83,20 @@ def phone_text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:010}"
     raise ValueError
+
+
+def moment(value: object) -> datetime:
+    """A moment by RFC 3339, in UTC."""
+    if not isinstance(value, str):
+        raise ValueError
+    return datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object whose fields are not known."""
+    if not isinstance(value, Mapping):
+        raise ValueError
+    return value
 
 
 def identifier(name: str, value: UUID | str) -> UUID:

@@ -1,0 +1,5 @@
+"""The tests run in a fresh checkout too."""
+
+from tools.generate import generate
+
+generate()

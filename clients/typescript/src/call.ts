@@ -1,7 +1,7 @@
 /** A call before it is sent, and how it is written, in clear or sealed. */
 
 import { ConfigError, SealingError } from "./errors.js";
-import type { Operation } from "./operations.js";
+import type { Operation } from "./operation.js";
 import { boundPath, keyNamed, open, seal, type SealingKey } from "./sealing.js";
 
 export const JSON_TYPE = "application/json";

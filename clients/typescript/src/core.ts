@@ -3,7 +3,7 @@
 import { type Call, checkedIds, checkedMonth } from "./call.js";
 import { randomHex } from "./bytes.js";
 import { ApiError, ConfigError, KopeckError } from "./errors.js";
-import type { Operation } from "./operations.js";
+import type { Operation } from "./operation.js";
 import { type RetryPolicy, retrying } from "./retry.js";
 import { bearer, type Session, type Tokens } from "./session.js";
 import type { Transport } from "./transport.js";

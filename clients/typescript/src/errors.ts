@@ -1,6 +1,6 @@
 /** What can go wrong with a call. No error holds a token, a password, a sealing key or a body. */
 
-import type { ErrorCode, RequestState } from "./models/words.js";
+import type { ErrorCode, RequestState } from "./models/generated.js";
 
 const PASSING_STATUSES = new Set([408, 429, 500, 502, 503, 504]);
 

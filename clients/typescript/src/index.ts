@@ -5,11 +5,12 @@ export type { Categories, EmployeeFilter, Employees } from "./api/employees.js";
 export type { Closings } from "./api/closings.js";
 export type { EventFilter, EventQuery, Events } from "./api/events.js";
 export type { Limits } from "./api/limits.js";
-export type { Orders, RequestFilter } from "./api/orders.js";
+export type { Orders } from "./api/orders.js";
+export type { RequestFilter } from "./api/requests.js";
 export type { Replenishments } from "./api/replenishments.js";
 export type { Sandbox } from "./api/sandbox.js";
 export type { EntryFilter, Statements, TransactionFeedFilter, TransactionFeedQuery } from "./api/statements.js";
-export type { NewWebhook, Redelivery, WebhookChange, Webhooks } from "./api/webhooks.js";
+export type { Webhooks } from "./api/webhooks.js";
 export type { Withdrawals } from "./api/withdrawals.js";
 export { Client, type ClientOptions } from "./client.js";
 export { type CallOptions, type ChangeOptions, newKey, type RequestOptions } from "./core.js";
@@ -28,11 +29,10 @@ export {
   TransportError,
   UnfinishedError,
 } from "./errors.js";
-export { type CardLinkEvent, type EmployeeEvent, type Event, type EventData, type EventOf, type Feed, isKnown, type KnownEvent } from "./models/events.js";
-export type * from "./models/statements.js";
+export { type Event, type EventOf, type Feed, isKnown, type KnownEvent } from "./models/events.js";
+export type * from "./models/generated.js";
+export { isFinal } from "./models/state.js";
 export type * from "./models/values.js";
-export type * from "./models/webhooks.js";
-export * from "./models/words.js";
 export type { Page, PageSize, Paging } from "./pages.js";
 export type { RetryPolicy } from "./retry.js";
 export { SealingKey } from "./sealing.js";

@@ -2,17 +2,7 @@
 
 import { type Json, objectOf } from "./answer.js";
 import { DecodeError } from "./errors.js";
-import type {
-  Card,
-  CardBalance,
-  ClosingResult,
-  Employee,
-  IssuedCard,
-  LimitResult,
-  ReplenishmentResult,
-  RequestStatus,
-  WithdrawalResult,
-} from "./models/values.js";
+import type { Card, CardBalance, Employee, IssuedCard, RequestStatus } from "./models/generated.js";
 import { Secret } from "./secret.js";
 
 /** What needs no change. The service is trusted to send what it documents. */
@@ -60,37 +50,13 @@ export function issuedCard(value: Json): IssuedCard {
   return { ...others, ...secret } as IssuedCard;
 }
 
-export function replenishmentResult(item: Json): ReplenishmentResult {
+/** What became of one card of a batch: its fields are called after the kind of the batch. */
+export function cardResult(item: Json, kind: string, amount?: string): object {
+  const error = item[`error${kind}`];
   return {
     idCard: text(item, "idCard"),
-    succeeded: item.resultReplenishment === true,
-    amount: Number(item.amountReplenishment),
-    error: typeof item.errorReplenishment === "string" ? item.errorReplenishment : null,
-  };
-}
-
-export function closingResult(item: Json): ClosingResult {
-  return {
-    idCard: text(item, "idCard"),
-    succeeded: item.resultClosing === true,
-    amount: Number(item.amountReturned),
-    error: typeof item.errorClosing === "string" ? item.errorClosing : null,
-  };
-}
-
-export function withdrawalResult(item: Json): WithdrawalResult {
-  return {
-    idCard: text(item, "idCard"),
-    succeeded: item.resultWithdrawal === true,
-    amount: Number(item.amountWithdrawn),
-    error: typeof item.errorWithdrawal === "string" ? item.errorWithdrawal : null,
-  };
-}
-
-export function limitResult(item: Json): LimitResult {
-  return {
-    idCard: text(item, "idCard"),
-    succeeded: item.resultLimit === true,
-    error: typeof item.errorLimit === "string" ? item.errorLimit : null,
+    succeeded: item[`result${kind}`] === true,
+    ...(amount === undefined ? {} : { amount: Number(item[amount]) }),
+    error: typeof error === "string" ? error : null,
   };
 }

@@ -5,7 +5,8 @@ import { type Json, objectOf } from "./answer.js";
 import type { Call } from "./call.js";
 import { DecodeError, KopeckError, TransportError } from "./errors.js";
 import type { TokenPair } from "./models/values.js";
-import { LOGIN, type Operation, REFRESH } from "./operations.js";
+import type { Operation } from "./operation.js";
+import { TOKEN_ACCESS, TOKEN_REFRESH } from "./operations.js";
 import { type RetryPolicy, retrying } from "./retry.js";
 import { Secret } from "./secret.js";
 import type { Credential, Transport } from "./transport.js";
@@ -95,7 +96,7 @@ export class Session {
 
   /** By refresh token, or by login if the token is not accepted any more. */
   async #byRefresh(token: Secret): Promise<TokenPair> {
-    const call = tokenCall(REFRESH, { token: token.expose() });
+    const call = tokenCall(TOKEN_REFRESH, { token: token.expose() });
     const withoutEffect = (error: KopeckError) => error.isTransient && !error.mayHaveHappened;
     const fetched = () => retrying(this.#retry, () => this.#fetch(call), withoutEffect);
     try {
@@ -113,7 +114,7 @@ export class Session {
 
   #byLogin(): Promise<TokenPair> {
     const { login, password } = this.#credentials;
-    const call = tokenCall(LOGIN, { login, password: password.expose() });
+    const call = tokenCall(TOKEN_ACCESS, { login, password: password.expose() });
     return retrying(this.#retry, () => this.#fetch(call), (error) => error.isTransient);
   }
 

@@ -3,7 +3,8 @@
 import { sleep } from "./abort.js";
 import type { CallOptions } from "./core.js";
 import { UnfinishedError } from "./errors.js";
-import { isFinal, type RequestState } from "./models/words.js";
+import type { RequestState } from "./models/generated.js";
+import { isFinal } from "./models/state.js";
 
 export interface WaitOptions extends CallOptions {
   /** How long to wait. Default: two minutes. */

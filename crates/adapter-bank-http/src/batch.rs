@@ -87,7 +87,7 @@ mod tests {
     fn submissions(keys: &[&str]) -> Vec<Submission> {
         let card = CardNumber::parse("1000000007").unwrap();
         let top_up = |key: &&str| Submission {
-            key: BankKey::new(*key),
+            key: BankKey::new(*key).unwrap(),
             instruction: Instruction::TopUp { card, amount: Kopecks::new(1) },
         };
         keys.iter().map(top_up).collect()
@@ -134,7 +134,7 @@ mod tests {
     fn a_key_looks_unseen_only_if_the_bank_says_so() {
         use QueryOutcome::{NotSeen, Pending};
         const DONE: QueryOutcome = QueryOutcome::Done { returned: None };
-        let keys = ["a", "b"].map(BankKey::new);
+        let keys = ["a", "b"].map(|key| BankKey::new(key).unwrap());
         let ask = |results: &[(&str, QueryOutcome)]| verdicts(&keys, said(results));
         assert_eq!(ask(&[("b", DONE), ("a", NotSeen)]), Ok(vec![None, Some(Verdict::Done)]));
         assert_eq!(ask(&[("a", DONE), ("b", DONE), ("a", DONE)]), Ok(vec![Some(Verdict::Done); 2]));
@@ -153,7 +153,7 @@ mod tests {
             let returned = Some(Kopecks::new(amount));
             let submitted =
                 match_results(&submissions(&["a"]), said(&[("a", SubmitOutcome::Done { returned })]));
-            let keys = [BankKey::new("a")];
+            let keys = [BankKey::new("a").unwrap()];
             let queried = verdicts(&keys, said(&[("a", QueryOutcome::Done { returned })]));
             (submitted, queried)
         };

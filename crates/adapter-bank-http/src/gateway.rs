@@ -149,7 +149,8 @@ impl BankGateway for HttpBank {
             call = call.query("afterCard", card).query("afterId", id);
         }
         let page: RegistryResponse = self.transport.read(&call).map_err(registry_error)?;
-        let entries: Vec<RegistryEntry> = page.entries.into_iter().map(RegistryEntry::from).collect();
+        let entries = page.entries.into_iter().map(RegistryEntry::try_from).collect::<Result<Vec<_>, _>>();
+        let entries = entries.map_err(|error| BankError::Unknown(error.to_string()))?;
         let is_within = entries.iter().all(|entry| period.contains(&entry.transaction.executed_at));
         let positions = after.into_iter().chain(entries.iter().map(RegistryEntry::position));
         if entries.len() <= limit as usize && is_within && positions.is_sorted_by(|one, next| one < next) {

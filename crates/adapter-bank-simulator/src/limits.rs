@@ -1,10 +1,10 @@
 //! Card limits.
 
 use diesel::prelude::*;
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{Days, Limit, MerchantCategories};
 use kopeck_port_bank::{BankCard, DeclineReason};
 use time::Date;

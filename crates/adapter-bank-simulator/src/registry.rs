@@ -37,10 +37,11 @@ pub(crate) fn entries(
         .select((transactions::card, TransactionRow::as_select(), instructions::key.nullable()))
         .load(connection)?;
     let entry = |(card, row, key): (i64, TransactionRow, Option<String>)| {
+        let key = key.map(BankKey::new).transpose();
         Ok(RegistryEntry {
             card: cards::number(card)?,
             transaction: row.transaction()?,
-            key: key.map(BankKey::new),
+            key: key.map_err(|_| SimulatorError::Corrupt("a key that is none of the bank's"))?,
         })
     };
     rows.into_iter().map(entry).collect()

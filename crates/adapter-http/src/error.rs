@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::input::faults::{Fault, Faults};
 use actix_web::http::StatusCode;
 use kopeck_api::{self as api, Code};
 use kopeck_domain::ids::CardId;
-use kopeck_domain::{Fault, Faults};
 use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kopeck_domain::Faults;
+use crate::input::faults::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_fair_queue::Rank;

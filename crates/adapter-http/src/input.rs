@@ -1,5 +1,6 @@
 //! The values of a request: decoding and reading.
 
+pub(crate) mod faults;
 pub(crate) mod field_types;
 pub(crate) mod json_text;
 pub(crate) mod limit;

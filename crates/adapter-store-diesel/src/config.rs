@@ -8,6 +8,9 @@ use kopeck_port_system::Clock;
 use crate::observer::{NoopObserver, StoreObserver};
 use crate::server_url::is_server;
 
+/// Each has a page cache of its own.
+const MAX_EMBEDDED_READERS: usize = 2;
+
 /// How to open a store.
 #[derive(Clone)]
 pub struct StoreConfig {
@@ -16,11 +19,9 @@ pub struct StoreConfig {
     /// The clock by which work is due and leases end, where the database has no clock of its own. A database server's clock
     /// is taken to be ahead by as much as this one.
     pub clock: Arc<dyn Clock>,
-    /// Threads that write, each with a connection, where the database has several writers; at least one is started.
-    /// Default 4. SQLite has one.
-    pub writing_threads: usize,
-    /// Threads that read, each with a connection; at least one is started. Default 2.
-    pub reading_threads: usize,
+    /// Connections for units of work, each with a thread. Of those to a server half read and half write, at least one each;
+    /// an embedded database has at most two that read, and one that writes. Default [`Self::CONNECTIONS`].
+    pub connections: u16,
     /// Units of work that may wait, for the readers and for the writers each. Default 1024.
     pub queue: usize,
     /// Receives the metrics of the threads. Default: none.
@@ -55,14 +56,16 @@ pub enum AuditChain {
 }
 
 impl StoreConfig {
+    /// The default number of connections.
+    pub const CONNECTIONS: u16 = 6;
+
     /// The defaults for the database at `url`.
     #[must_use]
     pub fn new(url: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
         Self {
             url: url.into(),
             clock,
-            writing_threads: 4,
-            reading_threads: 2,
+            connections: Self::CONNECTIONS,
             queue: 1024,
             observer: Arc::new(NoopObserver),
             audit: AuditSettings::default(),
@@ -78,12 +81,13 @@ impl StoreConfig {
 
     /// Connections that write.
     pub(crate) fn writers(&self) -> usize {
-        if self.is_server() { self.writing_threads.max(1) } else { 1 }
+        if self.is_server() { usize::from(self.connections.div_ceil(2)).max(1) } else { 1 }
     }
 
     /// Connections that read.
     pub(crate) fn readers(&self) -> usize {
-        self.reading_threads.max(1)
+        let most = if self.is_server() { usize::MAX } else { MAX_EMBEDDED_READERS };
+        usize::from(self.connections / 2).clamp(1, most)
     }
 }
 
@@ -107,5 +111,28 @@ impl ColumnCipher for NoKey {
 
     fn current_prefix(&self) -> Vec<u8> {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_port_system::fake::FakeClock;
+    use time::OffsetDateTime;
+
+    use super::*;
+
+    #[test]
+    fn connections_are_shared_by_readers_and_writers() {
+        let shares = |url: &str, connections| {
+            let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
+            let config = StoreConfig { connections, ..StoreConfig::new(url, clock) };
+            (config.readers(), config.writers())
+        };
+        for (connections, expected) in [(0, (1, 1)), (2, (1, 1)), (7, (3, 4)), (32, (16, 16))] {
+            assert_eq!(shares("postgres://db/kopeck", connections), expected);
+        }
+        for (connections, expected) in [(2, (1, 1)), (6, (2, 1)), (32, (2, 1))] {
+            assert_eq!(shares("sqlite://kopeck.sqlite", connections), expected);
+        }
     }
 }

@@ -233,15 +233,21 @@ pub fn check_may_rewrite(url: &str) -> Result<(), OpenError> {
 }
 
 /// Makes the tables of a server anew from which personal data was erased: a vacuum leaves the bytes of earlier versions in free
-/// space of their files. Each table is locked as long as it takes. An embedded database is left to [`scrub`].
+/// space of their files. Each table is locked as long as it takes. Waits up to a minute for snapshots that still see the
+/// earlier versions. An embedded database is left to [`scrub`].
 ///
 /// # Errors
-/// [`OpenError`] if a table cannot be written. What was written before stays.
+/// [`OpenError`] if such a snapshot stays, or if a table cannot be written. What was written before stays.
 pub fn rewrite(url: &str) -> Result<(), OpenError> {
     match AnyConnection::open_existing(url, Access::Write)? {
         AnyConnection::Sqlite(_) => Ok(()),
         AnyConnection::Postgres(mut pg) => {
-            postgres::rewrite(&mut pg).map_err(|error| OpenError::Scrub(error.to_string()))
+            let failed = |error: diesel::result::Error| OpenError::Scrub(error.to_string());
+            let holders = postgres::wait_for_snapshots(&mut pg, 600).map_err(failed)?;
+            if !holders.is_empty() {
+                return Err(OpenError::Held(holders.join(", ")));
+            }
+            postgres::rewrite(&mut pg).map_err(failed)
         }
     }
 }

@@ -65,6 +65,9 @@ pub enum OpenError {
     /// The file of an embedded database could not be made anew.
     #[error("cannot make the files of the database anew: {0}")]
     Scrub(String),
+    /// Older snapshots of a server's database still see what was erased.
+    #[error("the database keeps earlier versions of its rows for {0}")]
+    Held(String),
     /// Only the owner of tables can rewrite them.
     #[error("the role of the database URL does not own the tables: use the URL of the role that migrates")]
     NotOwner,

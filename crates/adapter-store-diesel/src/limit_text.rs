@@ -4,8 +4,8 @@
 //!
 //! A limit has one text only, and a text that differs from that of the limit it is read as is corrupt.
 
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{Days, Limit, LimitBuilder, MerchantCategories};
 use kopeck_port_store::StoreError;
 

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use kopeck_adapter_store_diesel::StoreKind;
+use kopeck_adapter_store_diesel::{StoreConfig, StoreKind};
 use kopeck_command_line::CallArgs;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
@@ -228,6 +228,10 @@ pub struct ServiceArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
+    /// Connections to PostgreSQL for requests and jobs: half of them read, half write. SQLite has two that read and one that
+    /// writes.
+    #[arg(long, env = "KOPECK_DATABASE_CONNECTIONS", default_value_t = StoreConfig::CONNECTIONS, value_parser = clap::value_parser!(u16).range(2..=1_000))]
+    pub database_connections: u16,
     /// Make a new, empty database although other files show that there was one.
     #[arg(long)]
     pub new_database: bool,
@@ -379,7 +383,7 @@ fn half_of_processors() -> u8 {
     u8::try_from(processors / 2).unwrap_or(64).clamp(1, 64)
 }
 
-fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {
+fn zone(text: &str) -> Result<Zone, kopeck_domain::Invalid> {
     Zone::parse(text)
 }
 
@@ -430,6 +434,21 @@ mod tests {
             assert!(duration(text).is_err(), "{text:?}");
         }
         assert!(duration_above_zero("0s").is_err());
+    }
+
+    #[test]
+    fn the_database_has_connections_to_read_and_to_write() {
+        let connections = |extra: &[&str]| {
+            let cli = Cli::try_parse_from([&["kopeck", "worker"], extra].concat()).ok()?;
+            let Command::Worker(args) = cli.command else { panic!("{extra:?}") };
+            Some(args.database_connections)
+        };
+        assert_eq!(connections(&[]), Some(StoreConfig::CONNECTIONS));
+        for (text, expected) in
+            [("2", Some(2)), ("1000", Some(1000)), ("1", None), ("1001", None), ("-6", None), ("six", None)]
+        {
+            assert_eq!(connections(&["--database-connections", text]), expected, "{text}");
+        }
     }
 
     #[test]

@@ -140,6 +140,8 @@ pub struct Parts {
     pub feed: Option<Arc<dyn FeedListener>>,
     /// Whether units of work share transactions. Commands have no use for that.
     pub store_kind: StoreKind,
+    /// Connections to the database, if not the default number.
+    pub connections: Option<u16>,
     /// The audit chain of new entries.
     pub audit_chain: AuditChain,
 }
@@ -181,6 +183,7 @@ impl Application {
             config.observer = observer;
         }
         config.feed = parts.feed;
+        config.connections = parts.connections.unwrap_or(config.connections);
         let signer = signer(keys);
         config.audit = AuditSettings {
             signer: Some(Arc::clone(&signer)),

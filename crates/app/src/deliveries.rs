@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use kopeck_adapter_http::event_json;
 use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
-use kopeck_domain::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, excerpt};
+use kopeck_port_store::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, excerpt};
 use kopeck_port_store::{
     Access, FeedEvent, SecretBytes, Store, StoreError, UnitOfWork, WebhookRecord, submit,
 };

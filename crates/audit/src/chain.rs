@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use crate::digest::Digest;
 use crate::encoding::Bytes;
 use crate::{Entry, Signature};
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 
 /// The beginning of a chain. The openings are a chain themselves: each covers the one before, so that no chain between two
 /// others goes unnoticed.

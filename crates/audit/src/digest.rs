@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::ids::PartnerId;
 
 /// A SHA-256. Its text is hexadecimal.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ProtocolError;
 use crate::limit::LimitDto;
-use crate::{LONGEST_KEY, number};
+use crate::number;
 
 /// Instructions to carry out, each by itself.
 #[derive(Serialize, Deserialize)]
@@ -116,11 +116,7 @@ pub struct DeliveryDto {
 /// # Errors
 /// [`ProtocolError`] for anything else.
 pub fn check_key(text: &str) -> Result<BankKey, ProtocolError> {
-    if (1..=LONGEST_KEY).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        Ok(BankKey::new(text))
-    } else {
-        Err(ProtocolError::new("key", "must have 1 to 100 visible ASCII characters"))
-    }
+    BankKey::new(text).map_err(|_| ProtocolError::new("key", "must have 1 to 100 visible ASCII characters"))
 }
 
 impl From<&Submission> for InstructionDto {

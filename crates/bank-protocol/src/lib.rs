@@ -41,5 +41,3 @@ pub const REGISTRY: &str = "/bank/v1/registry";
 pub const MOST_INSTRUCTIONS: usize = 1_000;
 /// The most cards, transactions or entries of one page.
 pub const MOST_ROWS: u32 = 1_000;
-/// The most characters of a key.
-pub const LONGEST_KEY: usize = 100;

@@ -1,7 +1,7 @@
 //! Card limits.
 
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{CategoryList, Days, Limit, MerchantCategories, TimeOfDay, Window};
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,12 @@
 //! The registry.
 
 use kopeck_domain::card_number::CardNumber;
-use kopeck_port_bank::{BankKey, RegistryEntry};
+use kopeck_port_bank::RegistryEntry;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 
-use crate::{MOST_ROWS, TransactionDto, number};
+use crate::{MOST_ROWS, ProtocolError, TransactionDto, check_key, number};
 
 /// The query of the registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,10 +60,13 @@ impl From<RegistryEntry> for RegistryEntryDto {
     }
 }
 
-impl From<RegistryEntryDto> for RegistryEntry {
-    fn from(dto: RegistryEntryDto) -> Self {
+impl TryFrom<RegistryEntryDto> for RegistryEntry {
+    type Error = ProtocolError;
+
+    fn try_from(dto: RegistryEntryDto) -> Result<Self, ProtocolError> {
         let RegistryEntryDto { card, key, transaction } = dto;
-        Self { card, transaction: transaction.into(), key: key.map(BankKey::new) }
+        let key = key.as_deref().map(check_key).transpose()?;
+        Ok(Self { card, transaction: transaction.into(), key })
     }
 }
 
@@ -71,6 +74,7 @@ impl From<RegistryEntryDto> for RegistryEntry {
 mod tests {
     use kopeck_domain::Kopecks;
     use kopeck_domain::transaction::{Transaction, TransactionType};
+    use kopeck_port_bank::BankKey;
     use time::macros::datetime;
 
     use super::*;
@@ -87,11 +91,12 @@ mod tests {
             merchant_id: None,
         };
         let card = CardNumber::parse("1000000007").unwrap();
-        for key in [None, Some(BankKey::new("order/7d0f"))] {
+        for key in [None, Some(BankKey::new("order/7d0f").unwrap())] {
             let entry = RegistryEntry { card, transaction: transaction.clone(), key };
             let json = serde_json::to_string(&RegistryEntryDto::from(entry.clone())).unwrap();
             assert_eq!(json.contains("key"), entry.key.is_some(), "{json}");
-            assert_eq!(RegistryEntry::from(serde_json::from_str::<RegistryEntryDto>(&json).unwrap()), entry);
+            let read: RegistryEntryDto = serde_json::from_str(&json).unwrap();
+            assert_eq!(RegistryEntry::try_from(read), Ok(entry));
         }
     }
 }

@@ -1,30 +1,26 @@
 //! The operations of the service, in groups.
 
+mod card_batches;
 mod cards;
 mod categories;
-mod closings;
 mod employees;
 mod events;
-mod limits;
 mod orders;
-mod replenishments;
+mod requests;
 mod sandbox;
 mod statements;
 mod webhooks;
-mod withdrawals;
 
+pub use card_batches::{CardBatchKind, Closings, Limits, Replenishments, Withdrawals};
 pub use cards::Cards;
 pub use categories::Categories;
-pub use closings::Closings;
 pub use employees::Employees;
 pub use events::{EventFollower, Events};
-pub use limits::Limits;
 pub use orders::Orders;
-pub use replenishments::Replenishments;
+pub use requests::{RequestKind, Requests};
 pub use sandbox::Sandbox;
 pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
-pub use withdrawals::Withdrawals;
 
 #[cfg(test)]
 mod tests {
@@ -36,25 +32,22 @@ mod tests {
     #[test]
     fn every_operation_has_a_method() {
         let source = [
+            include_str!("api/card_batches.rs"),
             include_str!("api/cards.rs"),
             include_str!("api/categories.rs"),
-            include_str!("api/closings.rs"),
             include_str!("api/employees.rs"),
             include_str!("api/events.rs"),
-            include_str!("api/limits.rs"),
             include_str!("api/orders.rs"),
-            include_str!("api/replenishments.rs"),
             include_str!("api/sandbox.rs"),
             include_str!("api/statements.rs"),
             include_str!("api/webhooks.rs"),
-            include_str!("api/withdrawals.rs"),
             include_str!("client.rs"),
             include_str!("session.rs"),
         ]
         .concat();
         for operation in operations::ALL {
             let constant = format!("&operations::{}", operation.name.to_uppercase().replace('.', "_"));
-            let used = [")", ","].iter().any(|end| source.contains(&format!("{constant}{end}")));
+            let used = [")", ",", ";"].iter().any(|end| source.contains(&format!("{constant}{end}")));
             assert_eq!(used, !OTHER_SPELLINGS.contains(&operation.name), "{}", operation.name);
         }
     }

@@ -40,26 +40,25 @@ mod webhook;
 mod write;
 
 pub use api::{
-    Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox,
-    StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
+    CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
+    Replenishments, RequestKind, Requests, Sandbox, StatementFile, Statements, TransactionReader, Webhooks,
+    Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
 pub use model::card::{CardFilter, PaymentQuestion, TransactionFilter};
-pub use model::closing::CardClosing;
+pub use model::card_batch::{CardClosing, CardWithdrawal, TopUp};
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
-pub use model::replenishment::TopUp;
 pub use model::request::{RequestFilter, RequestStatus};
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
-pub use model::withdrawal::CardWithdrawal;
 pub use records::Records;
 pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};

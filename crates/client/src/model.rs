@@ -2,15 +2,13 @@
 //! newer service adds are ignored.
 
 pub(crate) mod card;
-pub(crate) mod closing;
+pub(crate) mod card_batch;
 pub(crate) mod done;
 pub(crate) mod employee;
 pub(crate) mod event;
 pub(crate) mod order;
 pub(crate) mod patch;
-pub(crate) mod replenishment;
 pub(crate) mod request;
 pub(crate) mod sandbox;
 pub(crate) mod statement;
 pub(crate) mod webhook;
-pub(crate) mod withdrawal;

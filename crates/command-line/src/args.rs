@@ -2,21 +2,22 @@
 
 use clap::{Args, Subcommand};
 
+use crate::commands::card_batches::BatchCommand;
+use crate::commands::card_batches::closings::ClosingArgs;
+use crate::commands::card_batches::limits::LimitArgs;
+use crate::commands::card_batches::top_ups::TopUpArgs;
+use crate::commands::card_batches::withdrawals::WithdrawalArgs;
 use crate::commands::cards::CardsCommand;
 use crate::commands::categories::CategoriesCommand;
-use crate::commands::closings::ClosingsCommand;
 use crate::commands::employees::EmployeesCommand;
 use crate::commands::events::EventsCommand;
-use crate::commands::limits::LimitsCommand;
 use crate::commands::login::LoginArgs;
 use crate::commands::orders::OrdersCommand;
 use crate::commands::profiles::ProfilesCommand;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
 use crate::commands::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
-use crate::commands::top_ups::TopUpCommand;
 use crate::commands::webhooks::WebhooksCommand;
-use crate::commands::withdrawals::WithdrawalsCommand;
 use crate::examples;
 use crate::profile;
 
@@ -72,16 +73,16 @@ pub(crate) enum CallCommand {
     Cards(CardsCommand),
     /// Top-ups of cards: create, and their results.
     #[command(subcommand)]
-    Topup(TopUpCommand),
+    Topup(BatchCommand<TopUpArgs>),
     /// Limits of cards: set, and their results.
     #[command(subcommand)]
-    Limits(LimitsCommand),
+    Limits(BatchCommand<LimitArgs>),
     /// Closings of cards: create, and their results.
     #[command(subcommand)]
-    Closings(ClosingsCommand),
+    Closings(BatchCommand<ClosingArgs>),
     /// Withdrawals, money back from cards: create, and their results.
     #[command(subcommand)]
-    Withdrawals(WithdrawalsCommand),
+    Withdrawals(BatchCommand<WithdrawalArgs>),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.

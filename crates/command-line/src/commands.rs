@@ -1,20 +1,17 @@
 //! Runs the commands.
 
+pub(crate) mod card_batches;
 pub(crate) mod cards;
 pub(crate) mod categories;
-pub(crate) mod closings;
 pub(crate) mod employees;
 pub(crate) mod events;
-pub(crate) mod limits;
 pub(crate) mod login;
 pub(crate) mod orders;
 pub(crate) mod profiles;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod statements;
-pub(crate) mod top_ups;
 pub(crate) mod webhooks;
-pub(crate) mod withdrawals;
 
 use kopeck_client::Client;
 
@@ -57,10 +54,10 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Webhooks(command) => webhooks::run(client, command, json).await,
         CallCommand::Orders(command) => orders::run(client, command).await,
         CallCommand::Cards(command) => cards::run(client, command).await,
-        CallCommand::Topup(command) => top_ups::run(client, command).await,
-        CallCommand::Limits(command) => limits::run(client, command).await,
-        CallCommand::Closings(command) => closings::run(client, command).await,
-        CallCommand::Withdrawals(command) => withdrawals::run(client, command).await,
+        CallCommand::Topup(command) => card_batches::run(client, command).await,
+        CallCommand::Limits(command) => card_batches::run(client, command).await,
+        CallCommand::Closings(command) => card_batches::run(client, command).await,
+        CallCommand::Withdrawals(command) => card_batches::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,

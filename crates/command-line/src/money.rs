@@ -1,5 +1,26 @@
 //! Money, as people read and write it: roubles with both digits of kopecks. In JSON it is kopecks.
 
+use std::fmt;
+use std::str::FromStr;
+
+/// Kopecks, typed and shown as roubles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Amount(pub(crate) i64);
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(self.0))
+    }
+}
+
 /// `123456` kopecks as `1 234.56`.
 pub(crate) fn shown(kopecks: i64) -> String {
     let sign = if kopecks < 0 { "-" } else { "" };

@@ -4,25 +4,33 @@ use std::time::Duration;
 
 use clap::Args;
 use kopeck_client::{
-    Client, Date, Error, HasReference, RequestFilter, RequestState, RequestStatus, Uuid, Wait, Write,
+    Client, Date, Error, HasReference, RequestFilter, RequestKind, RequestState, RequestStatus, Requests,
+    Uuid, Wait, Write,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::context::IdempotencyArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, json_of};
 use crate::progress::Progress;
-use crate::table::{self, Column, flag, money, text};
+use crate::table::{self, Column};
 use crate::terminal;
 use crate::times;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestKind {
-    Order,
-    TopUp,
-    LimitChange,
-    Closing,
-    Withdrawal,
+/// A kind of request.
+pub(crate) trait Kind {
+    /// One in a list.
+    type Record: RequestKind;
+
+    const DECLINED_HAS_RESULT: bool = true;
+
+    fn of(client: &Client) -> Requests<'_, Self::Record>;
+
+    /// The result of each card, with activation codes on demand.
+    async fn outcome(client: &Client, id: Uuid, codes: bool) -> Result<(Value, String), Failure>;
 }
 
 /// Whether to wait for the end of a request.
@@ -41,20 +49,37 @@ pub(crate) struct WaitArgs {
     wait: Option<Duration>,
 }
 
-/// What the caller names a new request.
+/// What there is to say of any new request.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct ReferenceArgs {
+pub(crate) struct NewRequestArgs {
     /// What you call the request, such as its number in your books: letters, digits, blanks and `-_./#`.
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    repeat: IdempotencyArgs,
 }
 
-impl ReferenceArgs {
-    /// The request under its reference, if it has one.
-    pub(crate) fn name<T: HasReference>(&self, request: Write<T>) -> Write<T> {
-        match &self.reference {
-            Some(reference) => request.reference(reference),
-            None => request,
+impl NewRequestArgs {
+    /// Sends a new request, reports it, and waits for its end with `--wait`. `argument` maps a field to its argument.
+    pub(crate) async fn send<K: Kind, T: HasReference + DeserializeOwned + 'static>(
+        &self,
+        client: &Client,
+        created: Write<T>,
+        id: fn(&T) -> Uuid,
+        argument: impl Fn(&str) -> Option<String>,
+    ) -> Result<Output, Failure> {
+        let created = match &self.reference {
+            Some(reference) => created.reference(reference),
+            None => created,
+        };
+        let created = self.repeat.send(created).await.map_err(|failure| failure.naming(argument))?;
+        let id = id(&created);
+        match self.wait.wait {
+            None => Ok(RequestReport { id, state: RequestState::New, reference: None, result: None }
+                .output(Exit::Done)),
+            Some(patience) => follow::<K>(client, id, patience).await.map_err(|failure| failure.after(id)),
         }
     }
 }
@@ -91,136 +116,55 @@ struct RequestReport {
     result: Option<(Value, String)>,
 }
 
-const ORDER: [Column; 4] = [
-    text("customIdCard", "/customIdCard"),
-    text("type", "/typeCard"),
-    money("amount", "/amount"),
-    text("activate until", "/validityPeriod"),
-];
-const CODE: Column = text("activation code", "/activationCode");
-const TOP_UP: [Column; 4] = [
-    text("idCard", "/idCard"),
-    flag("topped up", "/resultReplenishment"),
-    money("amount", "/amountReplenishment"),
-    text("reason", "/errorReplenishment"),
-];
-const LIMIT: [Column; 3] =
-    [text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
+/// Reports the state of a request, and waits for its end with `--wait`.
+pub(crate) async fn status<K: Kind>(client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
+    match wait.wait {
+        None => Ok(changed(K::of(client).status(id).await?)),
+        Some(patience) => follow::<K>(client, id, patience).await,
+    }
+}
 
-const CLOSING: [Column; 4] = [
-    text("idCard", "/idCard"),
-    flag("closed", "/resultClosing"),
-    money("returned", "/amountReturned"),
-    text("reason", "/errorClosing"),
-];
-const WITHDRAWAL: [Column; 4] = [
-    text("idCard", "/idCard"),
-    flag("taken", "/resultWithdrawal"),
-    money("withdrawn", "/amountWithdrawn"),
-    text("reason", "/errorWithdrawal"),
-];
+/// Reports the result of each card, with activation codes on demand.
+pub(crate) async fn result<K: Kind>(client: &Client, id: Uuid, codes: bool) -> Result<Output, Failure> {
+    let (json, text) = K::outcome(client, id, codes).await?;
+    Ok(Output::new(json, text))
+}
 
-impl RequestKind {
-    /// Reports a new request, and waits for its end with `--wait`.
-    pub(crate) async fn accepted(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
-        match wait.wait {
-            None => Ok(RequestReport { id, state: RequestState::New, reference: None, result: None }
-                .output(Exit::Done)),
-            Some(patience) => self.follow(client, id, patience).await.map_err(|failure| failure.after(id)),
+/// The results of cards as JSON and as a table.
+pub(crate) fn listed(results: &impl Serialize, columns: &[Column]) -> Result<(Value, String), Failure> {
+    let results = json_of(results)?;
+    let text = table::list(results.as_array().map_or(&[][..], Vec::as_slice), columns);
+    Ok((json!({ "data": results }), text))
+}
+
+async fn follow<K: Kind>(client: &Client, id: Uuid, patience: Duration) -> Result<Output, Failure> {
+    let (requests, progress) = (K::of(client), Progress::request());
+    let ended = tokio::select! {
+        ended = requests.wait(id, Wait::up_to(patience), |state| progress.state(state)) => ended,
+        // The process that made the request may not have seen its identifier yet.
+        Ok(()) = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+    };
+    drop(progress);
+    let state = match ended {
+        Ok(state) => state,
+        // The request continues without this command, so its present state is a result.
+        Err(Error::Unfinished { last }) => {
+            let state = last.unwrap_or(RequestState::New);
+            return Ok(RequestReport { id, state, reference: None, result: None }.output(Exit::StillWaiting));
         }
-    }
-
-    /// Reports the state of a request, and waits for its end with `--wait`.
-    pub(crate) async fn status(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
-        match wait.wait {
-            None => Ok(changed(self.ask(client, id).await?)),
-            Some(patience) => self.follow(client, id, patience).await,
-        }
-    }
-
-    /// Reports the result of each card, with activation codes on demand.
-    pub(crate) async fn result(self, client: &Client, id: Uuid, codes: bool) -> Result<Output, Failure> {
-        let (json, text) = self.outcome(client, id, codes).await?;
-        Ok(Output::new(json, text))
-    }
-
-    async fn ask(self, client: &Client, id: Uuid) -> Result<RequestStatus, Error> {
-        match self {
-            Self::Order => client.orders().status(id).await,
-            Self::TopUp => client.replenishments().status(id).await,
-            Self::LimitChange => client.limits().status(id).await,
-            Self::Closing => client.closings().status(id).await,
-            Self::Withdrawal => client.withdrawals().status(id).await,
-        }
-    }
-
-    async fn follow(self, client: &Client, id: Uuid, patience: Duration) -> Result<Output, Failure> {
-        let progress = Progress::request();
-        let wait = Wait::up_to(patience);
-        let seen = |state: &RequestState| progress.state(state);
-        let ended = async {
-            match self {
-                Self::Order => client.orders().wait(id, wait, seen).await,
-                Self::TopUp => client.replenishments().wait(id, wait, seen).await,
-                Self::LimitChange => client.limits().wait(id, wait, seen).await,
-                Self::Closing => client.closings().wait(id, wait, seen).await,
-                Self::Withdrawal => client.withdrawals().wait(id, wait, seen).await,
-            }
-        };
-        let ended = tokio::select! {
-            ended = ended => ended,
-            // The process that made the request may not have seen its identifier yet.
-            Ok(()) = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
-        };
-        drop(progress);
-        let state = match ended {
-            Ok(state) => state,
-            // The request continues without this command, so its present state is a result.
-            Err(Error::Unfinished { last }) => {
-                let state = last.unwrap_or(RequestState::New);
-                return Ok(
-                    RequestReport { id, state, reference: None, result: None }.output(Exit::StillWaiting)
-                );
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let result =
-            if self.has_result(&state) { Some(self.outcome(client, id, false).await?) } else { None };
-        let exit = match state {
-            RequestState::Success | RequestState::Confirmed => Exit::Done,
-            _ => Exit::OtherwiseThanAsked,
-        };
-        Ok(RequestReport { id, state, reference: None, result }.output(exit))
-    }
-
-    fn has_result(self, state: &RequestState) -> bool {
-        match state {
-            RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => true,
-            RequestState::Decline => self != Self::Order,
-            _ => false,
-        }
-    }
-
-    async fn outcome(self, client: &Client, id: Uuid, codes: bool) -> Result<(Value, String), Failure> {
-        let (cards, columns) = match self {
-            Self::Order => {
-                let mut result = client.orders().result(id).await?;
-                let mut columns = ORDER.to_vec();
-                if codes {
-                    columns.push(CODE);
-                } else {
-                    result.data.iter_mut().for_each(|card| card.activation_code = None);
-                }
-                (json_of(&result.data)?, columns)
-            }
-            Self::TopUp => (json_of(&client.replenishments().result(id).await?)?, TOP_UP.to_vec()),
-            Self::LimitChange => (json_of(&client.limits().result(id).await?)?, LIMIT.to_vec()),
-            Self::Closing => (json_of(&client.closings().result(id).await?)?, CLOSING.to_vec()),
-            Self::Withdrawal => (json_of(&client.withdrawals().result(id).await?)?, WITHDRAWAL.to_vec()),
-        };
-        let text = table::list(cards.as_array().map_or(&[][..], Vec::as_slice), &columns);
-        Ok((json!({ "data": cards }), text))
-    }
+        Err(error) => return Err(error.into()),
+    };
+    let has_result = match state {
+        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => true,
+        RequestState::Decline => K::DECLINED_HAS_RESULT,
+        _ => false,
+    };
+    let result = if has_result { Some(K::outcome(client, id, false).await?) } else { None };
+    let exit = match state {
+        RequestState::Success | RequestState::Confirmed => Exit::Done,
+        _ => Exit::OtherwiseThanAsked,
+    };
+    Ok(RequestReport { id, state, reference: None, result }.output(exit))
 }
 
 /// The state that a request is in now.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::process::ExitCode;
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 

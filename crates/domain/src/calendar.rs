@@ -2,7 +2,7 @@
 
 use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 
-use crate::draft::Invalid;
+use crate::invalid::Invalid;
 use crate::limit::TimeOfDay;
 
 /// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future

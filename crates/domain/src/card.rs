@@ -4,9 +4,9 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::Kopecks;
 use crate::card_number::CardNumber;
-use crate::draft::Invalid;
 use crate::event::{self, EventData};
 use crate::ids::{CardId, EmployeeId, OrderId};
+use crate::invalid::Invalid;
 use crate::string_enum::serde_enum;
 
 mod block;

@@ -14,9 +14,9 @@ use uuid::Uuid;
 pub use self::state::BatchState;
 use crate::Kopecks;
 use crate::card_number::CardNumber;
-use crate::draft::Invalid;
 use crate::event::{EventData, RequestStatus};
 use crate::ids::CardId;
+use crate::invalid::Invalid;
 use crate::request::RequestReference;
 
 /// The greatest number of cards in one batch.
@@ -25,7 +25,18 @@ pub const MAX_CARDS: usize = 10_000;
 /// A kind of card batch.
 pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'static {
     /// Identifies a batch.
-    type Id: Debug + Display + Clone + Copy + PartialEq + Eq + Hash + From<Uuid> + Send + Sync + 'static;
+    type Id: Debug
+        + Display
+        + Clone
+        + Copy
+        + PartialEq
+        + Eq
+        + Hash
+        + From<Uuid>
+        + Into<Uuid>
+        + Send
+        + Sync
+        + 'static;
     /// What the batch says for all of its cards.
     type Terms: Debug + Clone + PartialEq + Eq + Send + Sync + 'static;
     /// What it says for one card.

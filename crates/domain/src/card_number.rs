@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::draft::{Invalid, from_text};
+use crate::invalid::{Invalid, from_text};
 
 /// The bank-side number of a card. Never starts with 0, so that its spelling as an integer and as
 /// a text agree.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::draft::{Invalid, from_text};
 use crate::ids::CategoryId;
+use crate::invalid::{Invalid, from_text};
 use crate::text;
 
 /// The name of a category: 1..=128 characters after trimming, unique per partner without regard to letter case

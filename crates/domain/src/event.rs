@@ -18,7 +18,6 @@ use crate::person::CustomId;
 use crate::request::RequestReference;
 use crate::string_enum::serde_enum;
 use crate::transaction::Transaction;
-use crate::webhook::DisableReason;
 
 #[cfg(feature = "serde")]
 time::serde::format_description!(iso_date, Date, "[year]-[month]-[day]");
@@ -311,6 +310,18 @@ pub struct EmployeeChange {
 pub struct EmployeeErased {
     /// The employee.
     pub employee: EmployeeId,
+}
+
+serde_enum! {
+    /// Why the service disabled a webhook.
+    DisableReason {
+        /// The receiver answered 410 Gone.
+        Gone = "gone",
+        /// No delivery succeeded for three days.
+        Failing = "failing",
+        /// An operator disabled it.
+        Operator = "operator",
+    }
 }
 
 /// A webhook that the service disabled.

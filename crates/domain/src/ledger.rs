@@ -15,7 +15,7 @@
 #[cfg(feature = "serde")]
 mod serde_form;
 
-use crate::draft::{Invalid, from_text};
+use crate::invalid::{Invalid, from_text};
 use uuid::Uuid;
 
 use crate::ids::{ClosingId, OrderId, ReplenishmentId, WithdrawalId};

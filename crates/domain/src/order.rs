@@ -8,8 +8,8 @@ use time::OffsetDateTime;
 pub use self::state::OrderState;
 use crate::card::CardType;
 use crate::card_number::CardNumber;
-use crate::draft::Invalid;
 use crate::ids::OrderId;
+use crate::invalid::Invalid;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
 use crate::request::RequestReference;
@@ -20,9 +20,9 @@ pub const MAX_ITEMS: usize = 100;
 /// The greatest number of cards in one order.
 pub const MAX_CARDS: u32 = 100_000;
 /// The greatest number of cards of a plastic item.
-pub const MAX_PLASTIC_CARDS: i64 = 10_000;
+pub const MAX_PLASTIC_CARDS: u32 = 10_000;
 /// The greatest number of cards of a virtual item.
-pub const MAX_VIRTUAL_CARDS: i64 = 5_000;
+pub const MAX_VIRTUAL_CARDS: u32 = 5_000;
 /// The least first top-up of a virtual card, kopecks.
 pub const MIN_FIRST_TOP_UP: i64 = 5_000;
 /// The greatest first top-up of a virtual card, kopecks.
@@ -350,10 +350,10 @@ pub fn card_specs(lines: &[OrderLine]) -> impl Iterator<Item = CardSpec> {
     })
 }
 
-fn count_up_to(count: i64, most: i64) -> Result<u32, Invalid> {
+fn count_up_to(count: i64, most: u32) -> Result<u32, Invalid> {
     u32::try_from(count)
         .ok()
-        .filter(|_| (1..=most).contains(&count))
+        .filter(|count| (1..=most).contains(count))
         .ok_or_else(|| Invalid::new(format!("must be an integer from 1 to {most}")))
 }
 

@@ -2,8 +2,8 @@
 
 use time::OffsetDateTime;
 
-use crate::draft::Invalid;
 use crate::ids::PartnerId;
+use crate::invalid::Invalid;
 use crate::string_enum::serde_enum;
 use crate::text;
 
@@ -29,22 +29,18 @@ serde_enum! {
 
 /// A partner, without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Partner {
     /// The service's identifier.
     pub id: PartnerId,
     /// Its name.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde_form::name"))]
     pub name: String,
     /// Its login.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde_form::login"))]
     pub login: String,
     /// Whether it may use the service.
     pub status: PartnerStatus,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
     /// The time of its creation.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub created_at: OffsetDateTime,
 }
 
@@ -54,32 +50,6 @@ pub struct Partner {
 /// [`Invalid`] with the rule that is broken.
 pub fn parse_name(text: &str) -> Result<String, Invalid> {
     text::parse(text.trim(), 128)
-}
-
-/// Reads a login: 1..=64 visible ASCII characters.
-///
-/// # Errors
-/// [`Invalid`] with the rule that is broken.
-pub fn parse_login(text: &str) -> Result<String, Invalid> {
-    if text.is_empty() || text.len() > 64 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Invalid::new("must have 1 to 64 visible ASCII characters"));
-    }
-    Ok(text.to_owned())
-}
-
-#[cfg(feature = "serde")]
-mod serde_form {
-    //! Reads names and logins by the rules of their parsers.
-
-    use serde::de::{Deserialize as _, Deserializer, Error as _};
-
-    pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-        super::parse_name(&String::deserialize(from)?).map_err(D::Error::custom)
-    }
-
-    pub(super) fn login<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-        super::parse_login(&String::deserialize(from)?).map_err(D::Error::custom)
-    }
 }
 
 #[cfg(test)]
@@ -92,17 +62,6 @@ mod tests {
         assert!(parse_name(&"ж".repeat(128)).is_ok());
         for text in ["", "  ", "a\nb", &"ж".repeat(129)] {
             assert!(parse_name(text).is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_login_has_1_to_64_visible_ascii_characters() {
-        let longest = "l".repeat(64);
-        for text in ["d", "demo@kopeck", &longest] {
-            assert_eq!(parse_login(text).unwrap(), text);
-        }
-        for text in ["", " ", "a b", "a\n", "é", &"l".repeat(65)] {
-            assert!(parse_login(text).is_err(), "{text:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 mod letters;
 
-use crate::draft::{Invalid, from_text};
+use crate::invalid::{Invalid, from_text};
 use crate::text;
 use letters::{NAME_LETTERS, is_name_letter};
 

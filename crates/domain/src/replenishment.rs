@@ -1,9 +1,9 @@
 //! Replenishments: batches of top-ups.
 
 use crate::card_batch::{BatchItem, BatchKind, BatchState, CardBatch};
-use crate::draft::Invalid;
 use crate::event::{EventData, RequestStatus};
 use crate::ids::ReplenishmentId;
+use crate::invalid::Invalid;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::string_enum::serde_enum;
 

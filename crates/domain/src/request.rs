@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::card_batch::BatchState;
-use crate::draft::{Invalid, from_text};
+use crate::invalid::{Invalid, from_text};
 use crate::order::OrderState;
 use crate::string_enum::serde_enum;
 use crate::text;

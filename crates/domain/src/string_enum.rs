@@ -37,13 +37,13 @@ macro_rules! string_enum {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::draft::Invalid;
+            type Err = $crate::Invalid;
 
             /// Case-sensitive.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::ALL.iter().copied().find(|word| word.as_str() == text).ok_or_else(|| {
                     let words: Vec<&str> = Self::ALL.iter().map(|word| word.as_str()).collect();
-                    $crate::draft::Invalid::new(format!("must be one of {}", words.join(", ")))
+                    $crate::Invalid::new(format!("must be one of {}", words.join(", ")))
                 })
             }
         }
@@ -61,7 +61,7 @@ macro_rules! serde_enum {
 
         #[cfg(feature = "serde")]
         impl TryFrom<String> for $name {
-            type Error = crate::draft::Invalid;
+            type Error = crate::invalid::Invalid;
 
             fn try_from(text: String) -> Result<Self, Self::Error> {
                 text.parse()

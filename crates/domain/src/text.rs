@@ -3,7 +3,7 @@
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::draft::Invalid;
+use crate::invalid::Invalid;
 
 /// Normalization Form C, in which texts are stored and compared: `é` is one character, however it was typed.
 #[must_use]
@@ -46,7 +46,8 @@ pub fn parse(text: &str, most: usize) -> Result<String, Invalid> {
 }
 
 /// Whether a character is invisible, ends a line, turns the direction of a text, or means nothing.
-pub(crate) fn is_excluded(character: char) -> bool {
+#[must_use]
+pub fn is_excluded(character: char) -> bool {
     use GeneralCategory as Category;
     let is_among =
         |ranges: &[(char, char)]| ranges.iter().any(|(first, last)| (*first..=*last).contains(&character));

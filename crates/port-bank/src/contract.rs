@@ -90,7 +90,7 @@ macro_rules! contract_tests {
 }
 
 fn key(text: &str) -> BankKey {
-    BankKey::new(text)
+    BankKey::new(text).unwrap()
 }
 
 fn order(text: &str, lines: &[OrderedCards]) -> Submission {

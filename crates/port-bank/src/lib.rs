@@ -8,12 +8,13 @@ pub mod sandbox;
 
 use std::ops::Range;
 
-use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::transaction::Transaction;
+use kopeck_domain::{Invalid, Kopecks};
 use time::{Date, OffsetDateTime};
+use uuid::Uuid;
 
 pub use feed::{FeedChange, FeedEntry, FeedError, LATE_ENTRIES};
 pub use registry::{RegistryEntry, RegistryError, RegistryPosition};
@@ -23,10 +24,26 @@ pub use registry::{RegistryEntry, RegistryError, RegistryPosition};
 pub struct BankKey(String);
 
 impl BankKey {
-    /// The key with this text, at most 100 ASCII characters.
+    /// The most characters.
+    pub const MAX_CHARS: usize = 100;
+
+    /// The key with this text, 1 to 100 visible ASCII characters.
+    ///
+    /// # Errors
+    /// [`Invalid`] for any other text.
+    pub fn new(text: impl Into<String>) -> Result<Self, Invalid> {
+        let text = text.into();
+        if (1..=Self::MAX_CHARS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Self(text))
+        } else {
+            Err(Invalid::new("must have 1 to 100 visible ASCII characters"))
+        }
+    }
+
+    /// The key of a request or of one of its parts: `order/ID`, `closing/ID/7`. `kind` is one short word.
     #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+    pub fn of(kind: &'static str, request: Uuid, part: Option<u32>) -> Self {
+        Self(part.map_or_else(|| format!("{kind}/{request}"), |part| format!("{kind}/{request}/{part}")))
     }
 
     /// The text on the wire.

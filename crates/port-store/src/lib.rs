@@ -14,6 +14,7 @@ mod repositories;
 mod sealed_nonces;
 pub mod session;
 mod store;
+pub mod webhook;
 mod webhooks;
 
 #[cfg(feature = "contract")]

@@ -1,6 +1,6 @@
 //! Paging of lists.
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 
 /// A page of a list: its number and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Webhooks and their deliveries.
 #![expect(clippy::missing_errors_doc, reason = "every method fails with a `StoreError` if the database does")]
 
+use crate::webhook::{Delivery, DeliveryStatus, Webhook};
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
-use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 

@@ -84,7 +84,7 @@ pub(crate) trait Kind: StoredKind {
 
     /// The key under which the bank does what it is sent for a card once. It never changes.
     fn key(id: Self::Id, item: &BatchItem<Self>) -> BankKey {
-        BankKey::new(format!("{}/{id}/{}", Self::KEY, item.ordinal))
+        BankKey::of(Self::KEY, id.into(), Some(item.ordinal))
     }
 }
 
@@ -189,15 +189,10 @@ pub(crate) fn create<K: Kind, T>(
     partner: PartnerId,
     cards: &[(CardId, K::ItemTerms)],
     terms: Result<K::Terms, T>,
-    reference: Option<RequestReference>,
+    reference: Option<&RequestReference>,
 ) -> Result<CardBatch<K>, CreateBatchError<T>> {
     let ids: Vec<CardId> = cards.iter().map(|(card, _)| *card).collect();
-    let targets: HashMap<CardId, BatchTarget> =
-        K::repository(unit).targets(partner, &ids)?.into_iter().map(|target| (target.card, target)).collect();
-    let unknown: Vec<CardId> = ids.iter().filter(|card| !targets.contains_key(card)).copied().collect();
-    if !unknown.is_empty() {
-        return Err(CreateBatchError::UnknownCards(unknown));
-    }
+    let targets = targets::<K, T>(unit, partner, &ids)?;
     let terms = terms.map_err(CreateBatchError::Terms)?;
     let found = || cards.iter().filter_map(|(card, own)| Some((targets.get(card)?, *own)));
     let today = env.today();
@@ -228,7 +223,7 @@ pub(crate) fn create<K: Kind, T>(
     // The caller lets ten thousand cards through at most.
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let batch = CardBatch::new(K::Id::from(env.ids.next_id()), count, terms, env.now());
-    let batch = batch.with_reference(reference);
+    let batch = batch.with_reference(reference.cloned());
     match K::repository(unit).insert(partner, &batch, &items) {
         Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
             return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &ids, lane)?));
@@ -239,6 +234,18 @@ pub(crate) fn create<K: Kind, T>(
     events::append(unit, env, partner, [batch.status_event()])?;
     K::accepted(unit, env, partner, &items)?;
     Ok(batch)
+}
+
+/// The cards of a new batch, all of which the partner has.
+pub(crate) fn targets<K: StoredKind, T>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    cards: &[CardId],
+) -> Result<HashMap<CardId, BatchTarget>, CreateBatchError<T>> {
+    let found = K::repository(unit).targets(partner, cards)?;
+    let targets: HashMap<_, _> = found.into_iter().map(|target| (target.card, target)).collect();
+    let unknown: Vec<CardId> = cards.iter().filter(|card| !targets.contains_key(card)).copied().collect();
+    if unknown.is_empty() { Ok(targets) } else { Err(CreateBatchError::UnknownCards(unknown)) }
 }
 
 /// The cards that a concurrent request took. All of `cards` if the store does not show which: within this transaction

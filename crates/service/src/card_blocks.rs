@@ -82,7 +82,7 @@ fn submission(card: &Card) -> Option<Submission> {
     let blocked = card.block.unconfirmed()?;
     let (id, change) = (card.id, card.block.change);
     let instruction = Instruction::SetBlock { card: card.number, blocked, change };
-    Some(Submission { key: BankKey::new(format!("block/{id}/{change}")), instruction })
+    Some(Submission { key: BankKey::of("block", id.uuid(), Some(change)), instruction })
 }
 
 /// Stores what the bank confirmed, unless the partner has changed its mind since.

@@ -34,7 +34,7 @@ pub fn create(
     env: &Env,
     partner: PartnerId,
     closings: &[CardClosing],
-    reference: Option<RequestReference>,
+    reference: Option<&RequestReference>,
 ) -> Result<Closing, CreateBatchError<Infallible>> {
     let cards: Vec<_> = closings.iter().map(|closing| (closing.card, closing.reason)).collect();
     let terms = ClosingTerms::of(closings.iter().map(|closing| closing.reason));

@@ -1,6 +1,5 @@
 //! Employees: add, update, get, list, erase.
 
-use kopeck_domain::Faults;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::{Change, Employee, EmployeeUpdate, NewEmployee};
 use kopeck_domain::event::{EmployeeChange, EmployeeErased, EventData};
@@ -20,12 +19,21 @@ pub struct EmployeeWithCards {
     pub cards: Vec<(CardId, CardStatus)>,
 }
 
+/// A value of an employee that the partner's other data do not permit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmployeeConflict {
+    /// The custom identifier belongs to another employee.
+    CustomIdTaken,
+    /// The partner has no such category.
+    UnknownCategory,
+}
+
 /// Why an employee was not added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddEmployeeError {
-    /// Fields are faulty; all of them are named.
-    #[error("faulty fields")]
-    Invalid(Faults),
+    /// Values are not permitted; all of them are named.
+    #[error("values in conflict with other data")]
+    Conflicts(Vec<EmployeeConflict>),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -34,9 +42,9 @@ pub enum AddEmployeeError {
 /// Why an employee was not updated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateEmployeeError {
-    /// Fields are faulty; all of them are named.
-    #[error("faulty fields")]
-    Invalid(Faults),
+    /// Values are not permitted; all of them are named.
+    #[error("values in conflict with other data")]
+    Conflicts(Vec<EmployeeConflict>),
     /// The partner has no such employee.
     #[error("no such employee")]
     NotFound,
@@ -70,8 +78,7 @@ pub enum EraseEmployeeError {
     Store(#[from] StoreError),
 }
 
-/// Adds an employee. To `faults`, those of the body, it adds those that need the store: a taken `customId`, an unknown
-/// category. A missing or faulty field is `None`, with its fault among them.
+/// Adds an employee.
 ///
 /// # Errors
 /// [`AddEmployeeError`].
@@ -79,57 +86,83 @@ pub fn add(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    custom_id: Option<CustomId>,
-    fields: NewEmployee,
-    faults: Faults,
+    custom_id: &CustomId,
+    fields: &NewEmployee,
 ) -> Result<Employee, AddEmployeeError> {
-    let faults = stored_faults(unit, partner, None, custom_id.as_ref(), fields.category, faults)?;
-    let Some(custom_id) = custom_id.filter(|_| faults.is_empty()) else {
-        return Err(AddEmployeeError::Invalid(faults));
-    };
-    let employee = Employee::add(EmployeeId::new(env.ids.next_id()), custom_id, fields, env.now());
+    let conflicts = conflicts_of_new(unit, partner, Some(custom_id), fields)?;
+    if !conflicts.is_empty() {
+        return Err(AddEmployeeError::Conflicts(conflicts));
+    }
+    let id = EmployeeId::new(env.ids.next_id());
+    let employee = Employee::add(id, custom_id.clone(), fields.clone(), env.now());
     match unit.employees().insert(partner, &employee) {
         Ok(()) => {
             events::append(unit, env, partner, [EventData::EmployeeCreated(change_of(&employee))])?;
             Ok(employee)
         }
-        Err(error) => {
-            Err(raced_fault(&error).map_or(AddEmployeeError::Store(error), AddEmployeeError::Invalid))
-        }
+        Err(error) => Err(raced_conflict(&error)
+            .map_or(AddEmployeeError::Store(error), |conflict| AddEmployeeError::Conflicts(vec![conflict]))),
     }
 }
 
-/// Updates an employee; `faults` as in [`add`].
+/// Updates an employee.
 ///
 /// # Errors
-/// [`UpdateEmployeeError`].
+/// [`UpdateEmployeeError`]; conflicts come before an unknown employee.
 pub fn update(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
     id: EmployeeId,
-    update: EmployeeUpdate,
-    faults: Faults,
+    update: &EmployeeUpdate,
 ) -> Result<Employee, UpdateEmployeeError> {
-    let category = match update.category {
-        Change::Set(category) => Some(category),
-        Change::Keep | Change::Clear => None,
-    };
-    stored_faults(unit, partner, Some(id), update.custom_id.as_ref(), category, faults)?
-        .check()
-        .map_err(UpdateEmployeeError::Invalid)?;
+    let conflicts = conflicts_of_update(unit, partner, id, update)?;
+    if !conflicts.is_empty() {
+        return Err(UpdateEmployeeError::Conflicts(conflicts));
+    }
     let present = unit.employees().get(partner, id)?.ok_or(UpdateEmployeeError::NotFound)?;
-    let employee = present.clone().update(update, env.now());
+    let employee = present.clone().update(update.clone(), env.now());
     match unit.employees().update(partner, &employee) {
         Ok(()) => {
             let changed = (employee != present).then(|| EventData::EmployeeUpdated(change_of(&employee)));
             events::append(unit, env, partner, changed)?;
             Ok(employee)
         }
-        Err(error) => {
-            Err(raced_fault(&error).map_or(UpdateEmployeeError::Store(error), UpdateEmployeeError::Invalid))
-        }
+        Err(error) => Err(raced_conflict(&error).map_or(UpdateEmployeeError::Store(error), |conflict| {
+            UpdateEmployeeError::Conflicts(vec![conflict])
+        })),
     }
+}
+
+/// The conflicts of a new employee, for a caller that has found other faults and reports all of them at once. It may lack a
+/// valid `custom_id`.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn conflicts_of_new(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    custom_id: Option<&CustomId>,
+    fields: &NewEmployee,
+) -> Result<Vec<EmployeeConflict>, StoreError> {
+    conflicts(unit, partner, None, custom_id, fields.category)
+}
+
+/// The conflicts of an update, as [`conflicts_of_new`].
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn conflicts_of_update(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: EmployeeId,
+    update: &EmployeeUpdate,
+) -> Result<Vec<EmployeeConflict>, StoreError> {
+    let category = match update.category {
+        Change::Set(category) => Some(category),
+        Change::Keep | Change::Clear => None,
+    };
+    conflicts(unit, partner, Some(id), update.custom_id.as_ref(), category)
 }
 
 /// An employee with their cards.
@@ -184,37 +217,34 @@ fn change_of(employee: &Employee) -> EmployeeChange {
     EmployeeChange { employee: employee.id, custom_id: Some(employee.custom_id.clone()) }
 }
 
-/// Adds the faults that need the store. `own` is the employee that may keep its custom identifier.
-fn stored_faults(
+/// The conflicts of these values. `own` is the employee that may keep its custom identifier.
+fn conflicts(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     own: Option<EmployeeId>,
     custom_id: Option<&CustomId>,
     category: Option<CategoryId>,
-    mut faults: Faults,
-) -> Result<Faults, StoreError> {
+) -> Result<Vec<EmployeeConflict>, StoreError> {
+    let mut conflicts = Vec::new();
     if let Some(custom_id) = custom_id {
         let holder = unit.employees().id_by_custom_id(partner, custom_id)?;
         if holder.is_some() && holder != own {
-            faults.push("customId", CUSTOM_ID_TAKEN);
+            conflicts.push(EmployeeConflict::CustomIdTaken);
         }
     }
     if let Some(category) = category
         && unit.categories().get(partner, category)?.is_none()
     {
-        faults.push("idCategory", NO_CATEGORY);
+        conflicts.push(EmployeeConflict::UnknownCategory);
     }
-    Ok(faults)
+    Ok(conflicts)
 }
 
-const CUSTOM_ID_TAKEN: &str = "belongs to another employee";
-const NO_CATEGORY: &str = "there is no such category";
-
-/// The fault of a constraint that a concurrent request made fail.
-fn raced_fault(error: &StoreError) -> Option<Faults> {
+/// The conflict with a concurrent request, by the constraint that it made fail.
+fn raced_conflict(error: &StoreError) -> Option<EmployeeConflict> {
     match error {
-        StoreError::Conflict(Rule::EmployeeCustomId) => Some(Faults::of("customId", CUSTOM_ID_TAKEN)),
-        StoreError::Conflict(Rule::Reference) => Some(Faults::of("idCategory", NO_CATEGORY)),
+        StoreError::Conflict(Rule::EmployeeCustomId) => Some(EmployeeConflict::CustomIdTaken),
+        StoreError::Conflict(Rule::Reference) => Some(EmployeeConflict::UnknownCategory),
         StoreError::Conflict(
             Rule::PartnerLogin
             | Rule::CategoryName

@@ -20,6 +20,7 @@ pub mod limits;
 mod money;
 pub mod orders;
 pub mod partners;
+pub mod password;
 pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;

@@ -1,5 +1,7 @@
 //! Limit changes: batches that give cards one limit. No money moves.
 
+use std::convert::Infallible;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId};
 use kopeck_domain::ledger::Reference;
@@ -13,25 +15,32 @@ use time::Date;
 use crate::Env;
 use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
 
-/// The limit is unlimited and has another setting too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("unlimited is true beside another setting of the limit")]
-pub struct LimitConflict;
-
 /// Accepts one limit for many cards, linked or not. No card stands twice in a batch.
 ///
 /// # Errors
-/// [`CreateBatchError`]; its terms are refused if the settings of the limit contradict each other.
+/// [`CreateBatchError`].
 pub fn set(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
     cards: &[CardId],
-    limit: &Result<Limit, LimitConflict>,
-    reference: Option<RequestReference>,
-) -> Result<LimitChange, CreateBatchError<LimitConflict>> {
+    limit: &Limit,
+    reference: Option<&RequestReference>,
+) -> Result<LimitChange, CreateBatchError<Infallible>> {
     let cards: Vec<_> = cards.iter().map(|card| (*card, ())).collect();
-    card_batches::create(unit, env, partner, &cards, limit.clone(), reference)
+    card_batches::create(unit, env, partner, &cards, Ok(limit.clone()), reference)
+}
+
+/// Refuses unknown cards, for a caller that has no valid limit: of the two errors, that of the cards comes first.
+///
+/// # Errors
+/// [`CreateBatchError::UnknownCards`], and that of a store that fails.
+pub fn check_cards(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    cards: &[CardId],
+) -> Result<(), CreateBatchError<Infallible>> {
+    card_batches::targets::<LimitChanges, _>(unit, partner, cards).map(drop)
 }
 
 impl Kind for LimitChanges {

@@ -1,6 +1,6 @@
 //! Orders of cards: place, get, confirm, cancel, list. Workers do the rest.
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::event::{EventData, RequestStatus};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
@@ -91,10 +91,10 @@ pub fn place(
     partner: PartnerId,
     kind: OrderKind,
     lines: &[OrderLine],
-    reference: Option<RequestReference>,
+    reference: Option<&RequestReference>,
 ) -> Result<Order, PlaceOrderError> {
-    let order =
-        Order::place(OrderId::new(env.ids.next_id()), kind, lines, env.now())?.with_reference(reference);
+    let order = Order::place(OrderId::new(env.ids.next_id()), kind, lines, env.now())?
+        .with_reference(reference.cloned());
     // The order first: the ledger refers to it. A refused hold undoes it with the whole unit of work.
     unit.orders().insert(partner, &order, lines)?;
     // Its event stands before that of a balance that falls below the threshold.

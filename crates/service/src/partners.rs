@@ -12,20 +12,31 @@ pub use transfers::{DepositOrigin, TransferOutcome, deposit, reverse_deposit, wi
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
-use kopeck_domain::password::check_password;
 use kopeck_port_security::{PasswordHasher, SecretBinding, SecretBox, SecurityError};
 use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfWork};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use time::OffsetDateTime;
 
+use crate::password::check_password;
 use crate::tokens::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE, api_key_hash};
 use crate::{Env, money};
 
-/// A new partner; [`kopeck_domain::partner`] checks name and login.
+/// Reads a login: 1..=64 visible ASCII characters.
+///
+/// # Errors
+/// [`Invalid`] with the rule that is broken.
+pub fn parse_login(text: &str) -> Result<String, Invalid> {
+    if text.is_empty() || text.len() > 64 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Invalid::new("must have 1 to 64 visible ASCII characters"));
+    }
+    Ok(text.to_owned())
+}
+
+/// A new partner; [`parse_name`](kopeck_domain::partner::parse_name) and [`parse_login`] check name and login.
 #[derive(Debug)]
 pub struct NewPartner {
     /// Its name.

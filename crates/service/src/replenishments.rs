@@ -34,7 +34,7 @@ pub fn create(
     env: &Env,
     partner: PartnerId,
     top_ups: &[TopUp],
-    reference: Option<RequestReference>,
+    reference: Option<&RequestReference>,
 ) -> Result<Replenishment, CreateBatchError<AmountOverflow>> {
     let cards: Vec<_> = top_ups.iter().map(|top_up| (top_up.card, top_up.amount)).collect();
     let sum = Kopecks::sum(top_ups.iter().map(|top_up| top_up.amount));

@@ -5,13 +5,13 @@ mod redelivery;
 
 pub use redelivery::{Redelivery, Selection, missed, redeliver};
 
-use kopeck_domain::event::{EventData, EventType, Ping, WebhookDisabled};
+use kopeck_domain::event::{DisableReason, EventData, EventType, Ping, WebhookDisabled};
 use kopeck_domain::ids::{DeliveryId, EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_domain::webhook::{
-    Delivery, DeliveryStatus, DisableReason, MAX_PENDING, MAX_WEBHOOKS, SECRET_OVERLAP, Webhook, WebhookUrl,
-};
 use kopeck_port_store::page::{Listed, Page};
+use kopeck_port_store::webhook::{
+    Delivery, DeliveryStatus, MAX_PENDING, MAX_WEBHOOKS, SECRET_OVERLAP, Webhook, WebhookUrl,
+};
 use kopeck_port_store::{EventRef, FeedEvent, SecretBytes, StoreError, UnitOfWork, WebhookRecord};
 
 use crate::{Env, events};

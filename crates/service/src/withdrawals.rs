@@ -33,7 +33,7 @@ pub fn create(
     env: &Env,
     partner: PartnerId,
     withdrawals: &[CardWithdrawal],
-    reference: Option<RequestReference>,
+    reference: Option<&RequestReference>,
 ) -> Result<Withdrawal, CreateBatchError<AmountOverflow>> {
     let cards: Vec<_> = withdrawals.iter().map(|withdrawal| (withdrawal.card, withdrawal.amount)).collect();
     let amounts: Vec<_> = withdrawals.iter().map(|withdrawal| withdrawal.amount).collect();

@@ -50,7 +50,7 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
 fn instructions(books: &Simulator, request: &Value) -> anyhow::Result<Vec<Stuck>> {
     let instructions = request.get("instructions").and_then(Value::as_array);
     let stuck = instructions.into_iter().flatten().map(|instruction| {
-        let key = BankKey::new(text(instruction, "bankKey")?);
+        let key = BankKey::new(text(instruction, "bankKey")?)?;
         let applied = books.applied(&key)? > 0;
         let verdict = books.query(std::slice::from_ref(&key))?.pop().flatten();
         let returned = match verdict {

@@ -28,7 +28,7 @@ from kopeck.call import Sealing
 from kopeck.codec import Codec
 from kopeck.endpoint import Endpoint
 from kopeck.errors import ConfigError
-from kopeck.models.money import Balance
+from kopeck.models.generated import Balance
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.tokens import Credentials, TokenPair

@@ -9,7 +9,7 @@ from kopeck.aio.session import Session
 from kopeck.aio.transport import Transport
 from kopeck.call import Call, Id, call_of
 from kopeck.errors import ApiError, KopeckError
-from kopeck.operations import Operation
+from kopeck.operation import Operation
 from kopeck.retry import RetryPolicy
 from kopeck.tokens import Tokens
 

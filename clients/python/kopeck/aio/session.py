@@ -64,7 +64,7 @@ class Session:
 
     async def _fetch_by_refresh(self, token: str) -> TokenPair:
         """By refresh token, or by login if the token is not accepted any more."""
-        call = Call(operations.REFRESH, body=to_json({"token": token}))
+        call = Call(operations.TOKEN_REFRESH, body=to_json({"token": token}))
 
         def without_effect(error: KopeckError) -> bool:
             return error.is_transient and not error.may_have_happened
@@ -88,7 +88,7 @@ class Session:
 
     async def _fetch_by_login(self) -> TokenPair:
         body = to_json({"login": self._credentials.login, "password": self._credentials.password})
-        call = Call(operations.LOGIN, body=body)
+        call = Call(operations.TOKEN_ACCESS, body=body)
         return await retrying(self._retry, lambda: self._fetch(call), lambda error: error.is_transient)
 
     async def _fetch(self, call: Call) -> TokenPair:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from kopeck.aio.runtime import sleep
 from kopeck.errors import UnfinishedError
+from kopeck.models.generated import RequestStatus
 from kopeck.words import RequestState
 
 Progress = Callable[[RequestState], None]
@@ -17,13 +18,13 @@ _MAX_INTERVAL = 5.0
 
 
 async def until_final(
-    poll: Callable[[], Awaitable[RequestState]], timeout: float, on_progress: Progress | None
+    poll: Callable[[], Awaitable[RequestStatus]], timeout: float, on_progress: Progress | None
 ) -> RequestState:
     """Asks by `poll` until the state is a final one, at intervals that double from 0.25 s to 5 s."""
     deadline = time.monotonic() + timeout
     interval = _MIN_INTERVAL
     while True:
-        state = await poll()
+        state = (await poll()).state
         if on_progress is not None:
             on_progress(state)
         if state.is_final:

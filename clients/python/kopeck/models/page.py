@@ -32,18 +32,25 @@ class PageMeta:
     """The path of the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[T]):
-    """One page of a list."""
+class Paged:
+    """What stands in a list of pages."""
 
-    data: tuple[T, ...]
-    """The records."""
+    __slots__ = ()
     meta: PageMeta
 
     @property
     def next(self) -> int | None:
         """The number of the page after this one, if there is one."""
         return self.meta.current_page + 1 if self.meta.current_page < self.meta.last_page else None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Paged, Generic[T]):
+    """One page of a list."""
+
+    data: tuple[T, ...]
+    """The records."""
+    meta: PageMeta
 
 
 def decode_page(kind: type[T], value: object) -> Page[T]:

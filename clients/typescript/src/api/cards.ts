@@ -3,17 +3,19 @@
 import type { CallOptions, ChangeOptions, Core } from "../core.js";
 import type {
   AvailableCard,
+  BankStatus,
   Card,
   CardBalance,
-  Day,
-  Id,
+  CardStatus,
+  CardType,
   LinkedCard,
   PaymentAnswer,
   PaymentDetails,
   Transaction,
+  TransactionType,
   UnlinkedCard,
-} from "../models/values.js";
-import type { BankStatus, CardStatus, CardType, TransactionType } from "../models/words.js";
+} from "../models/generated.js";
+import type { Day, Id } from "../models/values.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, cardBalance, underData } from "../read.js";
@@ -90,12 +92,12 @@ export class Cards {
     { at, mcc }: PaymentDetails = {},
     options?: CallOptions,
   ): Promise<PaymentAnswer> {
-    return as(await this.#core.call(operations.CAN_PAY, { ...options, id: idCard, body: { amount, at, mcc } }));
+    return as(await this.#core.call(operations.CARD_CAN_PAY, { ...options, id: idCard, body: { amount, at, mcc } }));
   }
 
   /** Lists cards, the first issued first, with the service's own copy of the bank's data. */
   async list(filter: CardFilter & Paging = {}, options?: CallOptions): Promise<Page<Card>> {
-    const answer = await this.#core.call(operations.LIST_CARDS, { ...options, query: listQuery(filter) });
+    const answer = await this.#core.call(operations.CARD_LIST, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => cardBalance<Card>(item));
   }
 
@@ -107,7 +109,7 @@ export class Cards {
 
   /** Lists the cards that are free to be linked. */
   async available(filter: AvailableFilter & Paging = {}, options?: CallOptions): Promise<Page<AvailableCard>> {
-    const answer = await this.#core.call(operations.AVAILABLE_CARDS, { ...options, query: listQuery(filter) });
+    const answer = await this.#core.call(operations.CARD_AVAILABLE, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => as(item));
   }
 
@@ -128,13 +130,13 @@ export class Cards {
     options?: ChangeOptions,
   ): Promise<LinkedCard> {
     const parts = { ...options, id: idEmployee, body: { customIdCard, statusCard } };
-    return as(await this.#core.call(operations.LINK_CARD, parts));
+    return as(await this.#core.call(operations.CARD_LINK, parts));
   }
 
   /** Changes what a card is to its employee. */
   async switch(idEmployee: Id, idCard: Id, statusCard: CardStatus, options?: ChangeOptions): Promise<LinkedCard> {
     const parts = { ...options, id: idEmployee, body: { idCard, statusCard } };
-    return as(await this.#core.call(operations.SWITCH_CARD, parts));
+    return as(await this.#core.call(operations.CARD_SWITCH, parts));
   }
 
   /**
@@ -142,6 +144,6 @@ export class Cards {
    * which is free again.
    */
   async unlink(idEmployee: Id, idCard: Id, options?: ChangeOptions): Promise<UnlinkedCard> {
-    return as(await this.#core.call(operations.UNLINK_CARD, { ...options, id: [idEmployee, idCard] }));
+    return as(await this.#core.call(operations.CARD_UNLINK, { ...options, id: [idEmployee, idCard] }));
   }
 }

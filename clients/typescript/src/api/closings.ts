@@ -1,21 +1,22 @@
 /** Closings of cards. */
 
-import { listOf } from "../answer.js";
-import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
-import type { CardClosing, Closing, ClosingResult, Id, RequestStatus } from "../models/values.js";
-import type { RequestState } from "../models/words.js";
+import type { Core, RequestOptions } from "../core.js";
+import type { CardClosing, Closing, ClosingResult } from "../models/generated.js";
+import type { Id } from "../models/values.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
-import { as, closingResult, requestStatus, text } from "../read.js";
-import { untilFinal, type WaitOptions } from "../wait.js";
-import type { RequestFilter } from "./orders.js";
+import { CardBatches } from "./requests.js";
 
 /** Calls about closings. */
-export class Closings {
-  readonly #core: Core;
-
+export class Closings extends CardBatches<Closing, ClosingResult> {
   constructor(core: Core) {
-    this.#core = core;
+    super(core, {
+      id: "closingId",
+      status: operations.CLOSING_STATUS,
+      result: operations.CLOSING_RESULT,
+      cancel: operations.CLOSING_CANCEL,
+      list: operations.CLOSING_LIST,
+      outcome: ["Closing", "amountReturned"],
+    });
   }
 
   /**
@@ -24,41 +25,7 @@ export class Closings {
    *
    * Rejects with `CardsError` if some of them prevent it; then none is closed.
    */
-  async create(cards: readonly CardClosing[], options?: RequestOptions): Promise<Id> {
-    const body = { data: cards, reference: options?.reference };
-    return text(await this.#core.call(operations.CREATE_CLOSING, { ...options, body }), "closingId");
-  }
-
-  /** Reads the state of a closing. */
-  async status(closingId: Id, options?: CallOptions): Promise<RequestStatus> {
-    return requestStatus(await this.#core.call(operations.CLOSING_STATUS, { ...options, id: closingId }));
-  }
-
-  /** Waits until a closing is processed. Rejects with `UnfinishedError` if that takes too long. */
-  wait(closingId: Id, options: WaitOptions = {}): Promise<RequestState> {
-    return untilFinal(async () => (await this.status(closingId, options)).state, options);
-  }
-
-  /** Reads the result of each card. Rejects with `ApiError` and 409 while there is no result. */
-  async result(closingId: Id, options?: CallOptions): Promise<readonly ClosingResult[]> {
-    const answer = await this.#core.call(operations.CLOSING_RESULT, { ...options, id: closingId });
-    return listOf(answer).map(closingResult);
-  }
-
-  /** Cancels a closing that is still new. One of lost and stolen cards alone cannot be cancelled. */
-  async cancel(closingId: Id, options?: ChangeOptions): Promise<RequestStatus> {
-    return requestStatus(await this.#core.call(operations.CANCEL_CLOSING, { ...options, id: closingId }));
-  }
-
-  /** Lists closings, the newest first. */
-  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<Closing>> {
-    const answer = await this.#core.call(operations.LIST_CLOSINGS, { ...options, query: listQuery(filter) });
-    return pageOf(answer, (item) => as(item));
-  }
-
-  /** All closings, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Closing, void, undefined> {
-    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
-    return everyRecord(read, ({ closingId }) => closingId, filter.perPage);
+  create(cards: readonly CardClosing[], options?: RequestOptions): Promise<Id> {
+    return this.send(operations.CLOSING_CREATE, { data: cards }, options);
   }
 }

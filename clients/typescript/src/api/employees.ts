@@ -6,12 +6,12 @@ import type {
   CategoryWithCount,
   Employee,
   EmployeeErased,
+  EmployeeStatus,
   EmployeeUpdate,
   EmployeeWithCards,
-  Id,
   NewEmployee,
-} from "../models/values.js";
-import type { EmployeeStatus } from "../models/words.js";
+} from "../models/generated.js";
+import type { Id } from "../models/values.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, employee, underData } from "../read.js";
@@ -35,27 +35,27 @@ export class Employees {
 
   /** Adds an employee. Rejects with `InvalidError`, which lists all faulty fields. */
   async add(added: NewEmployee, options?: ChangeOptions): Promise<Employee> {
-    return employee(await this.#core.call(operations.ADD_EMPLOYEE, { ...options, body: added }));
+    return employee(await this.#core.call(operations.EMPLOYEE_ADD, { ...options, body: added }));
   }
 
   /** Changes an employee. What is absent stays as it is, `null` empties a field. */
   async update(idEmployee: Id, update: EmployeeUpdate, options?: ChangeOptions): Promise<Employee> {
-    return employee(await this.#core.call(operations.UPDATE_EMPLOYEE, { ...options, id: idEmployee, body: update }));
+    return employee(await this.#core.call(operations.EMPLOYEE_UPDATE, { ...options, id: idEmployee, body: update }));
   }
 
   /** Erases an employee's personal data for good. They must have no card that is neither closed nor expired. */
   async erase(idEmployee: Id, options?: ChangeOptions): Promise<EmployeeErased> {
-    return as(await this.#core.call(operations.ERASE_EMPLOYEE, { ...options, id: idEmployee }));
+    return as(await this.#core.call(operations.EMPLOYEE_ERASE, { ...options, id: idEmployee }));
   }
 
   /** Reads an employee with their cards. */
   async get(idEmployee: Id, options?: CallOptions): Promise<EmployeeWithCards> {
-    return employee<EmployeeWithCards>(underData(await this.#core.call(operations.GET_EMPLOYEE, { ...options, id: idEmployee })));
+    return employee<EmployeeWithCards>(underData(await this.#core.call(operations.EMPLOYEE_GET, { ...options, id: idEmployee })));
   }
 
   /** Lists employees, the first added first. */
   async list(filter: EmployeeFilter & Paging = {}, options?: CallOptions): Promise<Page<Employee>> {
-    const answer = await this.#core.call(operations.LIST_EMPLOYEES, { ...options, query: listQuery(filter) });
+    const answer = await this.#core.call(operations.EMPLOYEE_LIST, { ...options, query: listQuery(filter) });
     return pageOf(answer, (item) => employee(item));
   }
 
@@ -76,23 +76,23 @@ export class Categories {
 
   /** Creates a category. Names have 1 to 128 characters and are unique, letter case aside. */
   async create(nameCategory: string, options?: ChangeOptions): Promise<Category> {
-    return as(await this.#core.call(operations.CREATE_CATEGORY, { ...options, body: { nameCategory } }));
+    return as(await this.#core.call(operations.CATEGORY_CREATE, { ...options, body: { nameCategory } }));
   }
 
   /** Renames a category. */
   async rename(idCategory: Id, nameCategory: string, options?: ChangeOptions): Promise<Category> {
     const parts = { ...options, id: idCategory, body: { nameCategory } };
-    return as(await this.#core.call(operations.RENAME_CATEGORY, parts));
+    return as(await this.#core.call(operations.CATEGORY_RENAME, parts));
   }
 
   /** Deletes a category that no employee has, and gives what it was. */
   async delete(idCategory: Id, options?: ChangeOptions): Promise<Category> {
-    return as(await this.#core.call(operations.DELETE_CATEGORY, { ...options, id: idCategory }));
+    return as(await this.#core.call(operations.CATEGORY_DELETE, { ...options, id: idCategory }));
   }
 
   /** Lists categories, the first created first. */
   async list(paging: Paging = {}, options?: CallOptions): Promise<Page<CategoryWithCount>> {
-    const answer = await this.#core.call(operations.LIST_CATEGORIES, { ...options, query: listQuery(paging) });
+    const answer = await this.#core.call(operations.CATEGORY_LIST, { ...options, query: listQuery(paging) });
     return pageOf(answer, (item) => as(item));
   }
 

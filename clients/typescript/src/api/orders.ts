@@ -2,83 +2,45 @@
 
 import { listOf } from "../answer.js";
 import type { CallOptions, ChangeOptions, Core, RequestOptions } from "../core.js";
-import type { Day, Id, Order, OrderResult, PlasticItem, RequestStatus, VirtualItem } from "../models/values.js";
-import type { RequestState } from "../models/words.js";
+import type { Order, OrderResult, PlasticItem, RequestStatus, VirtualItem } from "../models/generated.js";
+import type { Id } from "../models/values.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
-import { as, issuedCard, requestStatus, text } from "../read.js";
-import { untilFinal, type WaitOptions } from "../wait.js";
-
-/** Which requests to list. By default all. */
-export interface RequestFilter {
-  readonly status?: RequestState | undefined;
-  /** Those with exactly this reference. */
-  readonly reference?: string | undefined;
-  /** Those accepted on this day and later. */
-  readonly from?: Day | undefined;
-  /** Those accepted on this day and earlier. */
-  readonly to?: Day | undefined;
-}
+import { issuedCard, requestStatus, text } from "../read.js";
+import { Requests } from "./requests.js";
 
 /** Calls about orders of cards. */
-export class Orders {
-  readonly #core: Core;
-
+export class Orders extends Requests<Order> {
   constructor(core: Core) {
-    this.#core = core;
+    super(core, {
+      id: "orderId",
+      status: operations.ORDER_STATUS,
+      result: operations.ORDER_RESULT,
+      cancel: operations.ORDER_CANCEL,
+      list: operations.ORDER_LIST,
+    });
   }
 
   /** Orders plastic cards, 1 to 100 items, and gives the order's identifier. */
-  async plastic(items: readonly PlasticItem[], options?: RequestOptions): Promise<Id> {
-    const body = { data: items, reference: options?.reference };
-    return text(await this.#core.call(operations.ORDER_PLASTIC, { ...options, body }), "orderId");
+  plastic(items: readonly PlasticItem[], options?: RequestOptions): Promise<Id> {
+    return this.send(operations.ORDER_PLASTIC, { data: items }, options);
   }
 
   /**
    * Orders virtual cards, 1 to 100 items, and gives the order's identifier. What they hold is taken from the partner's
    * balance.
    */
-  async virtual(items: readonly VirtualItem[], options?: RequestOptions): Promise<Id> {
-    const data = items.map((item) => ({ typeCard: "MLZ", ...item }));
-    const body = { data, reference: options?.reference };
-    return text(await this.#core.call(operations.ORDER_VIRTUAL, { ...options, body }), "orderId");
-  }
-
-  /** Reads the state of an order. */
-  async status(orderId: Id, options?: CallOptions): Promise<RequestStatus> {
-    return requestStatus(await this.#core.call(operations.ORDER_STATUS, { ...options, id: orderId }));
-  }
-
-  /** Waits until an order is processed. Rejects with `UnfinishedError` if that takes too long. */
-  wait(orderId: Id, options: WaitOptions = {}): Promise<RequestState> {
-    return untilFinal(async () => (await this.status(orderId, options)).state, options);
+  virtual(items: readonly VirtualItem[], options?: RequestOptions): Promise<Id> {
+    return this.send(operations.ORDER_VIRTUAL, { data: items.map((item) => ({ typeCard: "MLZ", ...item })) }, options);
   }
 
   /** Reads the cards that an order brought. Rejects with `ApiError` and 404 while there is no result. */
   async result(orderId: Id, options?: CallOptions): Promise<OrderResult> {
-    const answer = await this.#core.call(operations.ORDER_RESULT, { ...options, id: orderId });
+    const answer = await this.about(this.kind.result, orderId, options);
     return { typeCard: text(answer, "typeCard"), data: listOf(answer).map(issuedCard) };
   }
 
   /** Confirms the receipt of an order that is done, and so closes it. */
   async confirm(orderId: Id, options?: ChangeOptions): Promise<RequestStatus> {
-    return requestStatus(await this.#core.call(operations.CONFIRM_ORDER, { ...options, body: { orderId } }));
-  }
-
-  /** Cancels an order that is still new. */
-  async cancel(orderId: Id, options?: ChangeOptions): Promise<RequestStatus> {
-    return requestStatus(await this.#core.call(operations.CANCEL_ORDER, { ...options, body: { orderId } }));
-  }
-
-  /** Lists orders, the newest first. */
-  async list(filter: RequestFilter & Paging = {}, options?: CallOptions): Promise<Page<Order>> {
-    const answer = await this.#core.call(operations.LIST_ORDERS, { ...options, query: listQuery(filter) });
-    return pageOf(answer, (item) => as(item));
-  }
-
-  /** All orders, read page by page as they are asked for; each once, whatever changes meanwhile. */
-  all(filter: RequestFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Order, void, undefined> {
-    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
-    return everyRecord(read, ({ orderId }) => orderId, filter.perPage);
+    return requestStatus(await this.about(operations.ORDER_CONFIRM, orderId, options));
   }
 }

@@ -1,7 +1,8 @@
 /** Calls that only a sandbox has, where a simulator stands for the bank. Elsewhere they fail with 404. */
 
 import type { ChangeOptions, Core } from "../core.js";
-import type { Balance, BankBehaviour, Id, NewPurchase, Purchase } from "../models/values.js";
+import type { Balance, BankBehaviour, NewPurchase, Purchase } from "../models/generated.js";
+import type { Id } from "../models/values.js";
 import * as operations from "../operations.js";
 import { as } from "../read.js";
 import type { Secret } from "../secret.js";
@@ -16,12 +17,12 @@ export class Sandbox {
 
   /** Lets `amount` kopecks arrive on the partner's balance, and gives it. */
   async deposit(amount: number, options?: ChangeOptions): Promise<Balance> {
-    return as(await this.#core.call(operations.DEPOSIT, { ...options, body: { amount } }));
+    return as(await this.#core.call(operations.SANDBOX_DEPOSIT, { ...options, body: { amount } }));
   }
 
   /** Buys something with a card, as far as its limit, balance, expiry and block allow. */
   async purchase(idCard: Id, purchase: NewPurchase, options?: ChangeOptions): Promise<Purchase> {
-    return as(await this.#core.call(operations.PURCHASE, { ...options, id: idCard, body: purchase }));
+    return as(await this.#core.call(operations.SANDBOX_PURCHASE, { ...options, id: idCard, body: purchase }));
   }
 
   /**
@@ -34,34 +35,34 @@ export class Sandbox {
     amount: number,
     options?: ChangeOptions,
   ): Promise<{ readonly transactionId: number }> {
-    return as(await this.#core.call(operations.REFUND, { ...options, id: idCard, body: { transactionId, amount } }));
+    return as(await this.#core.call(operations.SANDBOX_REFUND, { ...options, id: idCard, body: { transactionId, amount } }));
   }
 
   /** Activates a card by its code; without one the bank does it of its own accord. */
   async activate(idCard: Id, code?: Secret, options?: ChangeOptions): Promise<void> {
     const body = { activationCode: code?.expose() };
-    await this.#core.call(operations.ACTIVATE_CARD, { ...options, id: idCard, body });
+    await this.#core.call(operations.SANDBOX_ACTIVATE, { ...options, id: idCard, body });
   }
 
   /** Blocks a card at the bank. */
   async block(idCard: Id, options?: ChangeOptions): Promise<void> {
     // The service takes a POST with a JSON object only, also where nothing is to be said.
-    await this.#core.call(operations.BLOCK_CARD, { ...options, id: idCard, body: {} });
+    await this.#core.call(operations.SANDBOX_BLOCK, { ...options, id: idCard, body: {} });
   }
 
   /** Ends the block of a card at the bank. */
   async unblock(idCard: Id, options?: ChangeOptions): Promise<void> {
-    await this.#core.call(operations.UNBLOCK_CARD, { ...options, id: idCard, body: {} });
+    await this.#core.call(operations.SANDBOX_UNBLOCK, { ...options, id: idCard, body: {} });
   }
 
   /** Lets a card expire. */
   async expire(idCard: Id, options?: ChangeOptions): Promise<void> {
-    await this.#core.call(operations.EXPIRE_CARD, { ...options, id: idCard, body: {} });
+    await this.#core.call(operations.SANDBOX_EXPIRE, { ...options, id: idCard, body: {} });
   }
 
   /** Sets the bank faults from now on, for all partners of the sandbox; `{}` ends them. */
   async bank(behaviour: BankBehaviour, options?: ChangeOptions): Promise<void> {
-    await this.#core.call(operations.SET_BANK, { ...options, body: behaviour });
+    await this.#core.call(operations.SANDBOX_BANK, { ...options, body: behaviour });
   }
 
   /**
@@ -69,6 +70,6 @@ export class Sandbox {
    * machine's own time, before and after.
    */
   async advanceClock(seconds: number, options?: ChangeOptions): Promise<void> {
-    await this.#core.call(operations.ADVANCE_CLOCK, { ...options, body: { seconds } });
+    await this.#core.call(operations.SANDBOX_CLOCK, { ...options, body: { seconds } });
   }
 }

@@ -5,14 +5,13 @@ import type { CallOptions, Core } from "../core.js";
 import { DecodeError } from "../errors.js";
 import type {
   BalanceEntry,
-  FileFormat,
+  EntryType,
   PartnerTransaction,
-  PeriodBalances,
   Statement,
   TransactionFeed,
-} from "../models/statements.js";
-import type { Day, Id } from "../models/values.js";
-import type { EntryType, TransactionType } from "../models/words.js";
+  TransactionType,
+} from "../models/generated.js";
+import type { Day, FileFormat, Id, PeriodBalances } from "../models/values.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as } from "../read.js";

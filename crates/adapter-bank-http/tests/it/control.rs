@@ -20,9 +20,10 @@ use crate::bench::{Bench, START};
 fn virtual_card(bench: &Bench, key: &str) -> IssuedCard {
     let first_top_up = Some(Kopecks::new(10_000));
     let line = OrderedCards { kind: CardType::Mlz, count: 1, first_top_up, delivery: None };
-    let order = Submission { key: BankKey::new(key), instruction: Instruction::IssueCards(vec![line]) };
+    let order =
+        Submission { key: BankKey::new(key).unwrap(), instruction: Instruction::IssueCards(vec![line]) };
     assert_eq!(bench.submit(&[order]), [Ok(Verdict::Done)]);
-    bench.issued_cards(&BankKey::new(key), 0, 1).unwrap().remove(0)
+    bench.issued_cards(&BankKey::new(key).unwrap(), 0, 1).unwrap().remove(0)
 }
 
 fn once(key: &str) -> CommandKey {
@@ -104,7 +105,7 @@ fn faults_show_across_the_network() {
     let card = virtual_card(&bench, "o").number;
     bench.control.activate(card, None).unwrap();
     let top_up = |key: &str| Submission {
-        key: BankKey::new(key),
+        key: BankKey::new(key).unwrap(),
         instruction: Instruction::TopUp { card, amount: Kopecks::new(1) },
     };
     let behave = |faults: BankFaults| bench.control.inject_faults(faults).unwrap();
@@ -114,7 +115,7 @@ fn faults_show_across_the_network() {
     behave(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() });
     assert!(matches!(bench.submit(&[top_up("2")])[..], [Ok(Verdict::Pending)]));
     behave(BankFaults::default());
-    let keys = ["1", "2"].map(BankKey::new);
+    let keys = ["1", "2"].map(|key| BankKey::new(key).unwrap());
     assert_eq!(bench.query(&keys), Ok(vec![None, Some(Verdict::Done)]));
     assert_eq!(bench.simulator.applied(&keys[1]).unwrap(), 1);
 }

@@ -24,7 +24,7 @@ fn card() -> CardNumber {
 
 fn top_up(key: &str) -> Submission {
     Submission {
-        key: BankKey::new(key),
+        key: BankKey::new(key).unwrap(),
         instruction: Instruction::TopUp { card: card(), amount: Kopecks::new(100) },
     }
 }
@@ -165,7 +165,7 @@ fn a_read_is_tried_again_until_it_is_answered() {
         assert_eq!(script.end().len(), 3);
     }
     let script = Script::play(vec![Act::HangUp, Act::HangUp, Act::HangUp]);
-    assert!(is_unknown(&gateway(&script.url, PATIENCE).query(&[BankKey::new("t/1")])));
+    assert!(is_unknown(&gateway(&script.url, PATIENCE).query(&[BankKey::new("t/1").unwrap()])));
     assert_eq!(script.end().len(), 3, "three tries and no more");
 }
 
@@ -215,7 +215,7 @@ fn responses_that_contradict_the_request_are_ignored() {
     assert!(is_unknown(&gateway(&script.url, PATIENCE).card(card())));
     let huge = format!(r#"{{"cards":[{}]}}"#, " ".repeat(9 << 20));
     let script = Script::play(vec![say(200, &huge), say(200, &huge), say(200, &huge)]);
-    assert!(is_unknown(&gateway(&script.url, PATIENCE).issued_cards(&BankKey::new("o"), 0, 1)));
+    assert!(is_unknown(&gateway(&script.url, PATIENCE).issued_cards(&BankKey::new("o").unwrap(), 0, 1)));
 }
 
 #[test]
@@ -244,7 +244,10 @@ fn errors_show_nothing_of_the_call() {
         phone: "9001234567".into(),
     };
     let line = OrderedCards { kind: CardType::Mp4, count: 1, first_top_up: None, delivery: Some(delivery) };
-    let order = Submission { key: BankKey::new("order/1"), instruction: Instruction::IssueCards(vec![line]) };
+    let order = Submission {
+        key: BankKey::new("order/1").unwrap(),
+        instruction: Instruction::IssueCards(vec![line]),
+    };
     let echo =
         r#"{"code":"invalid","message":"12 Secret Street, Anna Petrova, 9001234567, correct-horse-battery"}"#;
     for act in [say(422, echo), say(500, echo), say(200, echo), Act::HangUp] {

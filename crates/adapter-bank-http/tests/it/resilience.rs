@@ -20,7 +20,7 @@ fn bank(url: &str, resilience: ResilienceSettings) -> (HttpBank, Arc<FakeClock>)
 }
 
 fn ask(bank: &HttpBank) -> Result<Vec<Option<kopeck_port_bank::Verdict>>, BankError> {
-    bank.query(&[BankKey::new("k")])
+    bank.query(&[BankKey::new("k").unwrap()])
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn trusting(authority: &Authority) -> BankTls {
 fn ask(url: &str, tls: BankTls) -> Result<(), BankError> {
     let clock = Arc::new(FakeClock::starting_at(START));
     let gateway = HttpBank::new(address(url, PATIENCE).with_tls(tls), &settings(), clock).unwrap();
-    let verdicts = gateway.query(&[BankKey::new("unseen")])?;
+    let verdicts = gateway.query(&[BankKey::new("unseen").unwrap()])?;
     assert_eq!(verdicts, [None]);
     Ok(())
 }

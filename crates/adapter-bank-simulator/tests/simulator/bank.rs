@@ -82,7 +82,7 @@ impl Bank {
     /// Issues cards under `key`.
     pub(crate) fn issue(&self, key: &str, lines: Vec<OrderedCards>) -> Vec<IssuedCard> {
         assert_eq!(self.submit_one(order(key, lines)), Ok(Verdict::Done));
-        self.bank.issued_cards(&BankKey::new(key), 0, u32::MAX).unwrap()
+        self.bank.issued_cards(&BankKey::new(key).unwrap(), 0, u32::MAX).unwrap()
     }
 
     /// A plastic card with `amount` on it.
@@ -134,16 +134,19 @@ pub(crate) fn virtual_cards(count: u32, amount: i64) -> OrderedCards {
 }
 
 pub(crate) fn order(key: &str, lines: Vec<OrderedCards>) -> Submission {
-    Submission { key: BankKey::new(key), instruction: Instruction::IssueCards(lines) }
+    Submission { key: BankKey::new(key).unwrap(), instruction: Instruction::IssueCards(lines) }
 }
 
 pub(crate) fn top_up(key: &str, card: CardNumber, amount: i64) -> Submission {
     Submission {
-        key: BankKey::new(key),
+        key: BankKey::new(key).unwrap(),
         instruction: Instruction::TopUp { card, amount: Kopecks::new(amount) },
     }
 }
 
 pub(crate) fn set_limit(key: &str, card: CardNumber, limit: &Limit) -> Submission {
-    Submission { key: BankKey::new(key), instruction: Instruction::SetLimit { card, limit: limit.clone() } }
+    Submission {
+        key: BankKey::new(key).unwrap(),
+        instruction: Instruction::SetLimit { card, limit: limit.clone() },
+    }
 }

@@ -31,10 +31,10 @@ fn a_bank_that_is_down_does_nothing() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     bank.bank.inject_faults(BankFaults { down: true, ..GOOD }).unwrap();
-    let key = BankKey::new("t");
+    let key = BankKey::new("t").unwrap();
     assert!(unavailable(&bank.submit_one(top_up("t", card, 100))));
     assert!(unavailable(&bank.bank.query(std::slice::from_ref(&key))));
-    assert!(unavailable(&bank.bank.issued_cards(&BankKey::new("o"), 0, 1)));
+    assert!(unavailable(&bank.bank.issued_cards(&BankKey::new("o").unwrap(), 0, 1)));
     assert!(unavailable(&bank.bank.card(card)));
     assert!(unavailable(&bank.bank.transactions(card, 0, 1)));
     bank.bank.inject_faults(GOOD).unwrap();
@@ -50,7 +50,7 @@ fn an_error_comes_before_the_effect() {
     assert!(unavailable(&bank.submit_one(top_up("t", card, 100))));
     assert!(unavailable(&bank.bank.card(card)));
     bank.bank.inject_faults(GOOD).unwrap();
-    assert_eq!(bank.bank.query(&[BankKey::new("t")]), Ok(vec![None]));
+    assert_eq!(bank.bank.query(&[BankKey::new("t").unwrap()]), Ok(vec![None]));
     assert_eq!(bank.submit_one(top_up("t", card, 100)), Ok(Verdict::Done));
     assert_eq!(bank.balance(card), 100);
 }
@@ -63,10 +63,10 @@ fn a_lost_response_is_found_by_its_key() {
     assert!(unknown(&bank.submit_one(top_up("t", card, 100))));
     assert!(unknown(&bank.submit_one(order("p", vec![plastic(2)]))));
     // Reads have no effect, so no response is lost.
-    let keys = ["t", "p", "never"].map(BankKey::new);
+    let keys = ["t", "p", "never"].map(|key| BankKey::new(key).unwrap());
     assert_eq!(bank.bank.query(&keys), Ok(vec![Some(Verdict::Done), Some(Verdict::Done), None]));
     assert_eq!(bank.balance(card), 100);
-    assert_eq!(bank.bank.issued_cards(&BankKey::new("p"), 0, 10).unwrap().len(), 2);
+    assert_eq!(bank.bank.issued_cards(&BankKey::new("p").unwrap(), 0, 10).unwrap().len(), 2);
     bank.bank.inject_faults(GOOD).unwrap();
     assert_eq!(bank.submit_one(top_up("t", card, 100)), Ok(Verdict::Done));
     assert_eq!(bank.balance(card), 100);
@@ -107,11 +107,11 @@ fn a_duplicating_bank_carries_out_twice() {
     assert_eq!(bank.balance(card), 1_200_000);
     // No room for a third: the verdict stays, the money too.
     assert_eq!(bank.submit_one(top_up("t", card, 600_000)), Ok(Verdict::Done));
-    assert_eq!((bank.balance(card), bank.bank.applied(&BankKey::new("t")).unwrap()), (1_200_000, 2));
+    assert_eq!((bank.balance(card), bank.bank.applied(&BankKey::new("t").unwrap()).unwrap()), (1_200_000, 2));
     let twice = [order("p", vec![virtual_cards(2, 100)]), order("p", vec![virtual_cards(2, 100)])];
     assert_eq!(bank.bank.submit(&twice), [Ok(Verdict::Done), Ok(Verdict::Done)]);
-    assert_eq!(bank.bank.applied(&BankKey::new("p")).unwrap(), 2);
-    assert_eq!(bank.bank.issued_cards(&BankKey::new("p"), 0, 10).unwrap().len(), 4);
+    assert_eq!(bank.bank.applied(&BankKey::new("p").unwrap()).unwrap(), 2);
+    assert_eq!(bank.bank.issued_cards(&BankKey::new("p").unwrap(), 0, 10).unwrap().len(), 4);
     bank.assert_books_are_right();
 }
 

@@ -102,7 +102,7 @@ fn a_retry_changes_nothing_and_another_limit_is_no_retry() {
     bank.submit_one(set_limit("2", card, &second)).unwrap();
     assert_eq!(bank.submit_one(set_limit("1", card, &first)), DONE);
     paid(pay(&bank, card, 2, None));
-    assert_eq!(bank.bank.applied(&BankKey::new("1")).unwrap(), 1);
+    assert_eq!(bank.bank.applied(&BankKey::new("1").unwrap()).unwrap(), 1);
     assert!(matches!(bank.submit_one(set_limit("1", card, &second)), Err(BankError::Unavailable(_))));
 }
 
@@ -114,10 +114,10 @@ fn a_faulty_bank_still_sets_the_limit() {
     let submission = set_limit("1", card, &limit(Some((1, "CDAY")), &[], &[]));
     bank.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() }).unwrap();
     assert!(matches!(bank.submit_one(submission.clone()), Err(BankError::Unknown(_))));
-    assert_eq!(bank.bank.query(&[BankKey::new("1")]), Ok(vec![Some(Verdict::Done)]));
+    assert_eq!(bank.bank.query(&[BankKey::new("1").unwrap()]), Ok(vec![Some(Verdict::Done)]));
     bank.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..BankFaults::default() }).unwrap();
     assert_eq!(bank.submit_one(submission), DONE);
-    assert_eq!(bank.bank.applied(&BankKey::new("1")).unwrap(), 2);
+    assert_eq!(bank.bank.applied(&BankKey::new("1").unwrap()).unwrap(), 2);
     assert_eq!(pay(&bank, card, 2, None), limited(OVER));
 }
 

@@ -69,9 +69,9 @@ fn an_order_to_the_word_is_declined_and_issues_nothing() {
     let bank = Bank::new();
     let lines = vec![plastic(1), delivered_to("12 DECLINE Street", 1)];
     assert_eq!(bank.submit_one(order("o", lines)), Ok(REFUSED));
-    assert_eq!(bank.bank.issued_cards(&BankKey::new("o"), 0, 10).unwrap(), []);
-    assert_eq!(bank.bank.query(&[BankKey::new("o")]), Ok(vec![Some(REFUSED)]));
-    assert_eq!(bank.bank.applied(&BankKey::new("o")).unwrap(), 0);
+    assert_eq!(bank.bank.issued_cards(&BankKey::new("o").unwrap(), 0, 10).unwrap(), []);
+    assert_eq!(bank.bank.query(&[BankKey::new("o").unwrap()]), Ok(vec![Some(REFUSED)]));
+    assert_eq!(bank.bank.applied(&BankKey::new("o").unwrap()).unwrap(), 0);
     assert_eq!(bank.bank.totals().unwrap().cards, 0);
 }
 
@@ -80,7 +80,7 @@ fn a_repeated_order_issues_once() {
     let bank = Bank::new();
     let cards = bank.issue("o", vec![virtual_cards(3, 100)]);
     assert_eq!(bank.issue("o", vec![virtual_cards(3, 100)]), cards);
-    assert_eq!(bank.bank.applied(&BankKey::new("o")).unwrap(), 1);
+    assert_eq!(bank.bank.applied(&BankKey::new("o").unwrap()).unwrap(), 1);
     assert_eq!(bank.bank.totals().unwrap().cards, 3);
 }
 
@@ -92,7 +92,7 @@ fn a_key_never_names_two_instructions() {
         let answer = bank.submit_one(order("o", other));
         assert!(matches!(answer, Err(BankError::Unavailable(_))), "{answer:?}");
     }
-    assert_eq!(bank.bank.issued_cards(&BankKey::new("o"), 0, 10).unwrap(), cards);
+    assert_eq!(bank.bank.issued_cards(&BankKey::new("o").unwrap(), 0, 10).unwrap(), cards);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn issued_cards_come_in_pages_of_one_order() {
     let bank = Bank::new();
     let all = bank.issue("o", vec![plastic(7), virtual_cards(5, 100)]);
     assert_eq!(all.len(), 12);
-    let page = |skip, limit| bank.bank.issued_cards(&BankKey::new("o"), skip, limit).unwrap();
+    let page = |skip, limit| bank.bank.issued_cards(&BankKey::new("o").unwrap(), skip, limit).unwrap();
     let mut pages = Vec::new();
     for skip in [0, 5, 10] {
         pages.extend(page(skip, 5));
@@ -109,7 +109,7 @@ fn issued_cards_come_in_pages_of_one_order() {
     assert_eq!(page(12, 5), []);
     assert_eq!(page(u32::MAX, 5), []);
     assert_eq!(page(0, 0), []);
-    assert_eq!(bank.bank.issued_cards(&BankKey::new("unknown"), 0, 5).unwrap(), []);
+    assert_eq!(bank.bank.issued_cards(&BankKey::new("unknown").unwrap(), 0, 5).unwrap(), []);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_restart_keeps_everything_and_numbers_go_on() {
     let bank = Bank::new();
     let before = bank.issue("a", vec![virtual_cards(50, 100), plastic(50)]);
     let bank = bank.restarted();
-    assert_eq!(bank.bank.issued_cards(&BankKey::new("a"), 0, 1_000).unwrap(), before);
+    assert_eq!(bank.bank.issued_cards(&BankKey::new("a").unwrap(), 0, 1_000).unwrap(), before);
     assert_eq!(bank.submit_one(order("a", vec![virtual_cards(50, 100), plastic(50)])), Ok(Verdict::Done));
     let after = bank.issue("b", vec![virtual_cards(50, 100), plastic(50)]);
     let numbers: HashSet<_> = before.iter().chain(&after).map(|card| card.number).collect();

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::draft::Invalid;
 use kopeck_port_store::page::Page;
 use uuid::Uuid;
 

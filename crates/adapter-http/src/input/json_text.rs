@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use actix_web::web::Bytes;
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;

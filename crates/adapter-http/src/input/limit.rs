@@ -3,9 +3,10 @@
 mod draft;
 
 use kopeck_api::{HasShape as _, TimeWindow};
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::limit::{MAX_CATEGORIES, MAX_WINDOWS, Period};
 
+pub(crate) use self::draft::LimitConflict;
 use self::draft::{CategoriesDraft, LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
 use super::json_text::JsonText;
@@ -138,12 +139,11 @@ fn not_a_list() -> Invalid {
 
 #[cfg(test)]
 mod tests {
-    use kopeck_domain::Faults;
     use kopeck_domain::limit::{Limit, MerchantCategories};
-    use kopeck_service::limits::LimitConflict;
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::input::faults::Faults;
 
     /// The limit of a body, or its faulty fields.
     fn read(limit: &Value) -> Result<Limit, String> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kopeck_domain::Faults;
+use crate::input::faults::Faults;
 
 /// The field name of a fault of the whole query.
 pub(crate) const QUERY: &str = "query";

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 
-use kopeck_domain::Faults;
-use kopeck_domain::draft::Invalid;
+use crate::input::faults::Faults;
+use kopeck_domain::Invalid;
 use kopeck_domain::employee::Change;
 use kopeck_port_store::page::Page;
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! What the kinds of card batches share.
 
-use kopeck_domain::Faults;
+use crate::input::faults::Faults;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch};
 use kopeck_domain::ids::CardId;
 use kopeck_port_store::{StoredKind, UnitOfWork};

@@ -11,9 +11,9 @@ mod transactions;
 mod unlink;
 
 use actix_web::http::StatusCode;
+use kopeck_domain::Invalid;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, CardStatus};
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
 use kopeck_service::cards::{self, BeingClosed, CardError, CardSnapshot};

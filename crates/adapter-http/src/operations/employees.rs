@@ -10,7 +10,9 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::employee::{Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_service::employees::EmployeeConflict;
 
+use crate::input::faults::Faults;
 use crate::input::field_types::{id, string_enum, text};
 use crate::operations::prelude::*;
 
@@ -63,6 +65,17 @@ fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUpdate) {
     (employee, update)
 }
 
+/// The error of a body with `faults`, and with values that the partner's other data do not permit: all of them at once.
+fn faulty(mut faults: Faults, conflicts: &[EmployeeConflict]) -> ApiError {
+    for conflict in conflicts {
+        match conflict {
+            EmployeeConflict::CustomIdTaken => faults.push("customId", "belongs to another employee"),
+            EmployeeConflict::UnknownCategory => faults.push("idCategory", "there is no such category"),
+        }
+    }
+    faults.into()
+}
+
 /// The body of an employee.
 fn body(employee: &Employee, zone: Zone) -> api::Employee {
     let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
@@ -108,6 +121,15 @@ mod tests {
         // 31.12.2025 23:59:59 in UTC.
         let now = OffsetDateTime::from_unix_timestamp(1_767_225_599).unwrap();
         Employee::add(EmployeeId::new(Uuid::nil()), CustomId::parse("Таб-1").unwrap(), fields, now)
+    }
+
+    #[test]
+    fn conflicts_stand_behind_the_faults_of_the_body() {
+        let conflicts = [EmployeeConflict::CustomIdTaken, EmployeeConflict::UnknownCategory];
+        let error = faulty(Faults::of("phone", "must be exactly 10 digits"), &conflicts);
+        let body: serde_json::Value = serde_json::from_slice(&error.body("")).unwrap();
+        let fields: Vec<_> = (0..3).map(|fault| body["data"][fault]["field"].as_str()).collect();
+        assert_eq!(fields, [Some("phone"), Some("customId"), Some("idCategory")]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use kopeck_domain::Invalid;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::event::EventType;
 use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
 use tokio::time::Instant;

@@ -10,7 +10,7 @@ mod purchase;
 mod refund;
 mod unblock;
 
-use kopeck_domain::Faults;
+use crate::input::faults::Faults;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::CardId;
 use kopeck_port_bank::sandbox::{CommandKey, FaultRate, Sandbox, SandboxControl, SandboxError};

@@ -10,11 +10,11 @@ mod redeliver;
 mod rotate_secret;
 mod update;
 
-use kopeck_domain::Faults;
-use kopeck_domain::draft::Invalid;
+use crate::input::faults::Faults;
+use kopeck_domain::Invalid;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{PartnerId, WebhookId};
-use kopeck_domain::webhook::{WebhookUrl, parse_description};
+use kopeck_port_store::webhook::{WebhookUrl, parse_description};
 use kopeck_port_store::{SecretBytes, UnitOfWork};
 use kopeck_port_webhook::CheckError;
 use kopeck_sealing::SigningSecret;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::input::faults::Faults;
 use actix_web::web::Bytes;
-use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_fair_queue::Rank;
 use kopeck_sealing::KeyId;

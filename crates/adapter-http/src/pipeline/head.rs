@@ -1,10 +1,10 @@
 //! The head of a request: everything known before its body is read.
 
+use crate::input::faults::Faults;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 use kopeck_api::Code;
-use kopeck_domain::Faults;
 use kopeck_sealing::{bound_path, valid_nonce};
 
 use crate::body::too_large;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::input::faults::Faults;
 use actix_web::web::Bytes;
-use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{Clear, KeyId, Slot, looks_sealed};
 use zeroize::Zeroizing;

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
+use crate::input::faults::Faults;
 use actix_web::web::Payload;
 use ipnet::IpNet;
 use kopeck_api::Code;
-use kopeck_domain::Faults;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::Access;

@@ -1,6 +1,6 @@
 //! Opens the sealed values of a request, and collects failures.
 
-use kopeck_domain::Faults;
+use crate::input::faults::Faults;
 use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, open_request};
 use zeroize::Zeroizing;
 

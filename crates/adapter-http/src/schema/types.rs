@@ -19,7 +19,7 @@ use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
 use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_domain::transaction::TransactionType;
-use kopeck_domain::webhook::DeliveryStatus;
+use kopeck_port_store::webhook::DeliveryStatus;
 use secrecy::SecretString;
 use time::{Date, OffsetDateTime};
 

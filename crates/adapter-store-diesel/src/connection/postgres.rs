@@ -10,7 +10,7 @@ use kopeck_port_store::Access;
 
 use crate::error::OpenError;
 use crate::server_url::with_system_roots;
-use crate::statements::{self, RawStatement, binds};
+use crate::statements::{self, Bind, RawStatement, binds};
 
 /// Parameters of libpq that the URL may override: timeouts of two seconds to connect, to send and to receive.
 const DEFAULTS: [(&str, &str); 7] = [
@@ -99,7 +99,8 @@ struct Applied {
 
 /// The encoding of the database.
 pub(crate) fn encoding(connection: &mut PgConnection) -> QueryResult<String> {
-    texts(connection, "SELECT current_setting('server_encoding') AS text").map(|found| found.concat())
+    texts(connection, "SELECT current_setting('server_encoding') AS text", Vec::new())
+        .map(|found| found.concat())
 }
 
 /// Tables and views in the schema, but for those of extensions.
@@ -110,16 +111,16 @@ pub(crate) fn tables(connection: &mut PgConnection) -> QueryResult<Vec<String>> 
         AND relkind IN ('r', 'p', 'v', 'm', 'f')
         AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
         ORDER BY relname";
-    texts(connection, question)
+    texts(connection, question, Vec::new())
 }
 
-fn texts(connection: &mut PgConnection, question: &str) -> QueryResult<Vec<String>> {
+fn texts(connection: &mut PgConnection, question: &str, values: Vec<Bind<'_>>) -> QueryResult<Vec<String>> {
     #[derive(QueryableByName)]
     struct Found {
         #[diesel(sql_type = Text)]
         text: String,
     }
-    let found: Vec<Found> = RawStatement::new(question, Vec::new()).load(connection)?;
+    let found: Vec<Found> = RawStatement::new(question, values).load(connection)?;
     Ok(found.into_iter().map(|row| row.text).collect())
 }
 
@@ -165,6 +166,32 @@ pub(crate) fn may_rewrite(connection: &mut PgConnection) -> QueryResult<bool> {
 pub(crate) fn rewrite(connection: &mut PgConnection) -> QueryResult<()> {
     connection.batch_execute(MIGRATOR)?;
     ERASED_FROM.iter().try_for_each(|table| connection.batch_execute(&format!("VACUUM (FULL) {table}")))
+}
+
+/// Waits until no snapshot sees the rows as they were before this call: VACUUM keeps what one still sees. Returns the holders
+/// of those that are left after so many `looks`, which are a tenth of a second apart.
+pub(crate) fn wait_for_snapshots(connection: &mut PgConnection, looks: u32) -> QueryResult<Vec<String>> {
+    let holders = "
+        WITH holders AS (
+            SELECT 'process ' || pid AS text, GREATEST(age(backend_xid), age(backend_xmin)) AS age FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND (datname IS NULL OR datname = current_database())
+            UNION ALL
+            SELECT 'prepared transaction ' || gid, age(transaction) FROM pg_prepared_xacts
+            WHERE database = current_database()
+            UNION ALL
+            SELECT 'replication slot ' || slot_name, age(xmin) FROM pg_replication_slots
+        )
+        SELECT text FROM holders WHERE age >= age(?::text::xid)";
+    let now = texts(connection, "SELECT pg_current_xact_id()::xid::text AS text", Vec::new())?.concat();
+    let mut left = Vec::new();
+    for _ in 0..looks {
+        left = texts(connection, holders, binds![now.as_str()])?;
+        if left.is_empty() {
+            break;
+        }
+        connection.batch_execute("SELECT pg_sleep(0.1)")?;
+    }
+    Ok(left)
 }
 
 /// Grants `role` what a process that serves or works needs.

@@ -8,8 +8,8 @@ use diesel::prelude::*;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::webhook::{Delivery, DeliveryStatus, Webhook};
 use kopeck_port_store::page::{Listed, Page};
+use kopeck_port_store::webhook::{Delivery, DeliveryStatus, Webhook};
 use kopeck_port_store::{
     ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, StoreError, WebhookRecord, WebhookRepository,
 };

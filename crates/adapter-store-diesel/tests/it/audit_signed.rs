@@ -55,7 +55,7 @@ fn signing(url: &str, clock: &Arc<Wall>, chain: AuditChain, heads: Option<&Arc<H
     let heads = heads.map(|heads| Arc::clone(heads) as Arc<dyn HeadObserver>);
     let audit = AuditSettings { signer: Some(signer()), heads, chain };
     let clock = Arc::clone(clock) as Arc<dyn Clock>;
-    let config = StoreConfig { writing_threads: 1, audit, ..config(url, clock) };
+    let config = StoreConfig { connections: 2, audit, ..config(url, clock) };
     BatchedStore::open(config).unwrap()
 }
 

@@ -144,7 +144,7 @@ fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
     let place = kind.new_place();
     let url = place.url();
     migrate(&url).unwrap();
-    let config = StoreConfig { queue: 3, writing_threads: 1, reading_threads: 1, ..config(url, clock()) };
+    let config = StoreConfig { queue: 3, connections: 2, ..config(url, clock()) };
     let store = kind.open(config).unwrap();
     write(&*store, |unit| unit.partners().insert(&credentials())).unwrap();
 

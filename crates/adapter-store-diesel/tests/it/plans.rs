@@ -20,8 +20,8 @@ use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::transaction::TransactionType;
-use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::page::Page;
+use kopeck_port_store::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::{
     AuditFilter, AvailableFilter, BankFeedState, CardFilter, EmployeeFilter, Horizon, RequestFilter,
     Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery, UnitOfWork,

@@ -150,10 +150,11 @@ fn statements(heading: &str) -> Vec<&'static str> {
 
 fn the_sessions_of_the_page_find_what_they_are_for(kind: Kind) {
     let store = filled_store(kind);
-    let statements = statements(match kind {
-        Kind::Sqlite | Kind::PlainSqlite => "\n## With sqlite3\n",
-        Kind::Postgres | Kind::PlainPostgres => "\n## With psql\n",
-    });
+    let mut statements = statements("\n## With psql\n");
+    if matches!(kind, Kind::Sqlite | Kind::PlainSqlite) {
+        statements.truncate(4);
+        statements.extend(self::statements("\n## With sqlite3\n"));
+    }
     assert_eq!(statements.len(), 5);
     for statement in statements {
         let found: Vec<Count> = load(&store, &format!("SELECT count(*) AS n FROM ({statement}) AS found"));

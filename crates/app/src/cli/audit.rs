@@ -99,6 +99,6 @@ pub struct UnsignedArgs {
     pub accept_unsigned: u64,
 }
 
-fn outcome(text: &str) -> Result<Outcome, kopeck_domain::draft::Invalid> {
+fn outcome(text: &str) -> Result<Outcome, kopeck_domain::Invalid> {
     text.to_uppercase().parse()
 }

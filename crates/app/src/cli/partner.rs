@@ -4,7 +4,8 @@ use clap::{Args, Subcommand};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{self, TransferReference};
-use kopeck_domain::partner::{self, SealingPolicy};
+use kopeck_domain::partner::{SealingPolicy, parse_name};
+use kopeck_service::partners::parse_login;
 use secrecy::SecretString;
 
 use time::Duration;
@@ -73,10 +74,10 @@ pub struct CreateArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's name.
-    #[arg(long, value_parser = partner::parse_name)]
+    #[arg(long, value_parser = parse_name)]
     pub name: String,
     /// Its login; generated if absent.
-    #[arg(long, value_parser = partner::parse_login)]
+    #[arg(long, value_parser = parse_login)]
     pub login: Option<String>,
     /// Its password; generated if absent. Everyone on the machine can see a command line: prefer
     /// `--password-stdin`.
@@ -128,7 +129,7 @@ pub struct RenameArgs {
     #[command(flatten)]
     pub partner: PartnerArgs,
     /// Its name from now on.
-    #[arg(value_parser = partner::parse_name)]
+    #[arg(value_parser = parse_name)]
     pub name: String,
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use kopeck_domain::ids::EmployeeId;
 use kopeck_service::employees;
 
@@ -36,7 +37,11 @@ fn erase(args: &EmployeeEraseArgs) -> anyhow::Result<()> {
         kopeck_adapter_store_diesel::scrub(url)?;
     }
     if args.rewrite {
-        kopeck_adapter_store_diesel::rewrite(url)?;
+        kopeck_adapter_store_diesel::rewrite(url).with_context(|| {
+            format!(
+                "{employee} is erased, but not from free space of the files: run VACUUM (FULL) for the tables"
+            )
+        })?;
     }
     say!("erased {employee}")?;
     Ok(())

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use anyhow::Context as _;
 use console::Term;
-use kopeck_domain::password::MAX_BYTES;
+use kopeck_service::password::MAX_BYTES;
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 

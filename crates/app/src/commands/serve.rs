@@ -217,6 +217,7 @@ impl Process {
             store_observer: Some(Arc::clone(&operations.metrics) as _),
             audit_heads: Some(Arc::clone(&heads) as _),
             store_kind,
+            connections: Some(args.database_connections),
             ..Parts::default()
         };
         let application =

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use kopeck_domain::event::DisableReason;
 use kopeck_domain::ids::WebhookId;
-use kopeck_domain::webhook::DisableReason;
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{Access, UnitOfWork, transact};
 use kopeck_service::webhooks::{self, WebhookView};

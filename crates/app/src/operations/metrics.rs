@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
 use kopeck_adapter_store_diesel::{Outage, StoreObserver};
-use kopeck_domain::webhook::AttemptOutcome;
 use kopeck_port_store::Access;
+use kopeck_port_store::webhook::AttemptOutcome;
 use kopeck_service::audit::AuditQueueObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,

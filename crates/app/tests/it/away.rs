@@ -183,6 +183,6 @@ fn workers_fail_in_time_and_go_on_where_they_were() {
     server.work_now();
     let status = get(&format!("/v1/order/status/{id}")).token(&distant.token).send(server);
     assert!(status.text.contains("SUCCESS"), "{status:?}");
-    let bank = kopeck_port_bank::BankKey::new(format!("order/{id}"));
+    let bank = kopeck_port_bank::BankKey::new(format!("order/{id}")).unwrap();
     assert_eq!(server.bank.applied(&bank).unwrap(), 1);
 }

@@ -34,11 +34,11 @@ fn tries(server: &TestServer, count: u32) {
 }
 
 fn order_key(order: &str) -> BankKey {
-    BankKey::new(format!("order/{order}"))
+    BankKey::new(format!("order/{order}")).unwrap()
 }
 
 fn top_up_key(request: &str, ordinal: usize) -> BankKey {
-    BankKey::new(format!("replenishment/{request}/{ordinal}"))
+    BankKey::new(format!("replenishment/{request}/{ordinal}")).unwrap()
 }
 
 async fn order(api: &Api, count: u32, amount: i64) -> String {

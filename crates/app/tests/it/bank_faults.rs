@@ -89,9 +89,9 @@ async fn expect_done_once(server: &TestServer, client: &Client, asked: &Requests
     assert_eq!((balance.available, balance.hold), (1_000_000 - 15_000 - 1_000 * count, 0));
     let books = server.bank.totals().unwrap();
     assert_eq!((books.top_ups.get(), books.first_top_ups.get()), (1_000 * count, 15_000));
-    assert_eq!(server.bank.applied(&BankKey::new(format!("order/{}", asked.order))).unwrap(), 1);
+    assert_eq!(server.bank.applied(&BankKey::new(format!("order/{}", asked.order)).unwrap()).unwrap(), 1);
     for ordinal in 0..asked.cards.len() {
-        let key = BankKey::new(format!("replenishment/{}/{ordinal}", asked.top_up));
+        let key = BankKey::new(format!("replenishment/{}/{ordinal}", asked.top_up)).unwrap();
         assert_eq!(server.bank.applied(&key).unwrap(), 1);
     }
     for &card in &asked.cards {

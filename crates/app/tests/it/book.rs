@@ -25,13 +25,10 @@ mod page;
 mod player;
 mod terminal;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use kopeck_adapter_http::operations;
-
-use crate::pages::{anchor, links};
+use crate::pages::links;
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
@@ -39,9 +36,6 @@ fn page(name: &str) -> String {
     let path = Path::new(DOCS).join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
-
-/// The head of the table of operations.
-const OPERATIONS: &str = "| operation | changes | description |\n|---|---|---|\n";
 
 /// Plays a chapter of the guide with the tools of `TEST_BOOK_TOOLS`, such as `python,node,cargo`.
 fn play(name: &str) {
@@ -110,41 +104,10 @@ fn every_page_is_in_the_table_of_contents() {
     }
     there.remove(Path::new("SUMMARY.md"));
     assert_eq!(listed, there);
-}
-
-/// The table is made of the titles of `docs/API.md`. `UPDATE_DOCS=1` writes it, apart from the run that plays the chapters,
-/// one of which is the same page.
-#[test]
-fn the_reference_has_every_operation_once_and_no_other() {
-    let chapter = page("guide/reference.md");
-    let (before, rest) = chapter.split_once(OPERATIONS).unwrap();
-    let (_, after) = rest.split_once("\n\n").unwrap();
-    let expected = format!("{before}{OPERATIONS}{}\n{after}", rows_of_operations());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(Path::new(DOCS).join("guide/reference.md"), &expected).unwrap();
-    } else {
-        assert!(
-            chapter == expected,
-            "docs/guide/reference.md is not what UPDATE_DOCS=1 makes of docs/API.md"
-        );
-    }
-}
-
-/// A row for each operation, in the order of `docs/API.md`.
-fn rows_of_operations() -> String {
-    let mut changes: BTreeMap<String, bool> = operations()
-        .map(|operation| (format!("`{} {}`", operation.method, operation.path), operation.changes))
-        .collect();
-    let (mut rows, mut title) = (String::new(), "");
-    for line in page("API.md").lines() {
-        title = line.strip_prefix("### ").unwrap_or(title);
-        if let Some(changes) = changes.remove(line) {
-            let changes = if changes { "yes" } else { "no" };
-            writeln!(rows, "| {line} | {changes} | [{title}](../API.md#{}) |", anchor(title)).unwrap();
-        }
-    }
-    assert!(changes.is_empty(), "docs/API.md lacks {changes:?}");
-    rows
+    let index = page("adr/README.md");
+    let indexed: BTreeSet<PathBuf> = links(&index).map(|link| Path::new("adr").join(link)).collect();
+    there.retain(|path| path.starts_with("adr") && !path.ends_with("README.md"));
+    assert_eq!(indexed, there, "docs/adr/README.md");
 }
 
 /// Also where there is no Python, Node or cargo to work it out again.

@@ -290,7 +290,7 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
         assert_eq!(client.replenishments().status(top_up).await.unwrap().state, RequestState::Success);
         assert_eq!(client.limits().status(limit).await.unwrap().state, RequestState::Success);
         for key in [format!("order/{}", order.order_id), format!("replenishment/{top_up}/0")] {
-            assert_eq!(server.bank.applied(&BankKey::new(&*key)).unwrap(), 1, "{key}");
+            assert_eq!(server.bank.applied(&BankKey::new(&*key).unwrap()).unwrap(), 1, "{key}");
         }
         let shown = client.cards().info(card).await.unwrap();
         assert_eq!((shown.balance, shown.limit.amount), (1_500, Some(300)));

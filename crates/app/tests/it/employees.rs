@@ -329,6 +329,11 @@ async fn a_custom_id_is_one_partners_own_also_under_concurrent_calls() {
     other.employee("T-1").await;
     let foreign = other.category("Office").await;
     api.post(ADD, &json!({"customId": "T-2", "idCategory": foreign})).await.faulty(&["idCategory"]);
+    // Together with the faults of the body itself.
+    let (second, all) = (api.employee("T-2").await, ["customId", "idCategory", "phone"]);
+    let body = json!({"customId": "T-1", "idCategory": foreign, "phone": "1"});
+    api.post(ADD, &body).await.faulty(&all);
+    api.put(&path(&second), &body).await.faulty(&all);
 }
 
 #[tokio::test]

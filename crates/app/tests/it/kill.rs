@@ -265,7 +265,7 @@ fn check_bank(books: &Path, attempts: &[Attempt], topped_up: i64, first_top_ups:
             }
         };
         for key in keys {
-            assert!(bank.applied(&BankKey::new(&*key)).unwrap() <= 1, "{key} was applied twice");
+            assert!(bank.applied(&BankKey::new(&*key).unwrap()).unwrap() <= 1, "{key} was applied twice");
         }
     }
     assert!(bank.check().unwrap().is_empty());

@@ -142,7 +142,7 @@ fn run(race: fn(&Things) -> Race) {
         let state = send((race.status)(&id)).text_of("message");
         assert_eq!(state, if went_through { "SUCCESS" } else { "REJECTED" });
         assert_eq!(send((race.result)(&id)).status == 200, went_through);
-        let key = BankKey::new(format!("{}{id}{}", race.bank_key.0, race.bank_key.1));
+        let key = BankKey::new(format!("{}{id}{}", race.bank_key.0, race.bank_key.1)).unwrap();
         assert_eq!(server.bank.applied(&key).unwrap(), u32::from(went_through));
         let balance: Value = send(get("/v1/balance")).ok(200);
         assert_eq!((&balance["available"], &balance["hold"]), (&json!(money), &json!(0)));

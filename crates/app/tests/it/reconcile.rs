@@ -69,7 +69,7 @@ impl Scene {
     }
 
     fn key(&self, ordinal: u32) -> BankKey {
-        BankKey::new(format!("replenishment/{}/{ordinal}", self.replenishment))
+        BankKey::new(format!("replenishment/{}/{ordinal}", self.replenishment)).unwrap()
     }
 
     /// What differs on these days by a bank with such a registry.
@@ -228,7 +228,7 @@ async fn differences_of_money_that_came_back_are_found() {
     for (key, card, amount) in
         [(format!("closing/{closing}/0"), one, 400), (format!("withdrawal/{withdrawal}/0"), two, 250)]
     {
-        let key = BankKey::new(key);
+        let key = BankKey::new(key).unwrap();
         let changed = |change: fn(&mut RegistryEntry, CardNumber)| {
             let key = key.clone();
             scene.changed(move |listed| {
@@ -287,7 +287,7 @@ async fn another_end_is_found() {
         ends.push((difference.key.unwrap(), difference.kind, difference.here.map(Kopecks::get)));
     };
     reconciler.compare(&(DAY..=DAY), &|| false, &mut report).unwrap();
-    let key = |id: &str| BankKey::new(format!("replenishment/{id}/0"));
+    let key = |id: &str| BankKey::new(format!("replenishment/{id}/0")).unwrap();
     let expected = [
         (key(&refused), DifferenceKind::End { here: "REFUSED" }, Some(700)),
         (key(&open), DifferenceKind::End { here: "IN_PROCESS" }, Some(800)),

@@ -1,4 +1,4 @@
-//! The security review and the two pages on data are of the schema that there is, and name what exists.
+//! The security review and the page on the database describe the newest schema, and name tests and files that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,41 +40,33 @@ fn the_review_is_not_older_than_the_newest_migration() {
     let row = review.lines().find(|line| line.starts_with("| newest migration |")).unwrap();
     assert!(
         row.contains(&format!("`{newest}`")),
-        "walk docs/SECURITY-REVIEW.md anew for {newest}, then name it, its date and the commit"
+        "review docs/SECURITY-REVIEW.md again for {newest}, then name it, its date and the commit"
     );
 }
 
 #[test]
-fn every_table_is_on_both_pages_about_data() {
-    for (page, chapter) in [
-        ("docs/DATABASE.md", "## What is kept"),
-        ("docs/DATA-PROTECTION.md", "## What is stored, where, for how long"),
-    ] {
-        let text = read(page);
-        let (_, rest) = text.split_once(&format!("\n{chapter}\n")).expect(page);
-        let rows = rest.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| "));
-        let named: BTreeSet<String> =
-            rows.flat_map(|row| code(row).map(str::to_owned).collect::<Vec<_>>()).collect();
-        let missing: Vec<_> = tables().into_iter().filter(|table| !named.contains(table)).collect();
-        assert!(missing.is_empty(), "{page}, {chapter}: no row for {missing:?}");
-    }
+fn every_table_is_on_the_page_about_data() {
+    let text = read("docs/DATABASE.md");
+    let (_, rest) = text.split_once("\n## What is kept\n").unwrap();
+    let rows = rest.split("\n## ").next().unwrap().lines().filter(|line| line.starts_with("| "));
+    let named: BTreeSet<String> =
+        rows.flat_map(|row| code(row).map(str::to_owned).collect::<Vec<_>>()).collect();
+    let missing: Vec<_> = tables().into_iter().filter(|table| !named.contains(table)).collect();
+    assert!(missing.is_empty(), "no row for {missing:?}");
 }
 
-/// The rows of the review: level, result, and the requirements.
+/// The items of the review, such as `- 6.2.3 L1 n.a.: …`: requirements, level and result, which is `pass` if none is named.
 fn rows(review: &str) -> Vec<(Vec<&str>, &str, &str)> {
-    let cells = review.lines().filter_map(|line| {
-        let mut cells = line.strip_prefix("| ")?.split(" | ");
-        let requirements: Vec<&str> = cells.next()?.split(", ").collect();
-        let is_number =
-            |text: &&str| text.split('.').count() == 3 && text.starts_with(|c: char| c.is_ascii_digit());
-        let (level, result) = (cells.next()?, cells.next()?.trim_matches('*'));
-        (requirements.iter().all(is_number) && level.starts_with(['1', '2'])).then_some((
-            requirements,
-            level,
-            result,
-        ))
+    let is_number =
+        |text: &&str| text.split('.').count() == 3 && text.starts_with(|c: char| c.is_ascii_digit());
+    let items = review.lines().filter_map(|line| {
+        let (head, _) = line.strip_prefix("- ")?.split_once(": ")?;
+        let (requirements, rating) = head.split_once(" L")?;
+        let requirements: Vec<&str> = requirements.split(", ").collect();
+        let (level, result) = rating.split_once(' ').unwrap_or((rating, "pass"));
+        requirements.iter().all(is_number).then_some((requirements, level, result.trim_matches('*')))
     });
-    let rows: Vec<_> = cells.collect();
+    let rows: Vec<_> = items.collect();
     assert!(rows.len() > 150, "{}", rows.len());
     rows
 }
@@ -87,7 +79,7 @@ fn the_totals_of_the_review_are_those_of_its_rows() {
     for (requirements, level, result) in rows(&review) {
         assert!(["pass", "fail", "n.a."].contains(&result), "{requirements:?}: {result}");
         // Those of both levels in one row are not applicable.
-        let level = if level.contains(',') { "both" } else { level };
+        let level = if level.contains('–') { "both" } else { level };
         assert!(level != "both" || result == "n.a.", "{requirements:?}");
         *counted.entry((level, result)).or_default() += requirements.len();
         for requirement in requirements {

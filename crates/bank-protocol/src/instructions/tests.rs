@@ -7,7 +7,7 @@ fn read(json: &str) -> Result<Submission, String> {
 }
 
 fn survives(instruction: Instruction) {
-    let submission = Submission { key: BankKey::new("order/1"), instruction };
+    let submission = Submission { key: BankKey::new("order/1").unwrap(), instruction };
     let json = serde_json::to_string(&InstructionDto::from(&submission)).unwrap();
     assert_eq!(read(&json), Ok(submission), "{json}");
 }

@@ -1,7 +1,7 @@
 //! `kopeck call employees …`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use kopeck_client::{Client, Employee, EmployeeFilter, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch};
+use kopeck_client::{Client, EmployeeFilter, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch};
 use serde_json::Value;
 
 use super::shown;
@@ -153,12 +153,12 @@ pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<Ou
         EmployeesCommand::Get { employee } => get(client, &employee).await,
         EmployeesCommand::Add { custom_id, person, repeat } => {
             let employee = person.new_employee(client, custom_id).await?;
-            one(&repeat.send(client.employees().add(&employee)).await?)
+            shown(&repeat.send(client.employees().add(&employee)).await?, &EMPLOYEE)
         }
         EmployeesCommand::Update(args) => {
             let update = args.update(client).await?;
             let id = args.employee.resolve(client).await?;
-            one(&args.repeat.send(client.employees().update(id, &update)).await?)
+            shown(&args.repeat.send(client.employees().update(id, &update)).await?, &EMPLOYEE)
         }
         EmployeesCommand::Erase { employee, repeat } => {
             let id = employee.resolve(client).await?;
@@ -187,10 +187,6 @@ async fn get(client: &Client, employee: &EmployeeName) -> Result<Output, Failure
         _ => text.push_str("no cards\n"),
     }
     Ok(Output::new(json, text))
-}
-
-fn one(employee: &Employee) -> Result<Output, Failure> {
-    shown(employee, &EMPLOYEE)
 }
 
 impl PersonArgs {

@@ -4,17 +4,18 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{CardType, Client, PlasticItem, Uuid, VirtualItem};
+use kopeck_client::{CardType, Client, Order, Orders, PlasticItem, Uuid, VirtualItem};
+use serde_json::Value;
 
 use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::failure::{Failure, field_of_item};
-use crate::money;
+use crate::money::Amount;
 use crate::names;
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{ReferenceArgs, RequestFilterArgs, RequestKind, WaitArgs, changed};
-use crate::table::{self, Column, number, text};
+use crate::requests::{self, Kind, NewRequestArgs, RequestFilterArgs, WaitArgs, changed, listed};
+use crate::table::{Column, money, number, text};
 
 /// What can be done with orders.
 #[derive(Debug, Clone, Subcommand)]
@@ -29,11 +30,7 @@ pub(crate) enum OrdersCommand {
         #[arg(required = true, value_name = "COUNTxAMOUNT")]
         items: Vec<Quantity<Amount>>,
         #[command(flatten)]
-        reference: ReferenceArgs,
-        #[command(flatten)]
-        wait: WaitArgs,
-        #[command(flatten)]
-        repeat: IdempotencyArgs,
+        request: NewRequestArgs,
     },
     /// Show the state of an order.
     Status {
@@ -93,11 +90,7 @@ pub(crate) struct PlasticArgs {
     #[arg(long)]
     phone: String,
     #[command(flatten)]
-    reference: ReferenceArgs,
-    #[command(flatten)]
-    wait: WaitArgs,
-    #[command(flatten)]
-    repeat: IdempotencyArgs,
+    request: NewRequestArgs,
 }
 
 /// So many of something.
@@ -107,21 +100,9 @@ pub(crate) struct Quantity<T> {
     of: T,
 }
 
-/// Kopecks, typed as roubles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Amount(i64);
-
 /// A type of card, in capitals or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plastic(CardType);
-
-impl FromStr for Amount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        money::parse(text).map(Self)
-    }
-}
 
 impl FromStr for Plastic {
     type Err = String;
@@ -147,49 +128,76 @@ impl<T: fmt::Display> fmt::Display for Quantity<T> {
     }
 }
 
-impl fmt::Display for Amount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&money::shown(self.0))
-    }
-}
-
 impl fmt::Display for Plastic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str())
     }
 }
 
+/// The cards that an order brought.
+const RESULT: [Column; 4] = [
+    text("customIdCard", "/customIdCard"),
+    text("type", "/typeCard"),
+    money("amount", "/amount"),
+    text("activate until", "/validityPeriod"),
+];
+const CODE: Column = text("activation code", "/activationCode");
+
 const COLUMNS: [Column; 7] = [
     text("orderId", "/orderId"),
     text("status", "/status"),
     text("kind", "/kind"),
     number("cards", "/numberCards"),
-    table::money("amount", "/amount"),
+    money("amount", "/amount"),
     text("created", "/createdAt"),
     text("reference", "/reference"),
 ];
+
+impl Kind for OrdersCommand {
+    type Record = Order;
+
+    const DECLINED_HAS_RESULT: bool = false;
+
+    fn of(client: &Client) -> Orders<'_> {
+        client.orders()
+    }
+
+    async fn outcome(client: &Client, id: Uuid, codes: bool) -> Result<(Value, String), Failure> {
+        let mut result = client.orders().result(id).await?;
+        let mut columns = RESULT.to_vec();
+        if codes {
+            columns.push(CODE);
+        } else {
+            result.data.iter_mut().for_each(|card| card.activation_code = None);
+        }
+        listed(&result.data, &columns)
+    }
+}
 
 pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Output, Failure> {
     let orders = client.orders();
     match command {
         OrdersCommand::Plastic(args) => {
             let items: Vec<PlasticItem> = args.items.iter().map(|item| args.item(item)).collect();
-            let created = args.repeat.send(args.reference.name(orders.plastic(&items))).await;
-            let created = created.map_err(|failure| failure.naming(|field| args.argument(field)))?;
-            RequestKind::Order.accepted(client, created.order_id, args.wait).await
+            let created = orders.plastic(&items);
+            let argument = |field: &str| args.argument(field);
+            args.request.send::<OrdersCommand, _>(client, created, |created| created.order_id, argument).await
         }
-        OrdersCommand::Virtual { items, reference, wait, repeat } => {
+        OrdersCommand::Virtual { items, request } => {
             let wanted: Vec<VirtualItem> = items
                 .iter()
                 .map(|Quantity { count, of: Amount(each) }| VirtualItem::new(*count, *each))
                 .collect();
             let argument = |field: &str| items.get(field_of_item(field)?.0).map(ToString::to_string);
-            let created = repeat.send(reference.name(orders.virtual_cards(&wanted))).await;
-            let created = created.map_err(|failure| failure.naming(argument))?;
-            RequestKind::Order.accepted(client, created.order_id, wait).await
+            let created = orders.virtual_cards(&wanted);
+            request.send::<OrdersCommand, _>(client, created, |created| created.order_id, argument).await
         }
-        OrdersCommand::Status { order_id, wait } => RequestKind::Order.status(client, order_id, wait).await,
-        OrdersCommand::Result { order_id, codes } => RequestKind::Order.result(client, order_id, codes).await,
+        OrdersCommand::Status { order_id, wait } => {
+            requests::status::<OrdersCommand>(client, order_id, wait).await
+        }
+        OrdersCommand::Result { order_id, codes } => {
+            requests::result::<OrdersCommand>(client, order_id, codes).await
+        }
         OrdersCommand::Confirm { order_id, repeat } => {
             Ok(changed(repeat.send(orders.confirm(order_id)).await?))
         }

@@ -8,7 +8,7 @@ use kopeck_client::{Client, Date, EntryFilter, EntryType, FileFormat, Transactio
 use serde_json::json;
 
 use crate::arguments::whole;
-use crate::export::{ExportArgs, ExportColumn, RowWriter, Target, check_spreadsheet, column, kopecks};
+use crate::export::{ExportArgs, RowWriter, Target, check_spreadsheet};
 use crate::failure::Failure;
 use crate::names::{self, CardName, EmployeeName};
 use crate::output::{Output, json_of};
@@ -168,19 +168,19 @@ pub(super) async fn transactions(client: &Client, command: TransactionsCommand) 
 
 /// The most transactions that the service gives at once.
 const MOST: u64 = 1_000;
-const COLUMNS: [ExportColumn; 12] = [
-    column("seq", "/seq"),
-    column("idCard", "/idCard"),
-    column("idEmployee", "/idEmployee"),
-    column("customId", "/customId"),
-    column("id", "/id"),
-    column("date", "/dateExecutionAt"),
-    column("time", "/timeExecutionAt"),
-    column("type", "/type"),
-    kopecks("amount", "/amount"),
-    column("place", "/place"),
-    column("mcc", "/mcc"),
-    column("merchantId", "/merchantId"),
+const COLUMNS: [Column; 12] = [
+    text("seq", "/seq"),
+    text("idCard", "/idCard"),
+    text("idEmployee", "/idEmployee"),
+    text("customId", "/customId"),
+    text("id", "/id"),
+    text("date", "/dateExecutionAt"),
+    text("time", "/timeExecutionAt"),
+    text("type", "/type"),
+    money("amount", "/amount"),
+    text("place", "/place"),
+    text("mcc", "/mcc"),
+    text("merchantId", "/merchantId"),
 ];
 
 /// Writes transactions as they come. Kopecks are integers.

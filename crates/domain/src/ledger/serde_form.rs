@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{Balances, LedgerError, Movement, MovementKind, Reference};
 use crate::Kopecks;
-use crate::draft::Invalid;
+use crate::invalid::Invalid;
 
 #[derive(Deserialize)]
 pub(super) struct MovementForm {

@@ -5,7 +5,7 @@ use super::{
     Restrictions, Window,
 };
 use crate::Kopecks;
-use crate::draft::Invalid;
+use crate::invalid::Invalid;
 
 impl Limit {
     /// Any time and anywhere, bounded only by the balance of the card.

@@ -2,7 +2,7 @@
 
 use time::Weekday;
 
-use crate::draft::Invalid;
+use crate::invalid::Invalid;
 
 /// The weekdays of a limit, 1 Monday to 7 Sunday. None at all means any day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::calendar::digits;
-use crate::draft::{Invalid, from_text};
+use crate::invalid::{Invalid, from_text};
 
 /// The greatest number of codes and ranges in one limit.
 pub const MAX_CATEGORIES: usize = 100;

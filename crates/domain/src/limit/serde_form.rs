@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Days, Limit, LimitBuilder, MerchantCategories, Period, Window};
 use crate::Kopecks;
-use crate::draft::Invalid;
+use crate::invalid::Invalid;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use std::fmt;
 use time::{OffsetDateTime, Weekday};
 
 use crate::calendar::{Zone, digits};
-use crate::draft::{Invalid, from_text};
+use crate::invalid::{Invalid, from_text};
 
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;

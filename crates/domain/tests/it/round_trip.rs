@@ -14,7 +14,6 @@ use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference, Transfe
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
-use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, PersonName, Phone, Recipient};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::transaction::{Transaction, TransactionType};
@@ -68,26 +67,6 @@ fn employees_and_categories() {
 
     let category = Category { id: Uuid::nil().into(), name: CategoryName::parse("Office").unwrap() };
     assert_eq!(round_trip(&category), json!({"id": NIL, "name": "Office"}));
-}
-
-#[test]
-fn a_partner_has_a_name_and_a_login() {
-    let json = round_trip(&Partner {
-        id: Uuid::nil().into(),
-        name: "Обед".to_owned(),
-        login: "lunch".to_owned(),
-        status: PartnerStatus::Suspended,
-        sealing: SealingPolicy::Required,
-        created_at: NOW,
-    });
-    let expected = json!({
-        "id": NIL, "name": "Обед", "login": "lunch", "status": "SUSPENDED", "sealing": "required",
-        "created_at": "2026-03-16T12:00:00.123456Z",
-    });
-    assert_eq!(json, expected);
-    assert!(error_with::<Partner>(&json, "name", json!(" ")).contains("must not be empty"));
-    assert!(error_with::<Partner>(&json, "login", json!("a b")).contains("visible ASCII characters"));
-    assert!(error_with::<Partner>(&json, "sealing", json!("never")).contains("must be one of"));
 }
 
 #[test]

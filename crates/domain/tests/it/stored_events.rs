@@ -6,8 +6,8 @@ use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
     BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase,
-    Deposited, EmployeeChange, EmployeeErased, EventData, EventType, Ping, RequestStatus, ReturnOrigin,
-    Returned, Transfer, WebhookDisabled,
+    Deposited, DisableReason, EmployeeChange, EmployeeErased, EventData, EventType, Ping, RequestStatus,
+    ReturnOrigin, Returned, Transfer, WebhookDisabled,
 };
 use kopeck_domain::ids::{
     CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
@@ -18,7 +18,6 @@ use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::transaction::{Transaction, TransactionType};
-use kopeck_domain::webhook::DisableReason;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
 use uuid::Uuid;

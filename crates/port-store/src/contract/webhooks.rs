@@ -1,9 +1,9 @@
 //! Webhooks and their deliveries.
 
+use crate::webhook::{AttemptOutcome, Delivery, DeliveryStatus, Spread, Webhook, WebhookUrl};
 use kopeck_domain::event::{EmployeeChange, Event, EventData, EventType, Ping};
 use kopeck_domain::ids::{PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::webhook::{AttemptOutcome, Delivery, DeliveryStatus, Spread, Webhook, WebhookUrl};
 use time::OffsetDateTime;
 
 use super::support::{at, id, page, partner, read, write};

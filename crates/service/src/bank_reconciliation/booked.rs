@@ -153,12 +153,12 @@ mod tests {
     fn keys_of_the_service_are_read_and_others_are_not() {
         let uuid = "0198c2a4-7d3e-7f00-8000-000000000001";
         let batch = uuid.parse().unwrap();
-        let of = |text: &str| Instruction::of(&BankKey::new(text));
+        let of = |text: &str| Instruction::of(&BankKey::new(text).unwrap());
         for prefix in ["replenishment", "limit", "closing", "withdrawal"] {
             assert_eq!(of(&format!("{prefix}/{uuid}/17")), Some(Instruction::Item { batch, ordinal: 17 }));
         }
         assert_eq!(of(&format!("order/{}", order_id(7))), Some(Instruction::Order(order_id(7))));
-        for text in ["", "order", "order/1", "replenishment/1/0", &format!("replenishment/{uuid}")] {
+        for text in ["order", "order/1", "replenishment/1/0", &format!("replenishment/{uuid}")] {
             assert_eq!(of(text), None, "{text}");
         }
         for text in [format!("replenishment/{uuid}/-1"), format!("block/{uuid}/1"), format!("order/{uuid}/0")]

@@ -44,11 +44,11 @@ fn transaction(id: i64, kind: TransactionType, amount: i64) -> Transaction {
 }
 
 fn top_up_key(ordinal: u32) -> Option<BankKey> {
-    Some(BankKey::new(format!("replenishment/{}/{ordinal}", replenishment_id(1))))
+    Some(BankKey::new(format!("replenishment/{}/{ordinal}", replenishment_id(1))).unwrap())
 }
 
 fn order_key() -> Option<BankKey> {
-    Some(BankKey::new(format!("order/{}", order_id(1))))
+    Some(BankKey::new(format!("order/{}", order_id(1))).unwrap())
 }
 
 fn books() -> Books {
@@ -213,7 +213,7 @@ fn what_the_bank_alone_has_is_missing_here() {
     let purchase = || entry(1, transaction(20, TransactionType::Payment, 50), None);
     let missing = |kind| (number(1), None, Some(-50), kind);
     assert_eq!(only(|books| books.registry.push(purchase())), missing(DifferenceKind::MissingHere));
-    let key = Some(BankKey::new(format!("replenishment/{}/0", replenishment_id(2))));
+    let key = Some(BankKey::new(format!("replenishment/{}/0", replenishment_id(2))).unwrap());
     let unknown_request = |books: &mut Books| books.registry.push(RegistryEntry { key, ..purchase() });
     assert_eq!(only(unknown_request), missing(DifferenceKind::MissingHere));
     let unknown_card =

@@ -20,6 +20,12 @@ for_each_kind! {
     the_whole_table_of_cancelling
     a_list_of_a_state_that_no_batch_has_is_empty
     an_unknown_batch_is_not_found
+    the_keys_of_the_bank_are_valid
+}
+
+fn the_keys_of_the_bank_are_valid<K: SampleKind>() {
+    let key = K::key(K::Id::from(fresh_id(1)), &sample_items::<K>(1)[0]);
+    assert_eq!(BankKey::new(key.as_str()), Ok(key));
 }
 
 /// A card that every kind of batch can have.
@@ -66,7 +72,7 @@ fn try_create<K: SampleKind>(
     terms: Result<K::Terms, &'static str>,
 ) -> Created<K> {
     let cards: Vec<_> = (0..).zip(cards).map(|(n, card)| (card_id(*card), K::item_terms(n))).collect();
-    create(unit, bench, PARTNER, &cards, terms, Some(reference()))
+    create(unit, bench, PARTNER, &cards, terms, Some(&reference()))
 }
 
 fn run_create<K: SampleKind>(unit: &mut MockUnit, cards: &[u128]) -> Created<K> {

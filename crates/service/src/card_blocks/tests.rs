@@ -61,7 +61,7 @@ fn the_bank_is_notified_under_a_key_of_the_change_until_it_confirms() {
     let mut bank = MockBankGateway::new();
     let instruction = |n, blocked, change| Instruction::SetBlock { card: number(n), blocked, change };
     let submission = move |n: u64, blocked, change| Submission {
-        key: BankKey::new(format!("block/{}/{change}", card_id(n.into()))),
+        key: BankKey::new(format!("block/{}/{change}", card_id(n.into()))).unwrap(),
         instruction: instruction(n, blocked, change),
     };
     let away = || Err(BankError::Unknown("no answer".to_owned()));

@@ -7,12 +7,8 @@ use kopeck_domain::person::{Email, PersonName, Phone};
 use kopeck_port_store::mock::MockUnit;
 use time::{Duration, OffsetDateTime};
 
-fn fields(faults: &Faults) -> Vec<&str> {
-    faults.as_slice().iter().map(|fault| fault.field.as_str()).collect()
-}
-
-fn own_id() -> Option<CustomId> {
-    Some(custom_id("E-1"))
+fn own_id() -> CustomId {
+    custom_id("E-1")
 }
 
 fn holder_of_custom_id(unit: &mut MockUnit, holder: Option<EmployeeId>) {
@@ -34,39 +30,24 @@ fn known_category(unit: &mut MockUnit, known: bool) {
 }
 
 #[test]
-fn all_faults_are_named_at_once() {
+fn all_conflicts_are_named_at_once() {
+    use EmployeeConflict::{CustomIdTaken, UnknownCategory};
+
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     holder_of_custom_id(&mut unit, Some(employee_id(9)));
     known_category(&mut unit, false);
     let new = NewEmployee { category: Some(category_id(70)), ..NewEmployee::default() };
-    let parsed = Faults::of("phone", "must be exactly 10 digits without a country code");
-    match add(&mut unit, &bench, PARTNER, own_id(), new, parsed) {
-        Err(AddEmployeeError::Invalid(faults)) => {
-            assert_eq!(fields(&faults), ["phone", "customId", "idCategory"]);
-        }
-        other => panic!("{other:?}"),
-    }
+    let refused = add(&mut unit, &bench, PARTNER, &own_id(), &new);
+    assert_eq!(refused, Err(AddEmployeeError::Conflicts(vec![CustomIdTaken, UnknownCategory])));
 }
 
 #[test]
-fn a_faulty_custom_id_is_not_looked_up() {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let parsed = Faults::of("customId", "must not be empty");
-    assert_eq!(
-        add(&mut unit, &bench, PARTNER, None, NewEmployee::default(), parsed.clone()),
-        Err(AddEmployeeError::Invalid(parsed))
-    );
-}
-
-#[test]
-fn a_parsed_fault_alone_keeps_the_employee_out() {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    holder_of_custom_id(&mut unit, None);
-    let parsed = Faults::of("email", "must be of the form local-part@domain");
-    assert_eq!(
-        add(&mut unit, &bench, PARTNER, own_id(), NewEmployee::default(), parsed.clone()),
-        Err(AddEmployeeError::Invalid(parsed))
-    );
+fn a_missing_custom_id_is_not_looked_up() {
+    let mut unit = MockUnit::default();
+    known_category(&mut unit, false);
+    let new = NewEmployee { category: Some(category_id(70)), ..NewEmployee::default() };
+    let found = conflicts_of_new(&mut unit, PARTNER, None, &new);
+    assert_eq!(found, Ok(vec![EmployeeConflict::UnknownCategory]));
 }
 
 #[test]
@@ -87,7 +68,7 @@ fn a_new_employee_is_stored_as_answered() {
         email: Some(Email::parse("a@example.org").unwrap()),
         ..NewEmployee::default()
     };
-    let employee = add(&mut unit, &bench, PARTNER, own_id(), fields, Faults::new()).unwrap();
+    let employee = add(&mut unit, &bench, PARTNER, &own_id(), &fields).unwrap();
     assert_eq!(employee.id, EmployeeId::new(fresh_id(1)));
     assert_eq!((employee.status, employee.status_updated_at), (EmployeeStatus::Work, START));
     assert_eq!(employee.category, Some(category_id(70)));
@@ -96,11 +77,11 @@ fn a_new_employee_is_stored_as_answered() {
     assert_eq!(*stored.lock().unwrap(), Some(employee));
 }
 
-/// The field that a broken rule of the store stands for.
-fn field_of(rule: Rule) -> Option<&'static str> {
+/// The conflict that a broken rule of the store stands for.
+fn conflict_of(rule: Rule) -> Option<EmployeeConflict> {
     match rule {
-        Rule::EmployeeCustomId => Some("customId"),
-        Rule::Reference => Some("idCategory"),
+        Rule::EmployeeCustomId => Some(EmployeeConflict::CustomIdTaken),
+        Rule::Reference => Some(EmployeeConflict::UnknownCategory),
         Rule::PartnerLogin
         | Rule::CategoryName
         | Rule::CardNumber
@@ -113,34 +94,33 @@ fn field_of(rule: Rule) -> Option<&'static str> {
 }
 
 #[test]
-fn a_raced_constraint_is_a_fault_when_adding() {
+fn a_raced_constraint_is_a_conflict_when_adding() {
     for rule in RULES {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         holder_of_custom_id(&mut unit, None);
         unit.employees.expect_insert().returning(move |_, _| Err(StoreError::Conflict(rule)));
-        let refused =
-            add(&mut unit, &bench, PARTNER, own_id(), NewEmployee::default(), Faults::new()).unwrap_err();
-        match (refused, field_of(rule)) {
-            (AddEmployeeError::Invalid(faults), Some(field)) => assert_eq!(fields(&faults), [field]),
-            (AddEmployeeError::Store(error), None) => assert_eq!(error, StoreError::Conflict(rule)),
-            (other, _) => panic!("{rule:?}: {other:?}"),
-        }
+        let refused = add(&mut unit, &bench, PARTNER, &own_id(), &NewEmployee::default()).unwrap_err();
+        let expected = match conflict_of(rule) {
+            Some(conflict) => AddEmployeeError::Conflicts(vec![conflict]),
+            None => AddEmployeeError::Store(StoreError::Conflict(rule)),
+        };
+        assert_eq!(refused, expected);
     }
 }
 
 #[test]
-fn a_raced_constraint_is_a_fault_when_updating() {
+fn a_raced_constraint_is_a_conflict_when_updating() {
     for rule in RULES {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
         unit.employees.expect_update().returning(move |_, _| Err(StoreError::Conflict(rule)));
         let none = EmployeeUpdate::default();
-        let refused = update(&mut unit, &bench, PARTNER, employee_id(1), none, Faults::new()).unwrap_err();
-        match (refused, field_of(rule)) {
-            (UpdateEmployeeError::Invalid(faults), Some(field)) => assert_eq!(fields(&faults), [field]),
-            (UpdateEmployeeError::Store(error), None) => assert_eq!(error, StoreError::Conflict(rule)),
-            (other, _) => panic!("{rule:?}: {other:?}"),
-        }
+        let refused = update(&mut unit, &bench, PARTNER, employee_id(1), &none).unwrap_err();
+        let expected = match conflict_of(rule) {
+            Some(conflict) => UpdateEmployeeError::Conflicts(vec![conflict]),
+            None => UpdateEmployeeError::Store(StoreError::Conflict(rule)),
+        };
+        assert_eq!(refused, expected);
     }
 }
 
@@ -155,13 +135,15 @@ fn an_employee_may_be_given_its_own_custom_id() {
         .times(1)
         .returning(|_, _| Ok(()));
     let same = EmployeeUpdate { custom_id: Some(custom_id("E-1")), ..EmployeeUpdate::default() };
-    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), same, Faults::new());
+    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &same);
     assert_eq!(updated, Ok(employee(1)));
 }
 
-/// Faulty values come before an employee that is not there: nothing even looks for it.
+/// Conflicts come before an employee that is not there: nothing even looks for it.
 #[test]
-fn faults_come_before_an_unknown_employee() {
+fn conflicts_come_before_an_unknown_employee() {
+    use EmployeeConflict::{CustomIdTaken, UnknownCategory};
+
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     holder_of_custom_id(&mut unit, Some(employee_id(9)));
     known_category(&mut unit, false);
@@ -170,13 +152,8 @@ fn faults_come_before_an_unknown_employee() {
         category: Change::Set(category_id(70)),
         ..EmployeeUpdate::default()
     };
-    let parsed = Faults::of("name", "must not be empty");
-    match update(&mut unit, &bench, PARTNER, employee_id(404), update_to, parsed) {
-        Err(UpdateEmployeeError::Invalid(faults)) => {
-            assert_eq!(fields(&faults), ["name", "customId", "idCategory"]);
-        }
-        other => panic!("{other:?}"),
-    }
+    let refused = update(&mut unit, &bench, PARTNER, employee_id(404), &update_to);
+    assert_eq!(refused, Err(UpdateEmployeeError::Conflicts(vec![CustomIdTaken, UnknownCategory])));
 }
 
 #[test]
@@ -186,7 +163,7 @@ fn an_unknown_employee_is_neither_updated_nor_shown() {
     unit.employees.expect_with_cards().times(1).returning(|_, _| Ok(None));
     let none = EmployeeUpdate::default();
     assert_eq!(
-        update(&mut unit, &bench, PARTNER, employee_id(404), none, Faults::new()),
+        update(&mut unit, &bench, PARTNER, employee_id(404), &none),
         Err(UpdateEmployeeError::NotFound)
     );
     assert_eq!(get(&mut unit, PARTNER, employee_id(404)), Err(GetEmployeeError::NotFound));
@@ -202,7 +179,7 @@ fn clearing_a_category_asks_for_none_and_a_new_status_has_its_date() {
         status: Some(EmployeeStatus::Vacation),
         ..EmployeeUpdate::default()
     };
-    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), update_to, Faults::new()).unwrap();
+    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &update_to).unwrap();
     assert_eq!(updated.category, None);
     assert_eq!((updated.status, updated.status_updated_at), (EmployeeStatus::Vacation, START));
     assert_eq!((updated.created_at, &updated.phone), (BEFORE, &employee(1).phone));
@@ -226,7 +203,7 @@ fn a_broken_store_is_no_fault_of_the_caller() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.employees.expect_id_by_custom_id().returning(|_, _| Err(broken()));
     assert_eq!(
-        add(&mut unit, &bench, PARTNER, own_id(), NewEmployee::default(), Faults::new()),
+        add(&mut unit, &bench, PARTNER, &own_id(), &NewEmployee::default()),
         Err(AddEmployeeError::Store(broken()))
     );
 }

@@ -68,7 +68,7 @@ fn login_and_secrets_are_made_up_and_never_alike() {
     let [one, two] = [1, 2].map(|_| desk.prepare(new_partner(None, None)).unwrap());
     for prepared in [&one, &two] {
         let login = &prepared.credentials.partner.login;
-        assert!(kopeck_domain::partner::parse_login(login).is_ok(), "{login}");
+        assert!(parse_login(login).is_ok(), "{login}");
         let password = prepared.secrets.password.expose_secret();
         assert_eq!(
             (password.len(), &*prepared.credentials.password_hash),
@@ -337,4 +337,15 @@ fn only_what_lies_under_another_key_is_encrypted_anew() {
         .times(1)
         .returning(|_, _, _| Ok(()));
     assert_eq!(desk.reencrypt(&mut unit, id).unwrap(), 1);
+}
+
+#[test]
+fn a_login_has_1_to_64_visible_ascii_characters() {
+    let longest = "l".repeat(64);
+    for text in ["d", "demo@kopeck", &longest] {
+        assert_eq!(parse_login(text).unwrap(), text);
+    }
+    for text in ["", " ", "a b", "a\n", "é", &"l".repeat(65)] {
+        assert!(parse_login(text).is_err(), "{text:?}");
+    }
 }

@@ -63,7 +63,7 @@ fn the_list_names_what_to_ask_the_bank_about() {
     let mut unit = MockUnit::default();
     waiting(&mut unit);
     let instruction = |ordinal: u32, amount| StuckInstruction {
-        key: BankKey::new(format!("replenishment/00000000-0000-0000-0000-000000000001/{ordinal}")),
+        key: BankKey::new(format!("replenishment/00000000-0000-0000-0000-000000000001/{ordinal}")).unwrap(),
         card: Some((card_id(u128::from(ordinal)), number(u64::from(ordinal)))),
         held: Some(kopecks(amount)),
     };

@@ -3,7 +3,7 @@
 
 use kopeck_domain::ids::{DeliveryId, PartnerId, WebhookId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, Spread};
+use kopeck_port_store::webhook::{ATTEMPTS_AT_ONCE, AttemptOutcome, Delivery, Spread};
 use kopeck_port_store::{ATTEMPT_HORIZON, FeedEvent, Lease, StoreError, UnitOfWork, WebhookRecord};
 use uuid::Uuid;
 

@@ -4,7 +4,7 @@
 //! of the feed, and the process that delivers queues it page by page ([`queue_page`]).
 
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
-use kopeck_domain::webhook::MAX_PENDING;
+use kopeck_port_store::webhook::MAX_PENDING;
 use kopeck_port_store::{FeedEvent, RedeliveryRange, StoreError, UnitOfWork, WebhookRecord};
 
 use super::delivery::PAGE;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::delivery::{AttemptReport, Next, next, record};
 use super::*;
 use crate::testing::*;
-use kopeck_domain::webhook::AttemptOutcome;
+use kopeck_port_store::webhook::AttemptOutcome;
 
 const OWN: Uuid = Uuid::from_u128(1);
 

@@ -218,7 +218,7 @@ pub(crate) const ORDER_KEY: &str = "order";
 
 /// The key under which the bank issues the cards of an order once. It never changes.
 pub(crate) fn order_key(order: OrderId) -> BankKey {
-    BankKey::new(format!("{ORDER_KEY}/{order}"))
+    BankKey::of(ORDER_KEY, order.uuid(), None)
 }
 
 fn ordered(line: OrderLine) -> OrderedCards {

@@ -66,7 +66,7 @@ fn check_keys(
             RequestKind::Closing => format!("closing/{id}/{ordinal}"),
             RequestKind::Withdrawal => format!("withdrawal/{id}/{ordinal}"),
         };
-        let applied = bank.applied(&BankKey::new(key.as_str()))?;
+        let applied = bank.applied(&BankKey::new(key.as_str())?)?;
         let (name, state): (_, &RequestState) = (&account.partner.name, &request.state);
         journal.must(applied == u32::from(*done), || {
             format!("{name}: {key} was applied {applied} times; the request is {state}, done: {done}")

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 
-use kopeck_domain::Faults;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
@@ -25,7 +24,6 @@ use kopeck_service::cards::{LinkCardError, SwitchCardError, UnlinkCardError};
 use kopeck_service::closings::CardClosing;
 use kopeck_service::employees::{AddEmployeeError, EraseEmployeeError};
 use kopeck_service::idempotency::PlaintextResponse;
-use kopeck_service::limits::LimitConflict;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::{DepositOrigin, PartnerError};
 use kopeck_service::replenishments::TopUp;
@@ -137,7 +135,6 @@ impl From<StoreError> for CommandError {
 
 type CreateReplenishmentError = CreateBatchError<AmountOverflow>;
 type CloseCardsError = CreateBatchError<Infallible>;
-type SetLimitsError = CreateBatchError<LimitConflict>;
 
 macro_rules! refusals {
     ($($error:ident),*) => {
@@ -154,7 +151,7 @@ macro_rules! refusals {
 
 refusals! {
     AddEmployeeError, EraseEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, UnlinkCardError,
-    CreateReplenishmentError, CloseCardsError, SetLimitsError,
+    CreateReplenishmentError, CloseCardsError,
     ChangeOrderError, CancelBatchError, PartnerError
 }
 
@@ -185,8 +182,7 @@ pub(super) fn carry_out(
             }
         }
         Command::Hire { custom_id } => {
-            let (custom_id, fields) = (Some(custom_id.clone()), NewEmployee::default());
-            let employee = employees::add(unit, env, partner, custom_id, fields, Faults::new())?;
+            let employee = employees::add(unit, env, partner, custom_id, &NewEmployee::default())?;
             Ok(PlaintextResponse { employee: Some(employee.id), ..answer(201, employee.id) })
         }
         Command::Order { kind, lines } => {
@@ -211,7 +207,7 @@ pub(super) fn carry_out(
             Ok(answer(202, request.id))
         }
         Command::SetLimits { cards, limit } => {
-            let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()), None)?;
+            let request = limits::set(unit, env, partner, cards, limit, None)?;
             Ok(answer(202, request.id))
         }
         Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards, None)?.id)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{EventId, PartnerId, WebhookId};
-use kopeck_domain::webhook::{AttemptOutcome, Delivery, WebhookUrl};
+use kopeck_port_store::webhook::{AttemptOutcome, Delivery, WebhookUrl};
 use kopeck_port_store::{Access, FeedEvent, StoreError, transact};
 use kopeck_service::webhooks::delivery::{self, AttemptReport, Next};
 use kopeck_service::webhooks::{self, NewWebhook, Redelivery, WebhookChange, WebhookError};

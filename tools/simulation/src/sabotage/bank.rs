@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use kopeck_port_bank::{BankError, BankGateway, BankKey, DeclineReason, Submission, Verdict};
 use kopeck_test_support::FakeBank;
+use uuid::Uuid;
 
 use crate::store::lock;
 
@@ -12,11 +13,11 @@ use crate::store::lock;
 pub(super) fn with_new_keys(bank: Arc<dyn BankGateway>) -> FakeBank {
     // The latest key by the one that should have been used.
     let submitted: Arc<Mutex<BTreeMap<BankKey, BankKey>>> = Arc::default();
-    let (latest, made) = (Arc::clone(&submitted), Mutex::new(0_u64));
+    let (latest, made) = (Arc::clone(&submitted), Mutex::new(0_u128));
     let renew = move |submission: &Submission| {
         let mut made = lock(&made);
         *made += 1;
-        let key = BankKey::new(format!("{}#{made}", submission.key.as_str()));
+        let key = BankKey::of("renewed", Uuid::from_u128(*made), None);
         lock(&submitted).insert(submission.key.clone(), key.clone());
         Submission { key, instruction: submission.instruction.clone() }
     };

@@ -9,7 +9,15 @@ from kopeck import operations
 from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
-from kopeck.models.card import AvailableCard, Card, CardBalance, LinkedCard, PaymentAnswer, Transaction, UnlinkedCard
+from kopeck.models.generated import (
+    AvailableCard,
+    Card,
+    CardBalance,
+    LinkedCard,
+    PaymentAnswer,
+    Transaction,
+    UnlinkedCard,
+)
 from kopeck.models.page import Page, decode_page
 from kopeck.wire import decode, under_data
 from kopeck.words import BankStatus, CardStatus, CardType, TransactionType
@@ -78,7 +86,7 @@ class Cards:
         Nothing is paid or reserved.
         """
         body = {"amount": amount, **({} if at is None else {"at": at}), **({} if mcc is None else {"mcc": mcc})}
-        return decode(PaymentAnswer, await self._core.call(operations.CAN_PAY, id=id_card, body=body))
+        return decode(PaymentAnswer, await self._core.call(operations.CARD_CAN_PAY, id=id_card, body=body))
 
     async def list(
         self,
@@ -106,7 +114,7 @@ class Cards:
             "idEmployee": id_employee,
             "expiresBefore": expires_before,
         }
-        answer = await self._core.call(operations.LIST_CARDS, query={**query, "page": page, "per_page": per_page})
+        answer = await self._core.call(operations.CARD_LIST, query={**query, "page": page, "per_page": per_page})
         return decode_page(Card, answer)
 
     def all(
@@ -143,7 +151,7 @@ class Cards:
     ) -> Page[AvailableCard]:
         """Lists the cards that are free to be linked; 15 on a page by default, 500 at most."""
         query = {"typeCard": type_card, "page": page, "per_page": per_page}
-        return decode_page(AvailableCard, await self._core.call(operations.AVAILABLE_CARDS, query=query))
+        return decode_page(AvailableCard, await self._core.call(operations.CARD_AVAILABLE, query=query))
 
     def all_available(self, *, type_card: CardType | None = None, per_page: int = 100) -> AsyncIterator[AvailableCard]:
         """All unassigned cards, read page by page as they are asked for; each once, even if cards are linked meanwhile."""
@@ -158,7 +166,7 @@ class Cards:
     ) -> LinkedCard:
         """Links an unassigned card, named by its number on the bank's side, to an employee."""
         body = {"customIdCard": custom_id_card, "statusCard": status}
-        answer = await self._core.call(operations.LINK_CARD, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.CARD_LINK, id=id_employee, body=body, key=idempotency_key)
         return decode(LinkedCard, answer)
 
     async def switch(
@@ -166,7 +174,7 @@ class Cards:
     ) -> LinkedCard:
         """Changes what a card is to its employee."""
         body = {"idCard": id_card, "statusCard": status}
-        answer = await self._core.call(operations.SWITCH_CARD, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.CARD_SWITCH, id=id_employee, body=body, key=idempotency_key)
         return decode(LinkedCard, answer)
 
     async def unlink(self, id_employee: Id, id_card: Id, *, idempotency_key: str | None = None) -> UnlinkedCard:
@@ -175,4 +183,4 @@ class Cards:
         One that is closed or has expired, or that was never activated and holds no money, which is free again.
         """
         ids = (id_employee, id_card)
-        return decode(UnlinkedCard, await self._core.call(operations.UNLINK_CARD, id=ids, key=idempotency_key))
+        return decode(UnlinkedCard, await self._core.call(operations.CARD_UNLINK, id=ids, key=idempotency_key))

@@ -9,7 +9,8 @@ from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page, decode_page
-from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeErased, EmployeeWithCards, Keep
+from kopeck.models.generated import Category, CategoryWithCount, Employee, EmployeeErased, EmployeeWithCards
+from kopeck.parameters import KEEP, Keep
 from kopeck.wire import decode, encode, under_data
 from kopeck.words import EmployeeStatus
 
@@ -49,7 +50,7 @@ class Employees:
             "status": status,
         }
         body = {name: value for name, value in given.items() if value is not None}
-        return decode(Employee, await self._core.call(operations.ADD_EMPLOYEE, body=body, key=idempotency_key))
+        return decode(Employee, await self._core.call(operations.EMPLOYEE_ADD, body=body, key=idempotency_key))
 
     async def update(
         self,
@@ -77,7 +78,7 @@ class Employees:
             "status": status,
         }
         body = {name: encode(value) for name, value in given.items() if value is not KEEP}
-        answer = await self._core.call(operations.UPDATE_EMPLOYEE, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.EMPLOYEE_UPDATE, id=id_employee, body=body, key=idempotency_key)
         return decode(Employee, answer)
 
     async def erase(self, id_employee: Id, *, idempotency_key: str | None = None) -> EmployeeErased:
@@ -85,12 +86,12 @@ class Employees:
 
         They must have no card that is neither closed nor expired.
         """
-        answer = await self._core.call(operations.ERASE_EMPLOYEE, id=id_employee, key=idempotency_key)
+        answer = await self._core.call(operations.EMPLOYEE_ERASE, id=id_employee, key=idempotency_key)
         return decode(EmployeeErased, answer)
 
     async def get(self, id_employee: Id) -> EmployeeWithCards:
         """Reads an employee with their cards."""
-        return decode(EmployeeWithCards, under_data(await self._core.call(operations.GET_EMPLOYEE, id=id_employee)))
+        return decode(EmployeeWithCards, under_data(await self._core.call(operations.EMPLOYEE_GET, id=id_employee)))
 
     async def list(
         self,
@@ -107,7 +108,7 @@ class Employees:
         `q` is a text in surname, name or `custom_id`, letter case aside. A page has 15 records by default, 500 at most.
         """
         query = {"status": status, "idCategory": id_category, "customId": custom_id, "q": q}
-        answer = await self._core.call(operations.LIST_EMPLOYEES, query={**query, "page": page, "per_page": per_page})
+        answer = await self._core.call(operations.EMPLOYEE_LIST, query={**query, "page": page, "per_page": per_page})
         return decode_page(Employee, answer)
 
     def all(
@@ -135,22 +136,22 @@ class Categories:
     async def create(self, name: str, *, idempotency_key: str | None = None) -> Category:
         """Creates a category. Names have 1 to 128 characters and are unique, letter case aside."""
         body = {"nameCategory": name}
-        return decode(Category, await self._core.call(operations.CREATE_CATEGORY, body=body, key=idempotency_key))
+        return decode(Category, await self._core.call(operations.CATEGORY_CREATE, body=body, key=idempotency_key))
 
     async def rename(self, id_category: Id, name: str, *, idempotency_key: str | None = None) -> Category:
         """Renames a category."""
         body = {"nameCategory": name}
-        answer = await self._core.call(operations.RENAME_CATEGORY, id=id_category, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.CATEGORY_RENAME, id=id_category, body=body, key=idempotency_key)
         return decode(Category, answer)
 
     async def delete(self, id_category: Id, *, idempotency_key: str | None = None) -> Category:
         """Deletes a category that no employee has, and returns what it was."""
-        return decode(Category, await self._core.call(operations.DELETE_CATEGORY, id=id_category, key=idempotency_key))
+        return decode(Category, await self._core.call(operations.CATEGORY_DELETE, id=id_category, key=idempotency_key))
 
     async def list(self, *, page: int | None = None, per_page: int | None = None) -> Page[CategoryWithCount]:
         """Lists categories, the first created first; 15 on a page by default, 500 at most."""
         query = {"page": page, "per_page": per_page}
-        return decode_page(CategoryWithCount, await self._core.call(operations.LIST_CATEGORIES, query=query))
+        return decode_page(CategoryWithCount, await self._core.call(operations.CATEGORY_LIST, query=query))
 
     def all(self, *, per_page: int = 100) -> AsyncIterator[CategoryWithCount]:
         """All categories, read page by page as they are asked for; each once, whatever changes meanwhile."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from kopeck import operations
 from kopeck.aio.core import Core
-from kopeck.models.event import Event, Feed
+from kopeck.models.generated import Event, Feed
 from kopeck.wire import decode
 
 # Seconds that a follower lets the service wait for an event; a call may take thirty.

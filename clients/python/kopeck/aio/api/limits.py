@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from datetime import date
+from collections.abc import Sequence
 
 from kopeck import operations
-from kopeck.aio.core import Core
-from kopeck.aio.pages import pages
-from kopeck.call import Id
-from kopeck.models.card import CardLimit
-from kopeck.models.page import Page, decode_list, decode_page
-from kopeck.models.requests import (
-    LimitChange,
-    LimitChangeCreated,
-    LimitResult,
-    RequestStatus,
-    list_query,
-    with_reference,
-)
+from kopeck.aio.api.requests import Requests
 from kopeck.aio.wait import Progress, until_final
+from kopeck.call import Id
+from kopeck.models.generated import CardLimit
+from kopeck.models.page import decode_list
+from kopeck.models.generated import LimitChange, LimitChangeCreated, LimitResult, RequestStatus
+from kopeck.parameters import with_reference
 from kopeck.wire import decode
 from kopeck.words import RequestState
 
 
-class Limits:
+class Limits(Requests[LimitChange]):
     """Calls about changes of cards' limits."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _record = LimitChange
+    _id = "set_limits_cards_id"
+    _list = operations.LIMITS_LIST
 
     async def set(
         self,
@@ -44,7 +37,7 @@ class Limits:
         the limit contradicts itself.
         """
         body = with_reference({"data": [{"idCard": card} for card in cards], "limit": limit}, reference)
-        return decode(LimitChangeCreated, await self._core.call(operations.SET_LIMITS, body=body, key=idempotency_key))
+        return decode(LimitChangeCreated, await self._core.call(operations.LIMITS_SET, body=body, key=idempotency_key))
 
     async def status(self, set_limits_cards_id: Id) -> RequestStatus:
         """Reads the state of a change."""
@@ -55,10 +48,7 @@ class Limits:
         self, set_limits_cards_id: Id, *, timeout: float = 120, on_progress: Progress | None = None
     ) -> RequestState:
         """Waits up to `timeout` seconds until a change is processed. Raises `UnfinishedError` if that is too short."""
-        return await until_final(lambda: self._state(set_limits_cards_id), timeout, on_progress)
-
-    async def _state(self, set_limits_cards_id: Id) -> RequestState:
-        return (await self.status(set_limits_cards_id)).state
+        return await until_final(lambda: self.status(set_limits_cards_id), timeout, on_progress)
 
     async def result(self, set_limits_cards_id: Id) -> tuple[LimitResult, ...]:
         """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
@@ -67,39 +57,4 @@ class Limits:
     async def cancel(self, set_limits_cards_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:
         """Cancels a change that is still new."""
         body = {"setLimitsCardsId": set_limits_cards_id}
-        return decode(RequestStatus, await self._core.call(operations.CANCEL_LIMITS, body=body, key=idempotency_key))
-
-    async def list(
-        self,
-        *,
-        status: RequestState | None = None,
-        reference: str | None = None,
-        from_date: date | None = None,
-        to_date: date | None = None,
-        page: int | None = None,
-        per_page: int | None = None,
-    ) -> Page[LimitChange]:
-        """Lists changes, those that fit, the newest first; 15 on a page by default, 500 at most.
-
-        Both dates are inclusive, and those on which the changes were accepted.
-        """
-        query = list_query(status, reference, from_date, to_date, page, per_page)
-        return decode_page(LimitChange, await self._core.call(operations.LIST_LIMITS, query=query))
-
-    def all(
-        self,
-        *,
-        status: RequestState | None = None,
-        reference: str | None = None,
-        from_date: date | None = None,
-        to_date: date | None = None,
-        per_page: int = 100,
-    ) -> AsyncIterator[LimitChange]:
-        """All changes, read page by page as they are asked for; each once, whatever changes meanwhile."""
-        return pages(
-            lambda page, size: self.list(
-                status=status, reference=reference, from_date=from_date, to_date=to_date, page=page, per_page=size
-            ),
-            per_page,
-            lambda change: change.set_limits_cards_id,
-        )
+        return decode(RequestStatus, await self._core.call(operations.LIMITS_CANCEL, body=body, key=idempotency_key))

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from datetime import date
+from collections.abc import Sequence
 
 from kopeck import operations
-from kopeck.aio.core import Core
-from kopeck.aio.pages import pages
-from kopeck.call import Id
-from kopeck.models.page import Page, decode_list, decode_page
-from kopeck.models.requests import (
-    Replenishment,
-    ReplenishmentCreated,
-    ReplenishmentResult,
-    RequestStatus,
-    TopUp,
-    list_query,
-    with_reference,
-)
+from kopeck.aio.api.requests import Requests
 from kopeck.aio.wait import Progress, until_final
+from kopeck.call import Id
+from kopeck.models.page import decode_list
+from kopeck.models.generated import Replenishment, ReplenishmentCreated, ReplenishmentResult, RequestStatus, TopUp
+from kopeck.parameters import with_reference
 from kopeck.wire import decode, identifier
 from kopeck.words import RequestState
 
 
-class Replenishments:
+class Replenishments(Requests[Replenishment]):
     """Calls about top-ups of cards."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    _record = Replenishment
+    _id = "replenishment_id"
+    _list = operations.REPLENISHMENT_LIST
 
     async def create(
         self, cards: Sequence[TopUp], *, reference: str | None = None, idempotency_key: str | None = None
@@ -38,7 +30,7 @@ class Replenishments:
         Raises `CardsError` if some of them prevent it; then none is topped up.
         """
         body = with_reference({"cards": list(cards)}, reference)
-        answer = await self._core.call(operations.REPLENISH, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.REPLENISHMENT_CREATE, body=body, key=idempotency_key)
         return decode(ReplenishmentCreated, answer)
 
     async def status(self, replenishment_id: Id) -> RequestStatus:
@@ -50,10 +42,7 @@ class Replenishments:
         self, replenishment_id: Id, *, timeout: float = 120, on_progress: Progress | None = None
     ) -> RequestState:
         """Waits up to `timeout` seconds until a request is processed. Raises `UnfinishedError` if that is too short."""
-        return await until_final(lambda: self._state(replenishment_id), timeout, on_progress)
-
-    async def _state(self, replenishment_id: Id) -> RequestState:
-        return (await self.status(replenishment_id)).state
+        return await until_final(lambda: self.status(replenishment_id), timeout, on_progress)
 
     async def result(self, replenishment_id: Id) -> tuple[ReplenishmentResult, ...]:
         """Reads the result of each card. Raises `ApiError` with 409 while there is no result."""
@@ -62,40 +51,5 @@ class Replenishments:
 
     async def cancel(self, replenishment_id: Id, *, idempotency_key: str | None = None) -> RequestStatus:
         """Cancels a request that is still new."""
-        answer = await self._core.call(operations.CANCEL_REPLENISHMENT, id=replenishment_id, key=idempotency_key)
+        answer = await self._core.call(operations.REPLENISHMENT_CANCEL, id=replenishment_id, key=idempotency_key)
         return decode(RequestStatus, answer)
-
-    async def list(
-        self,
-        *,
-        status: RequestState | None = None,
-        reference: str | None = None,
-        from_date: date | None = None,
-        to_date: date | None = None,
-        page: int | None = None,
-        per_page: int | None = None,
-    ) -> Page[Replenishment]:
-        """Lists requests, those that fit, the newest first; 15 on a page by default, 500 at most.
-
-        Both dates are inclusive, and those on which the requests were accepted.
-        """
-        query = list_query(status, reference, from_date, to_date, page, per_page)
-        return decode_page(Replenishment, await self._core.call(operations.LIST_REPLENISHMENTS, query=query))
-
-    def all(
-        self,
-        *,
-        status: RequestState | None = None,
-        reference: str | None = None,
-        from_date: date | None = None,
-        to_date: date | None = None,
-        per_page: int = 100,
-    ) -> AsyncIterator[Replenishment]:
-        """All requests, read page by page as they are asked for; each once, whatever changes meanwhile."""
-        return pages(
-            lambda page, size: self.list(
-                status=status, reference=reference, from_date=from_date, to_date=to_date, page=page, per_page=size
-            ),
-            per_page,
-            lambda request: request.replenishment_id,
-        )

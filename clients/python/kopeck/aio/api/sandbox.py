@@ -7,8 +7,8 @@ from datetime import datetime
 from kopeck import operations
 from kopeck.aio.core import Core
 from kopeck.call import Id
-from kopeck.models.money import Balance, Purchase, Refund
-from kopeck.operations import Operation
+from kopeck.models.generated import Balance, Purchase, Refund
+from kopeck.operation import Operation
 from kopeck.wire import decode
 
 
@@ -20,7 +20,7 @@ class Sandbox:
 
     async def deposit(self, amount: int, *, idempotency_key: str | None = None) -> Balance:
         """Lets `amount` kopecks arrive on the partner's balance, and returns it."""
-        answer = await self._core.call(operations.DEPOSIT, body={"amount": amount}, key=idempotency_key)
+        answer = await self._core.call(operations.SANDBOX_DEPOSIT, body={"amount": amount}, key=idempotency_key)
         return decode(Balance, answer)
 
     async def purchase(
@@ -40,32 +40,32 @@ class Sandbox:
         """
         given = {"amount": amount, "place": place, "mcc": mcc, "merchantId": merchant_id, "at": at}
         body = {name: value for name, value in given.items() if value is not None}
-        return decode(Purchase, await self._core.call(operations.PURCHASE, id=id_card, body=body, key=idempotency_key))
+        return decode(Purchase, await self._core.call(operations.SANDBOX_PURCHASE, id=id_card, body=body, key=idempotency_key))
 
     async def refund(
         self, id_card: Id, transaction_id: int, amount: int, *, idempotency_key: str | None = None
     ) -> Refund:
         """Gives `amount` kopecks of a purchase back, up to what earlier refunds have left of it."""
         body = {"transactionId": transaction_id, "amount": amount}
-        return decode(Refund, await self._core.call(operations.REFUND, id=id_card, body=body, key=idempotency_key))
+        return decode(Refund, await self._core.call(operations.SANDBOX_REFUND, id=id_card, body=body, key=idempotency_key))
 
     async def activate(self, id_card: Id, code: str | None = None, *, idempotency_key: str | None = None) -> None:
         """Activates a card by its code; without one the bank does it of its own accord."""
         await self._on_card(
-            operations.ACTIVATE_CARD, id_card, idempotency_key, {"activationCode": code} if code else {}
+            operations.SANDBOX_ACTIVATE, id_card, idempotency_key, {"activationCode": code} if code else {}
         )
 
     async def block(self, id_card: Id, *, idempotency_key: str | None = None) -> None:
         """Blocks a card at the bank."""
-        await self._on_card(operations.BLOCK_CARD, id_card, idempotency_key)
+        await self._on_card(operations.SANDBOX_BLOCK, id_card, idempotency_key)
 
     async def unblock(self, id_card: Id, *, idempotency_key: str | None = None) -> None:
         """Ends the block of a card at the bank."""
-        await self._on_card(operations.UNBLOCK_CARD, id_card, idempotency_key)
+        await self._on_card(operations.SANDBOX_UNBLOCK, id_card, idempotency_key)
 
     async def expire(self, id_card: Id, *, idempotency_key: str | None = None) -> None:
         """Lets a card expire."""
-        await self._on_card(operations.EXPIRE_CARD, id_card, idempotency_key)
+        await self._on_card(operations.SANDBOX_EXPIRE, id_card, idempotency_key)
 
     async def bank(
         self,
@@ -92,14 +92,14 @@ class Sandbox:
             "silentFeed": silent_feed,
             "down": down,
         }
-        await self._core.call(operations.SET_BANK, body=body, key=idempotency_key)
+        await self._core.call(operations.SANDBOX_BANK, body=body, key=idempotency_key)
 
     async def advance_clock(self, seconds: int, *, idempotency_key: str | None = None) -> None:
         """Moves the service's clock forward, for all partners of the sandbox. It never goes back.
 
         What is sealed goes by the machine's own time, before and after.
         """
-        await self._core.call(operations.ADVANCE_CLOCK, body={"seconds": seconds}, key=idempotency_key)
+        await self._core.call(operations.SANDBOX_CLOCK, body={"seconds": seconds}, key=idempotency_key)
 
     async def _on_card(
         self, operation: Operation, id_card: Id, key: str | None, body: dict[str, str] | None = None

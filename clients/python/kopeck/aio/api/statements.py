@@ -10,14 +10,8 @@ from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page
-from kopeck.models.statements import (
-    BalanceEntries,
-    BalanceEntry,
-    FileFormat,
-    PartnerTransaction,
-    Statement,
-    TransactionFeed,
-)
+from kopeck.models.generated import BalanceEntries, BalanceEntry, PartnerTransaction, Statement, TransactionFeed
+from kopeck.parameters import FileFormat
 from kopeck.wire import decode, identifier
 from kopeck.words import EntryType, TransactionType
 

@@ -11,8 +11,8 @@ from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.errors import DecodeError
 from kopeck.models.page import Page, decode_page
-from kopeck.models.people import KEEP, Keep
-from kopeck.models.webhook import Webhook, WebhookDelivery
+from kopeck.parameters import KEEP, Keep
+from kopeck.models.generated import Webhook, WebhookDelivery
 from kopeck.wire import decode
 from kopeck.words import DeliveryStatus
 
@@ -40,16 +40,16 @@ class Webhooks:
             "sealed": sealed,
         }
         body = {name: value for name, value in given.items() if value is not None}
-        return decode(Webhook, await self._core.call(operations.CREATE_WEBHOOK, body=body, key=idempotency_key))
+        return decode(Webhook, await self._core.call(operations.WEBHOOK_CREATE, body=body, key=idempotency_key))
 
     async def list(self, *, page: int | None = None, per_page: int | None = None) -> Page[Webhook]:
         """Lists webhooks, the first created first; there are ten at most."""
         query = {"page": page, "per_page": per_page}
-        return decode_page(Webhook, await self._core.call(operations.LIST_WEBHOOKS, query=query))
+        return decode_page(Webhook, await self._core.call(operations.WEBHOOK_LIST, query=query))
 
     async def get(self, id_webhook: Id) -> Webhook:
         """The webhook with this identifier."""
-        return decode(Webhook, await self._core.call(operations.GET_WEBHOOK, id=id_webhook))
+        return decode(Webhook, await self._core.call(operations.WEBHOOK_GET, id=id_webhook))
 
     async def update(
         self,
@@ -71,21 +71,21 @@ class Webhooks:
             "sealed": sealed,
         }
         body = {name: value for name, value in given.items() if value is not KEEP}
-        answer = await self._core.call(operations.UPDATE_WEBHOOK, id=id_webhook, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.WEBHOOK_UPDATE, id=id_webhook, body=body, key=idempotency_key)
         return decode(Webhook, answer)
 
     async def delete(self, id_webhook: Id, *, idempotency_key: str | None = None) -> Webhook:
         """Deletes a webhook with its deliveries, and returns what it was."""
-        return decode(Webhook, await self._core.call(operations.DELETE_WEBHOOK, id=id_webhook, key=idempotency_key))
+        return decode(Webhook, await self._core.call(operations.WEBHOOK_DELETE, id=id_webhook, key=idempotency_key))
 
     async def rotate_secret(self, id_webhook: Id, *, idempotency_key: str | None = None) -> str:
         """Gives a webhook another secret. For 24 hours the one before signs too."""
-        answer = await self._core.call(operations.ROTATE_WEBHOOK_SECRET, id=id_webhook, key=idempotency_key)
+        answer = await self._core.call(operations.WEBHOOK_ROTATE_SECRET, id=id_webhook, key=idempotency_key)
         return str(_field(answer, "secret"))
 
     async def ping(self, id_webhook: Id, *, idempotency_key: str | None = None) -> UUID:
         """Sends a test event, and returns its identifier."""
-        answer = await self._core.call(operations.PING_WEBHOOK, id=id_webhook, key=idempotency_key)
+        answer = await self._core.call(operations.WEBHOOK_PING, id=id_webhook, key=idempotency_key)
         return UUID(str(_field(answer, "eventId")))
 
     async def deliveries(
@@ -98,7 +98,7 @@ class Webhooks:
     ) -> Page[WebhookDelivery]:
         """Lists the deliveries of a webhook, newest first."""
         query = {"status": status, "page": page, "per_page": per_page}
-        answer = await self._core.call(operations.LIST_DELIVERIES, id=id_webhook, query=query)
+        answer = await self._core.call(operations.WEBHOOK_DELIVERIES, id=id_webhook, query=query)
         return decode_page(WebhookDelivery, answer)
 
     def all_deliveries(self, id_webhook: Id, *, per_page: int = 100) -> AsyncIterator[WebhookDelivery]:
@@ -120,7 +120,7 @@ class Webhooks:
         """Delivers an event once more, or all behind a number of the feed that were not delivered. Returns how many."""
         given = {"eventId": event_id, "after": after}
         body = {name: value for name, value in given.items() if value is not None}
-        answer = await self._core.call(operations.REDELIVER, id=id_webhook, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.WEBHOOK_REDELIVER, id=id_webhook, body=body, key=idempotency_key)
         return int(str(_field(answer, "deliveries")))
 
 

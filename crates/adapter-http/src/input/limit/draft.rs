@@ -1,12 +1,17 @@
 //! From the unchecked parts of a limit to a limit, with a fault for each faulty part.
 
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::draft::{Faults, Invalid};
 use kopeck_domain::limit::{
     CategoryList, CategoryRange, Days, Limit, MAX_CATEGORIES, MAX_WINDOWS, MerchantCategories, Period,
     TimeOfDay, Window,
 };
-use kopeck_service::limits::LimitConflict;
+
+use crate::input::faults::Faults;
+
+/// The limit is unlimited and has another setting too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LimitConflict;
 
 /// A part of a draft: missing (`None`), of a type that cannot be read (`Some(Err)`), or given.
 pub(crate) type Part<T> = Option<Result<T, Invalid>>;

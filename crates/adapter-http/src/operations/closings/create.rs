@@ -37,7 +37,7 @@ fn read(r: &mut Reader<'_>) -> Option<NewClosing> {
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
     ctx.mutate(values, |unit, env, partner, (cards, reference)| {
-        closings::create(unit, env, partner, cards, reference.clone()).map(accepted)
+        closings::create(unit, env, partner, cards, reference.as_ref()).map(accepted)
     })
     .await
 }

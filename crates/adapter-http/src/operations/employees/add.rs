@@ -2,7 +2,8 @@
 
 use kopeck_service::employees::{self, AddEmployeeError};
 
-use super::{NO_EMPLOYEE, body, read_new};
+use super::{NO_EMPLOYEE, body, faulty, read_new};
+use crate::input::faults::Faults;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
@@ -13,11 +14,14 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD
     .refuses(NO_EMPLOYEE);
 
 async fn add(mut ctx: HandlerContext) -> HandlerResult {
-    // The use case adds what only the store knows to these faults, so that all of them are reported at once.
     let read = ctx.gather(read_new);
     ctx.mutate(Ok(read), |unit, env, partner, ((custom_id, fields), faults)| {
-        employees::add(unit, env, partner, custom_id.clone(), fields.clone(), faults.clone())
-            .map(|employee| body(&employee, env.settings.zone))
+        let Some(custom_id) = custom_id.as_ref().filter(|_| faults.is_empty()) else {
+            let conflicts = employees::conflicts_of_new(unit, partner, custom_id.as_ref(), fields)?;
+            return Err(faulty(faults.clone(), &conflicts));
+        };
+        let employee = employees::add(unit, env, partner, custom_id, fields)?;
+        Ok(body(&employee, env.settings.zone))
     })
     .await
 }
@@ -25,7 +29,7 @@ async fn add(mut ctx: HandlerContext) -> HandlerResult {
 impl From<AddEmployeeError> for ApiError {
     fn from(error: AddEmployeeError) -> Self {
         match error {
-            AddEmployeeError::Invalid(faults) => faults.into(),
+            AddEmployeeError::Conflicts(conflicts) => faulty(Faults::new(), &conflicts),
             AddEmployeeError::Store(error) => error.into(),
         }
     }

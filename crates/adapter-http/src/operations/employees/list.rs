@@ -1,6 +1,6 @@
 //! Lists employees.
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::CategoryId;
 use kopeck_domain::person::CustomId;

@@ -2,7 +2,8 @@
 
 use kopeck_service::employees::{self, UpdateEmployeeError};
 
-use super::{NO_EMPLOYEE, body, read_update};
+use super::{NO_EMPLOYEE, body, faulty, read_update};
+use crate::input::faults::Faults;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_UPDATE, handler!(update))
@@ -16,8 +17,12 @@ async fn update(mut ctx: HandlerContext) -> HandlerResult {
     // Without an identifier the store cannot be queried.
     let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
     ctx.mutate(values, |unit, env, partner, (id, update, faults)| {
-        employees::update(unit, env, partner, *id, update.clone(), faults.clone())
-            .map(|employee| body(&employee, env.settings.zone))
+        if !faults.is_empty() {
+            let conflicts = employees::conflicts_of_update(unit, partner, *id, update)?;
+            return Err(faulty(faults.clone(), &conflicts));
+        }
+        let employee = employees::update(unit, env, partner, *id, update)?;
+        Ok(body(&employee, env.settings.zone))
     })
     .await
 }
@@ -25,7 +30,7 @@ async fn update(mut ctx: HandlerContext) -> HandlerResult {
 impl From<UpdateEmployeeError> for ApiError {
     fn from(error: UpdateEmployeeError) -> Self {
         match error {
-            UpdateEmployeeError::Invalid(faults) => faults.into(),
+            UpdateEmployeeError::Conflicts(conflicts) => faulty(Faults::new(), &conflicts),
             UpdateEmployeeError::NotFound => Code::EmployeeNotFound.into(),
             UpdateEmployeeError::Store(error) => error.into(),
         }

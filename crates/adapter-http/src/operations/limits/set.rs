@@ -7,12 +7,9 @@ use kopeck_domain::ids::CardId;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::request::RequestReference;
-use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::limits;
-use kopeck_service::limits::LimitConflict;
 
-use crate::input::limit;
-use crate::operations::card_batches::not_created;
+use crate::input::limit::{self, LimitConflict};
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
@@ -38,17 +35,16 @@ fn read(r: &mut Reader<'_>) -> Option<NewChange> {
 async fn set(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
     ctx.mutate(values, |unit, env, partner, (cards, limit, reference)| {
-        limits::set(unit, env, partner, cards, limit, reference.clone()).map(accepted)
+        let Ok(limit) = limit else {
+            // Unknown cards come first, as 404 comes before 409.
+            limits::check_cards(unit, partner, cards)?;
+            return Err(ApiError::from(Code::LimitConflict));
+        };
+        Ok(accepted(limits::set(unit, env, partner, cards, limit, reference.as_ref())?))
     })
     .await
 }
 
 fn accepted(request: LimitChange) -> api::LimitChangeCreated {
     api::LimitChangeCreated { message: ACCEPTED.to_owned(), set_limits_cards_id: request.id.uuid() }
-}
-
-impl From<CreateBatchError<LimitConflict>> for ApiError {
-    fn from(error: CreateBatchError<LimitConflict>) -> Self {
-        not_created(error, |LimitConflict| Code::LimitConflict.into())
-    }
 }

@@ -32,7 +32,7 @@ pub(super) fn read_lines(
 pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
     let values = ctx.values_of_list(move |r| read_lines(r, line)).await?;
     ctx.mutate(values, move |unit, env, partner, (lines, reference)| {
-        orders::place(unit, env, partner, kind, lines, reference.clone())
+        orders::place(unit, env, partner, kind, lines, reference.as_ref())
             .map(|order| api::OrderCreated { order_id: order.id.uuid() })
     })
     .await

@@ -19,7 +19,7 @@ fn read(r: &mut Reader<'_>) {
 }
 
 fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
-    let count = item.required("numberCards", integer(plastic_count).between(1, MAX_PLASTIC_CARDS));
+    let count = item.required("numberCards", integer(plastic_count).between(1, MAX_PLASTIC_CARDS.into()));
     *cards = cards.saturating_add(count.unwrap_or(0));
     let card_type =
         item.required("typeCard", text(plastic_type).looks_like(|all| one_of(PLASTIC_TYPES, all)));

@@ -20,7 +20,7 @@ fn read(r: &mut Reader<'_>) {
 }
 
 fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
-    let count = item.required("numberCards", integer(virtual_count).between(1, MAX_VIRTUAL_CARDS));
+    let count = item.required("numberCards", integer(virtual_count).between(1, MAX_VIRTUAL_CARDS.into()));
     *cards = cards.saturating_add(count.unwrap_or(0));
     let card_type =
         item.required("typeCard", text(virtual_type).looks_like(|all| one_of(VIRTUAL_TYPES, all)));

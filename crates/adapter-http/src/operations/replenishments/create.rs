@@ -41,7 +41,7 @@ fn read(r: &mut Reader<'_>) -> Option<(Vec<TopUp>, Option<RequestReference>)> {
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
     ctx.mutate(values, |unit, env, partner, (top_ups, reference)| {
-        replenishments::create(unit, env, partner, top_ups, reference.clone()).map(accepted)
+        replenishments::create(unit, env, partner, top_ups, reference.as_ref()).map(accepted)
     })
     .await
 }

@@ -1,6 +1,6 @@
 //! Shows the state of a replenishment; the interface has two paths for it.
 
-use kopeck_domain::Faults;
+use crate::input::faults::Faults;
 use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_service::card_batches;

@@ -1,6 +1,6 @@
 //! Activates a card.
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 
 use super::{on_card, with_card};
 use crate::input::field_types::text;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_port_bank::sandbox::BankFaults;
 
 use super::{NO_BANK, on_service};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 
 use super::{NO_BANK, on_service};
 use crate::input::field_types::integer;

@@ -1,8 +1,8 @@
 //! Lists the deliveries of a webhook.
 
 use kopeck_domain::ids::WebhookId;
-use kopeck_domain::webhook::{Delivery, DeliveryStatus};
 use kopeck_port_store::page::Page;
+use kopeck_port_store::webhook::{Delivery, DeliveryStatus};
 use kopeck_service::webhooks;
 
 use super::{NO_WEBHOOK, read_id};

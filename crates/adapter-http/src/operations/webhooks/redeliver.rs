@@ -1,6 +1,6 @@
 //! Delivers events to a webhook once more.
 
-use kopeck_domain::draft::Invalid;
+use kopeck_domain::Invalid;
 use kopeck_domain::ids::{EventId, WebhookId};
 use kopeck_service::webhooks::{self, Redelivery};
 

@@ -36,7 +36,7 @@ fn read(r: &mut Reader<'_>) -> Option<NewWithdrawal> {
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
     ctx.mutate(values, |unit, env, partner, (cards, reference)| {
-        withdrawals::create(unit, env, partner, cards, reference.clone()).map(accepted)
+        withdrawals::create(unit, env, partner, cards, reference.as_ref()).map(accepted)
     })
     .await
 }

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{PartnerId, WebhookId};
-use kopeck_domain::webhook::{Delivery, Webhook, WebhookUrl};
+use kopeck_port_store::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::{ColumnCipher, Lease, RedeliveryRange, SecretBytes, StoreError, WebhookRecord};
 use time::OffsetDateTime;
 

@@ -109,11 +109,11 @@ async fn calls_of_the_bank_are_counted_by_outcome() {
     let bank = InstrumentedBank::new(Arc::new(bank), Arc::clone(&metrics));
     let number = kopeck_domain::card_number::CardNumber::parse("1000000007").unwrap();
     let submission = Submission {
-        key: BankKey::new("k"),
+        key: BankKey::new("k").unwrap(),
         instruction: Instruction::TopUp { card: number, amount: Kopecks::new(1) },
     };
     assert_eq!(bank.submit(&[submission]).len(), 4, "what the bank says passes through");
-    assert!(bank.query(&[BankKey::new("k")]).is_err());
+    assert!(bank.query(&[BankKey::new("k").unwrap()]).is_err());
     assert_eq!(bank.card(number), Ok(None));
     let text = text(&metrics).await;
     for line in [

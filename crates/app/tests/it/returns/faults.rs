@@ -25,7 +25,7 @@ async fn a_bank_that_loses_responses_returns_each_kopeck_once() {
     api.expect_money(92_000 + 1_000 + 4_000, 0).await;
     for request in [format!("withdrawal/{withdrawal}"), format!("closing/{closing}")] {
         for ordinal in 0..4 {
-            let key = BankKey::new(format!("{request}/{ordinal}"));
+            let key = BankKey::new(format!("{request}/{ordinal}")).unwrap();
             assert_eq!(server.bank.applied(&key).unwrap(), 1, "{key:?}");
         }
     }
@@ -163,7 +163,7 @@ async fn a_closing_that_takes_days_holds_up_no_other() {
     }
     assert_eq!(CLOSING.state(&api, &id).await, "IN_PROCESS");
     assert_eq!(available(&api).await, 9_000);
-    assert_eq!(server.bank.applied(&BankKey::new(format!("closing/{id}/0"))).unwrap(), 0);
+    assert_eq!(server.bank.applied(&BankKey::new(format!("closing/{id}/0")).unwrap()).unwrap(), 0);
     server.clock.advance(Duration::minutes(2));
     server.run_jobs();
     assert_eq!(CLOSING.state(&api, &id).await, "SUCCESS");

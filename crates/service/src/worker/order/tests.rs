@@ -36,7 +36,8 @@ fn issued(n: u64) -> IssuedCard {
 fn expect_submit(bank: &mut MockBankGateway, answers: Vec<Result<Verdict, BankError>>) {
     let line =
         OrderedCards { kind: CardType::Mlz, count: 3, first_top_up: Some(kopecks(5_000)), delivery: None };
-    let expected = [Submission { key: BankKey::new(KEY), instruction: Instruction::IssueCards(vec![line]) }];
+    let expected =
+        [Submission { key: BankKey::new(KEY).unwrap(), instruction: Instruction::IssueCards(vec![line]) }];
     bank.expect_submit()
         .withf(move |submissions| *submissions == expected)
         .times(1)
@@ -45,7 +46,7 @@ fn expect_submit(bank: &mut MockBankGateway, answers: Vec<Result<Verdict, BankEr
 
 fn expect_query(bank: &mut MockBankGateway, answer: Result<Vec<Option<Verdict>>, BankError>) {
     bank.expect_query()
-        .withf(|keys| *keys == [BankKey::new(KEY)])
+        .withf(|keys| *keys == [BankKey::new(KEY).unwrap()])
         .times(1)
         .returning(move |_| answer.clone());
 }
