@@ -294,7 +294,10 @@ fn everything(store: &dyn Store) -> Vec<String> {
 /// `undone_from`: the round from which on some are to be undone.
 fn end_as_if_one_by_one(kind: Kind, writers: usize, seed: u64, undone_from: u128) {
     let (shared, oracle) = (kind.empty_store(), Kind::Sqlite.empty_store());
-    let config = StoreConfig { connections: 2 * u16::try_from(writers).unwrap(), ..config(shared.url.clone(), clock()) };
+    let config = StoreConfig {
+        connections: 2 * u16::try_from(writers).unwrap(),
+        ..config(shared.url.clone(), clock())
+    };
     let store = BatchedStore::open(config).unwrap();
     prepare(&store);
     prepare(&oracle);
