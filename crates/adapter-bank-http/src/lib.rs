@@ -3,6 +3,7 @@
 mod address;
 mod batch;
 mod circuit_breaker;
+mod clock_sync;
 mod concurrency_limit;
 mod control;
 mod gateway;
@@ -12,6 +13,7 @@ mod transport;
 mod transport_error;
 
 pub use address::{BankAddress, ConfigError};
+pub use clock_sync::SynchronisedClock;
 pub use control::SimulatorControl;
 pub use gateway::HttpBank;
 pub use resilience::{HttpBankSettings, ResilienceSettings};

@@ -83,7 +83,7 @@ impl ApiError {
         Self::unavailable("the service is busy, try again").because(reason)
     }
 
-    /// 503 with a message of its own.
+    /// 503 with `message`.
     pub(crate) fn unavailable(message: &'static str) -> Self {
         Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::new(Code::Internal, message) }.retry_after(1)
     }
@@ -171,7 +171,7 @@ impl From<StoreError> for ApiError {
             StoreError::Busy | StoreError::Cancelled | StoreError::Rerun | StoreError::Unavailable(_) => {
                 Self::busy(error.to_string())
             }
-            // A constraint that a use case expects is part of its own errors; here it is a surprise.
+            // A use case has errors of its own for constraints that it expects; here it is a surprise.
             StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Failed(_) => {
                 Self::internal(error.to_string())
             }
@@ -211,8 +211,7 @@ fn coded(code: Code, message: String) -> Vec<u8> {
     json(&api::CodedError { success: false, code: code.as_str().into(), message })
 }
 
-/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and there
-/// are none.
+/// The JSON text of an error body. Serialization fails only for maps with keys other than strings.
 fn json(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }

@@ -40,7 +40,6 @@ mod statement_file;
 
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
-pub use dto::event::event_json;
 pub use feed_waiters::FeedWaiters;
 pub use http1::{Application, ConnectionSettings, serve_app};
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};

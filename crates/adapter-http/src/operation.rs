@@ -18,7 +18,7 @@ use crate::schema::{Components, of_shape};
 /// Reads the values, runs the use case, serializes its result.
 pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
 
-/// An operation of the interface. Router, pipeline, audit log and OpenAPI document go by it.
+/// An operation of the interface, as router, pipeline, audit log and OpenAPI document use it.
 pub(crate) struct Operation {
     /// The unique name in the interface.
     pub(crate) name: &'static str,
@@ -235,7 +235,7 @@ impl Operation {
         })
     }
 
-    /// What a sealed field of its body holds.
+    /// The encoding of a sealed field of its body.
     pub(crate) fn field_encoding(&self, name: &str) -> FieldEncoding {
         self.field(name).map_or(FieldEncoding::Text, |field| field.encoding)
     }

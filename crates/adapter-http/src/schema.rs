@@ -21,7 +21,7 @@ pub(crate) struct Property {
     pub(crate) name: String,
     /// Whether it is always there.
     pub(crate) required: bool,
-    /// What it holds.
+    /// The schema of its value.
     pub(crate) schema: Json,
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use kopeck_audit::Signature;
+use kopeck_port_store::{AuditSigner, SignatureCheck};
 use sha2::Sha256;
 
 use crate::ring::{DerivedKeys, KeyRing};
@@ -18,25 +19,26 @@ impl AuditKeys {
     pub fn new(ring: Arc<KeyRing>) -> Self {
         Self(ring)
     }
+}
 
-    /// The signature of `message` under the current key.
-    #[must_use]
-    pub fn sign(&self, message: &[u8]) -> Signature {
+impl AuditSigner for AuditKeys {
+    fn sign(&self, message: &[u8]) -> Signature {
         let keys = self.0.current();
         let code = keyed(&keys).chain_update(message).finalize().into_bytes().into();
         Signature { key: keys.audit_id, code }
     }
 
-    /// Whether `signature` is valid for `message`; `None` under an unknown key.
-    #[must_use]
-    pub fn check(&self, message: &[u8], signature: &Signature) -> Option<bool> {
-        let keys = self.0.find(|keys| keys.audit_id == signature.key)?;
-        Some(keyed(&keys).chain_update(message).verify_slice(&signature.code).is_ok())
+    fn check(&self, message: &[u8], signature: &Signature) -> SignatureCheck {
+        match self.0.find(|keys| keys.audit_id == signature.key) {
+            None => SignatureCheck::UnknownKey,
+            Some(keys) => match keyed(&keys).chain_update(message).verify_slice(&signature.code) {
+                Ok(()) => SignatureCheck::Valid,
+                Err(_) => SignatureCheck::Wrong,
+            },
+        }
     }
 
-    /// Whether `signature` names the current key.
-    #[must_use]
-    pub fn is_current(&self, signature: &Signature) -> bool {
+    fn is_current(&self, signature: &Signature) -> bool {
         self.0.current().audit_id == signature.key
     }
 }
@@ -56,13 +58,13 @@ mod tests {
         let keys = AuditKeys::new(ring(&[1]).0);
         let signature = keys.sign(b"message");
         assert_eq!(signature, keys.sign(b"message"));
-        assert_eq!(keys.check(b"message", &signature), Some(true));
-        assert_eq!(keys.check(b"messagf", &signature), Some(false));
+        assert_eq!(keys.check(b"message", &signature), SignatureCheck::Valid);
+        assert_eq!(keys.check(b"messagf", &signature), SignatureCheck::Wrong);
         let mut forged = signature;
         forged.code[31] ^= 1;
-        assert_eq!(keys.check(b"message", &forged), Some(false));
+        assert_eq!(keys.check(b"message", &forged), SignatureCheck::Wrong);
         let other = AuditKeys::new(ring(&[2]).0);
-        assert_eq!(other.check(b"message", &signature), None);
+        assert_eq!(other.check(b"message", &signature), SignatureCheck::UnknownKey);
         assert_ne!(other.sign(b"message").code, signature.code);
     }
 
@@ -73,10 +75,10 @@ mod tests {
         let old = keys.sign(b"message");
         source.put(&[2, 1]);
         assert!(ring.refresh());
-        assert_eq!((keys.check(b"message", &old), keys.is_current(&old)), (Some(true), false));
+        assert_eq!((keys.check(b"message", &old), keys.is_current(&old)), (SignatureCheck::Valid, false));
         assert!(keys.is_current(&keys.sign(b"message")));
         source.put(&[2]);
         assert!(ring.refresh());
-        assert_eq!(keys.check(b"message", &old), None);
+        assert_eq!(keys.check(b"message", &old), SignatureCheck::UnknownKey);
     }
 }

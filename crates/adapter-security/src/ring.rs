@@ -10,7 +10,7 @@ use crate::hs256;
 use crate::master_key::{KEY_ID_LEN, KEY_LEN, MasterKey, Purpose};
 
 /// A reloadable source of master keys.
-pub trait KeySource: Send + Sync {
+pub(crate) trait KeySource: Send + Sync {
     /// The keys, the current one first, if they changed since the last call. A source that cannot be read logs the
     /// reason and counts as unchanged.
     fn changed(&self) -> Option<Vec<MasterKey>>;
@@ -71,7 +71,7 @@ impl KeyRing {
 
     /// Keys that may change while the service runs; `None` if the source has none.
     #[must_use]
-    pub fn following(source: Box<dyn KeySource>) -> Option<Arc<Self>> {
+    pub(crate) fn following(source: Box<dyn KeySource>) -> Option<Arc<Self>> {
         let keys = source.changed().filter(|keys| !keys.is_empty())?;
         Some(Arc::new(Self::made_of(&keys, Some(source))))
     }

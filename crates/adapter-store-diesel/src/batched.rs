@@ -24,12 +24,12 @@ use crate::connection::PoolState;
 use crate::database::Database;
 use crate::error::OpenError;
 use crate::files::DiskSpace;
-use crate::outage::Outage;
 use crate::single::Task;
 use crate::store::OpenStore;
 use crate::transaction::batch::Mode;
 use executor::Executor;
 use in_flight::{Caller, QueuedTask, Ticks};
+use kopeck_port_store::Outage;
 use supervisor::Supervisor;
 
 /// How a kind of database is served.

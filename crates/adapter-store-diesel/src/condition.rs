@@ -15,8 +15,8 @@ use crate::connection::{AnyConnection, ConnectionWatch};
 use crate::error::OpenError;
 use crate::files::{DiskSpace, Files};
 use crate::history::History;
-use crate::observer::StoreObserver;
-use crate::outage::Outage;
+use kopeck_port_store::Outage;
+use kopeck_port_store::StoreObserver;
 
 /// Milliseconds between two probes.
 const BETWEEN_PROBES: u64 = 500;
@@ -278,7 +278,7 @@ mod tests {
     use kopeck_port_system::fake::FakeClock;
 
     use super::*;
-    use crate::observer::NoopObserver;
+    use kopeck_port_store::NoopObserver;
 
     fn condition() -> Condition {
         let clock = Arc::new(FakeClock::starting_at(time::OffsetDateTime::UNIX_EPOCH));

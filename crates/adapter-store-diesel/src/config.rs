@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kopeck_port_store::{AuditSigner, ColumnCipher, ColumnPlace, FeedListener, HeadObserver, StoreError};
 use kopeck_port_system::Clock;
 
-use crate::observer::{NoopObserver, StoreObserver};
 use crate::server_url::is_server;
+use kopeck_port_store::{NoopObserver, StoreObserver};
 
 /// Each has a page cache of its own.
 const MAX_EMBEDDED_READERS: usize = 2;

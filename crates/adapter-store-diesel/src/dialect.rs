@@ -12,9 +12,10 @@ use kopeck_port_system::Clock;
 
 use crate::connection::{AnyConnection, postgres, sqlite};
 use crate::error::{OpenError, Stored};
-use crate::outage::{Outage, outage_of};
+use crate::outage::outage_of;
 use crate::sql_types::{UtcTimestamp, sql};
 use crate::statements::{self, Bind, RawStatement, binds};
+use kopeck_port_store::Outage;
 
 /// By how much the service is ahead of the clock of a database server, in microseconds.
 pub(crate) fn ahead(clock: &dyn Clock) -> i64 {

@@ -5,7 +5,8 @@ use diesel::result::OptionalExtension;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::outage::{Outage, is_fault, outage_of, tells_of_damage};
+use crate::outage::{is_fault, outage_of, tells_of_damage};
+use kopeck_port_store::Outage;
 
 /// Why a store could not be opened or migrated.
 #[derive(Debug, thiserror::Error)]

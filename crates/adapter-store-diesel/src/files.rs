@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::statvfs;
 
-use crate::outage::Outage;
 use content::Content;
+use kopeck_port_store::Outage;
 
 /// SQLite's log is carried over into the file when it has so many bytes: most of its pages are there many times by then
 /// and are written once. A reader looks for a page in four tables instead of one at worst, and a commit that carries

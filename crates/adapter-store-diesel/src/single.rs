@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use kopeck_port_store::{Disposition, Done, StoreError, Work};
 
 use crate::error::{StatementFailure, lost};
-use crate::outage::Outage;
 use crate::transaction::DieselTransaction;
+use kopeck_port_store::Outage;
 
 /// The most runs of a unit of work.
 pub(crate) const MAX_RUNS: u32 = 12;

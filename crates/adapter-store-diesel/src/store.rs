@@ -4,7 +4,7 @@ use kopeck_port_store::{Access, Store};
 
 use crate::connection::PoolState;
 use crate::files::DiskSpace;
-use crate::outage::Outage;
+use kopeck_port_store::Outage;
 
 /// A database that is open. It is closed by dropping it, too.
 pub trait OpenStore: Store {

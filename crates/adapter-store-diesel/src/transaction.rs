@@ -21,9 +21,9 @@ use crate::database::Database;
 use crate::dialect;
 use crate::error::{StatementFailure, Stored, lost};
 use crate::history::Bookings;
-use crate::outage::Outage;
 use crate::sql_types::UtcTimestamp;
 use crate::statements::{self, Bind};
+use kopeck_port_store::Outage;
 
 /// The most attempts to begin a transaction: an idle connection may be lost, and so may be those of the pool that follow it.
 const MAX_BEGINS: u32 = 2;

@@ -1,4 +1,4 @@
-//! Cards that are closed for good.
+//! Closings of cards.
 
 use time::PrimitiveDateTime;
 use uuid::Uuid;

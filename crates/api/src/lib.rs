@@ -8,6 +8,8 @@ mod employee;
 mod error;
 mod error_code;
 mod event;
+#[cfg(feature = "domain")]
+pub mod from_domain;
 mod limit;
 mod open_enum;
 mod operation;

@@ -35,7 +35,7 @@ pub enum Shape {
     Enum {
         /// The name of the schema.
         name: &'static str,
-        /// What the values mean.
+        /// The meaning of the values.
         about: &'static str,
         /// The values.
         values: &'static [&'static str],
@@ -44,7 +44,7 @@ pub enum Shape {
     Object {
         /// The name of the schema.
         name: &'static str,
-        /// What it is, in lines.
+        /// The description, in lines.
         about: &'static [&'static str],
         /// Its fields, in their order.
         fields: &'static [Field],
@@ -72,7 +72,7 @@ pub struct Field {
     pub field: &'static str,
     /// Its name on the wire, unless it is that in Rust in camel case.
     pub wire: Option<&'static str>,
-    /// What it is, in lines.
+    /// The description, in lines.
     pub about: &'static [&'static str],
     /// Its value.
     pub shape: Shape,

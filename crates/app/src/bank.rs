@@ -1,26 +1,23 @@
 //! Which bank the service deals with: the simulator within, or one across the network.
 
-mod clock_sync;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use kopeck_adapter_bank_http::{
-    BankAddress, BankTls, ClientCertificate, HttpBank, HttpBankSettings, ResilienceSettings, SimulatorControl,
+    BankAddress, BankTls, ClientCertificate, HttpBank, HttpBankSettings, ResilienceSettings,
+    SimulatorControl, SynchronisedClock,
 };
+use kopeck_adapter_security::read_private;
+use kopeck_adapter_system::{DataFolder, ServiceClock};
 use kopeck_port_bank::BankGateway;
-use kopeck_port_bank::sandbox::{Sandbox, SandboxClock as _, SandboxError};
+use kopeck_port_bank::sandbox::{Sandbox, SandboxError};
 use kopeck_service::Settings;
 use secrecy::{ExposeSecret as _, SecretSlice};
 
 use crate::cli::{BankArgs, ServiceArgs};
-use crate::clock::ServiceClock;
 use crate::compose::{SystemAdapters, simulator};
-use crate::folder::DataFolder;
-use crate::keys::read_private;
-use clock_sync::{ClockSync, SynchronisedClock};
 
 /// The bank of a service.
 pub struct Bank {
@@ -28,16 +25,14 @@ pub struct Bank {
     pub gateway: Arc<dyn BankGateway>,
     /// Control of the simulator and the clock, if there is a sandbox.
     pub sandbox: Option<Sandbox>,
-    /// Keeps the service's clock with the simulator's across the network, until it is dropped.
-    _clock_sync: Option<ClockSync>,
 }
 
 impl Bank {
     /// The bank that `args` name, with its sandbox powers if `sandbox` is on.
     ///
     /// # Errors
-    /// If the simulator's books cannot be opened, the settings are none, or there is to be a sandbox over a bank that is
-    /// no simulator.
+    /// If the simulator's database cannot be opened, the bank settings are invalid, or a sandbox is requested over a real
+    /// bank.
     pub fn open(
         args: &ServiceArgs,
         sandbox: bool,
@@ -68,7 +63,7 @@ impl Bank {
             );
         }
         let sandbox = sandbox.then(|| Sandbox { bank: Arc::clone(&bank) as _, clock });
-        Ok(Self { gateway: bank, sandbox, _clock_sync: None })
+        Ok(Self { gateway: bank, sandbox })
     }
 
     fn across_the_network(
@@ -80,12 +75,10 @@ impl Bank {
     ) -> anyhow::Result<Self> {
         let address = address(url, args)?;
         let gateway = http_bank(address.clone(), args, adapters)?;
-        let mut bank = Self { gateway: Arc::new(gateway), sandbox: None, _clock_sync: None };
+        let mut bank = Self { gateway: Arc::new(gateway), sandbox: None };
         if sandbox {
             let control = Arc::new(SimulatorControl::new(address)?);
-            synchronise(&control, &clock)?;
-            bank._clock_sync = Some(ClockSync::start(Arc::clone(&control), Arc::clone(&clock))?);
-            let clock = SynchronisedClock { control: Arc::clone(&control), clock };
+            let clock = synchronised(&control, clock)?;
             bank.sandbox = Some(Sandbox { bank: control, clock: Arc::new(clock) });
         }
         Ok(bank)
@@ -95,7 +88,7 @@ impl Bank {
 /// The way to the bank alone, for commands.
 ///
 /// # Errors
-/// If the simulator's books cannot be opened, or the settings are none.
+/// If the simulator's database cannot be opened, or the settings are invalid.
 pub fn gateway(
     args: &BankArgs,
     folder: &DataFolder,
@@ -145,18 +138,16 @@ fn tls(args: &BankArgs) -> anyhow::Result<BankTls> {
     Ok(BankTls { authorities, client, pins: args.bank_pin.clone() })
 }
 
-/// Moves the service's clock to the simulator's before the service accepts requests. The clock sync does it later if the
-/// simulator is unavailable.
-fn synchronise(control: &SimulatorControl, clock: &ServiceClock) -> anyhow::Result<()> {
-    match control.offset_micros() {
-        Ok(offset_micros) => Ok(clock.follow(offset_micros)?),
-        Err(SandboxError::NotASimulator(reason)) => bail!(
+/// The service's clock in step with the simulator's, before the service accepts requests.
+fn synchronised(
+    control: &Arc<SimulatorControl>,
+    clock: Arc<ServiceClock>,
+) -> anyhow::Result<SynchronisedClock> {
+    SynchronisedClock::start(Arc::clone(control), clock).map_err(|error| match error {
+        SandboxError::NotASimulator(reason) => anyhow::anyhow!(
             "the bank at the URL does not let itself be ruled as a simulator ({reason}): check the secret, or serve with \
              --sandbox false"
         ),
-        Err(error) => {
-            log::warn!(reason:% = error; "the simulator's clock is not available yet");
-            Ok(())
-        }
-    }
+        error => error.into(),
+    })
 }

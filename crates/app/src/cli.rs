@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::{StoreConfig, StoreKind};
+use kopeck_adapter_system::{HeadDestination, LogFormat};
 use kopeck_command_line::CallArgs;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
@@ -30,9 +31,6 @@ use kopeck_service::tokens::Lifetimes;
 use secrecy::SecretString;
 use time::Duration;
 use uuid::Uuid;
-
-use crate::audit::HeadDestination;
-use crate::logging::LogFormat;
 
 pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
@@ -63,7 +61,26 @@ pub struct Cli {
     pub command: Command,
     /// Format of the log.
     #[arg(long, env = "KOPECK_LOG_FORMAT", global = true, value_enum, default_value_t)]
-    pub log_format: LogFormat,
+    pub log_format: LogFormatArg,
+}
+
+/// The format of a line.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub enum LogFormatArg {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: a JSON object a line.
+    Json,
+}
+
+impl From<LogFormatArg> for LogFormat {
+    fn from(format: LogFormatArg) -> Self {
+        match format {
+            LogFormatArg::Text => Self::Text,
+            LogFormatArg::Json => Self::Json,
+        }
+    }
 }
 
 /// The commands of `kopeck`.
@@ -121,7 +138,7 @@ pub enum Command {
 /// `kopeck check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Accept the history of the database as it is, after commits were found missing: processes accept changes again.
@@ -129,7 +146,7 @@ pub struct CheckArgs {
     pub accept_history: bool,
 }
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Debug, Clone, Args)]
 pub struct StoreArgs {
     /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it. Or
@@ -156,7 +173,7 @@ pub struct StoreArgs {
     /// accepted. A changed file is reloaded within a second.
     #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
     pub master_key_file: Option<PathBuf>,
-    /// Where the chain heads of the audit log are sent every minute and at the end: `file:PATH`, `syslog`, or
+    /// The target of chain heads of the audit log, every minute and at the end: `file:PATH`, `syslog`, or
     /// `syslog:PATH` of its socket. Without it they are in the process log only.
     #[arg(long, env = "KOPECK_AUDIT_HEADS")]
     pub audit_heads: Option<HeadDestination>,
@@ -165,7 +182,7 @@ pub struct StoreArgs {
 /// Options of `migrate`.
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// On PostgreSQL: the role that the other processes connect as. It is granted the privileges on tables that they
@@ -209,7 +226,7 @@ pub enum StoreKindArg {
     /// Requests that wait share a transaction.
     #[default]
     Batched,
-    /// Each request has a transaction of its own.
+    /// Each request has a separate transaction.
     Plain,
 }
 
@@ -225,7 +242,7 @@ impl From<StoreKindArg> for StoreKind {
 /// Settings of every process of the service.
 #[derive(Debug, Clone, Args)]
 pub struct ServiceArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Connections to PostgreSQL for requests and jobs: half of them read, half write. SQLite has two that read and one that
@@ -294,7 +311,7 @@ pub enum RequestsCommand {
 /// Options of the list.
 #[derive(Debug, Args)]
 pub struct StuckArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Print JSON and nothing else.
@@ -305,7 +322,7 @@ pub struct StuckArgs {
 /// The outcome to record.
 #[derive(Debug, Args)]
 pub struct SettleArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The identifier of the order, replenishment, limit change, closing or withdrawal.
@@ -316,7 +333,7 @@ pub struct SettleArgs {
     /// Only this card of the request; all that it waits for, if absent.
     #[arg(long, value_parser = card_id)]
     pub card: Option<CardId>,
-    /// What came back from the card, in roubles with both digits of kopecks: of a closing or a withdrawal that was applied.
+    /// The amount returned from the card of an applied closing or withdrawal, in roubles with both digits of kopecks.
     #[arg(long, value_name = "ROUBLES", value_parser = amount::roubles)]
     pub returned: Option<Kopecks>,
     /// Whether to ask about a large amount.
@@ -324,7 +341,7 @@ pub struct SettleArgs {
     pub confirm: ConfirmArgs,
 }
 
-/// What became of an instruction at the bank.
+/// The outcome of an instruction at the bank.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum OutcomeArg {
     /// It was carried out.

@@ -24,12 +24,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::AuditChain;
+use kopeck_adapter_system::{HeadForwarder, start_log_of_command, start_log_of_service};
 
-use crate::audit::HeadForwarder;
 use crate::cli::{self, Cli, Command, StoreArgs};
 use crate::command_output::{note, print};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
-use crate::logging;
 
 /// Runs the command.
 ///
@@ -44,9 +43,9 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         let serves =
             matches!(cli.command, Command::Serve(_) | Command::Worker(_) | Command::BankSimulator(_));
         if serves {
-            logging::start_for_service(cli.log_format).context("the system gives no thread")?;
+            start_log_of_service(cli.log_format.into()).context("the system gives no thread")?;
         } else {
-            logging::start_for_command(cli.log_format);
+            start_log_of_command(cli.log_format.into());
         }
         warn_about_unknown_variables();
         exposed.iter().for_each(|each| log::warn!("{}", exposure(each)));
@@ -116,6 +115,6 @@ fn existing_application(args: &StoreArgs) -> anyhow::Result<Application> {
 /// Commands share a chain of the audit log, so that none of them can be cut out as a whole.
 fn parts(args: &StoreArgs) -> Parts {
     let heads =
-        HeadForwarder::new(SystemAdapters::real().wall, args.audit_heads.clone(), log::Level::Debug, None);
+        HeadForwarder::new(SystemAdapters::real().wall, args.audit_heads.clone(), log::Level::Debug, drop);
     Parts { audit_heads: Some(Arc::new(heads)), audit_chain: AuditChain::OfCommands, ..Parts::default() }
 }

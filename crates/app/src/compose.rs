@@ -3,14 +3,14 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox};
-use kopeck_adapter_store_diesel::{
-    AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind, StoreObserver,
-};
+use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind};
+use kopeck_adapter_system::{DataFolder, OsEntropy, ServiceClock, SystemClock, TimeOrderedIds};
 use kopeck_port_bank::BankGateway;
-use kopeck_port_security::{PasswordHasher, SecretBox};
-use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, transact};
+use kopeck_port_security::PasswordHasher;
+use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, StoreObserver, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
@@ -22,15 +22,9 @@ use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
 use uuid::Uuid;
 
-use crate::audit::MasterKeySigner;
 use crate::cli::StoreArgs;
-use crate::clock::ServiceClock;
 use crate::connections::check_database;
-use crate::encryption::MasterKeyColumns;
-use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
-use crate::system::{OsEntropy, TimeOrderedIds};
-use crate::system_clock::SystemClock;
 
 /// Clocks, identifiers and randomness: those of the operating system, or fakes in tests.
 #[derive(Clone)]
@@ -92,7 +86,7 @@ pub struct Storage {
 
 impl Storage {
     /// Opens or creates the data folder of `args`. A master key is created only with a new embedded database. `anew` permits
-    /// a new database where other files show that there was one.
+    /// a new database although other files show that there was one.
     ///
     /// # Errors
     /// If the folder cannot be created or read, a key is invalid or missing, or the database is missing.
@@ -100,11 +94,8 @@ impl Storage {
         check_database(args)?;
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         folder.begin_database(anew)?;
-        folder.check_database()?;
-        let keys = match MasterKeys::from_settings(args)? {
-            Some(keys) => keys,
-            None => MasterKeys::File(folder.master_key(entropy)?),
-        };
+        check_file(&folder)?;
+        let keys = MasterKeys::open(args, &folder, entropy)?;
         // A database without its key would be lost from the start.
         keys.ring()?;
         folder.make_database()?;
@@ -118,13 +109,18 @@ impl Storage {
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
         check_database(args)?;
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
-        folder.check_database()?;
-        let keys = match MasterKeys::from_settings(args)? {
-            Some(keys) => keys,
-            None => MasterKeys::File(folder.existing_master_key()?),
-        };
+        check_file(&folder)?;
+        let keys = MasterKeys::existing(args, &folder)?;
         Ok(Self { folder, keys })
     }
+}
+
+/// Refuses an embedded database's file that is not empty and not a database of Kopeck.
+fn check_file(folder: &DataFolder) -> anyhow::Result<()> {
+    folder.database().map_or(Ok(()), |file| {
+        kopeck_adapter_store_diesel::check_file(file)
+            .with_context(|| format!("cannot use {}", file.display()))
+    })
 }
 
 /// Replacements for parts of an [`Application`].
@@ -163,7 +159,7 @@ impl Application {
     /// [`Self::open`] with replaced parts.
     ///
     /// # Errors
-    /// Those of [`Self::open`].
+    /// The errors of [`Self::open`].
     pub fn with_parts(
         url: &str,
         keys: &Arc<KeyRing>,
@@ -184,13 +180,14 @@ impl Application {
         }
         config.feed = parts.feed;
         config.connections = parts.connections.unwrap_or(config.connections);
-        let signer = signer(keys);
+        let signer: Arc<dyn AuditSigner> = Arc::new(AuditKeys::new(Arc::clone(keys)));
         config.audit = AuditSettings {
             signer: Some(Arc::clone(&signer)),
             heads: parts.audit_heads,
             chain: parts.audit_chain,
         };
-        config.cipher = Arc::new(MasterKeyColumns::new(keys, &adapters.entropy));
+        let secrets = Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(&adapters.entropy)));
+        config.cipher = Arc::clone(&secrets) as _;
         let store = parts.store_kind.open(config)?;
         let env = Arc::new(Env {
             clock: Arc::clone(&adapters.clock),
@@ -198,9 +195,8 @@ impl Application {
             entropy: Arc::clone(&adapters.entropy),
             settings,
         });
-        let secrets: Arc<dyn SecretBox> =
-            Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(&adapters.entropy)));
-        let partners = PartnerService::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
+        let partners =
+            PartnerService::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets) as _);
         let tokens = Arc::new(TokenService::new(
             Arc::clone(&env),
             passwords,
@@ -261,12 +257,6 @@ impl Application {
     pub fn bank_feed_follower(&self, bank: Arc<dyn BankGateway>, process: Uuid) -> BankFeedFollower {
         BankFeedFollower::new(self.store(), bank, Arc::clone(&self.env), process)
     }
-}
-
-/// Signs the audit log under the current key of `keys`.
-#[must_use]
-pub fn signer(keys: &Arc<KeyRing>) -> Arc<dyn AuditSigner> {
-    Arc::new(MasterKeySigner(AuditKeys::new(Arc::clone(keys))))
 }
 
 /// The bank simulator with its database in `folder`.

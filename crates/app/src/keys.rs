@@ -1,24 +1,14 @@
-//! Master keys: given by settings, or in a file that may change while the service runs.
-//!
-//! A file has a key a line: the first is used, the others are accepted. Blank lines and lines that begin with `#` are
-//! ignored.
+//! The source of the master keys: the settings, a file that these name, or the data folder.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
-use kopeck_adapter_security::{KeyRing, KeySource, MasterKey};
+use kopeck_adapter_security::{KeyFile, KeyRing, MasterKey};
+use kopeck_adapter_system::DataFolder;
+use kopeck_port_system::Entropy;
 use secrecy::{ExposeSecret as _, SecretString};
-use zeroize::Zeroizing;
 
 use crate::cli::StoreArgs;
-
-/// Running processes use a changed file after this time, with a margin: they look at it once a second.
-const IN_USE_AFTER: Duration = Duration::from_secs(5);
 
 /// The source of the master keys.
 #[derive(Debug, Clone)]
@@ -29,17 +19,11 @@ pub enum MasterKeys {
     File(KeyFile),
 }
 
-/// A file of master keys, its owner's only.
-#[derive(Debug, Clone)]
-pub struct KeyFile {
-    path: PathBuf,
-}
-
 impl MasterKeys {
     /// The keys that the settings give or the file that they name, if they do either.
     ///
     /// # Errors
-    /// If a key is none, or they do both.
+    /// If a key is malformed, or both a key and a key file are set.
     pub fn from_settings(args: &StoreArgs) -> anyhow::Result<Option<Self>> {
         let accepted =
             accepted_keys(args.master_keys_accepted.as_ref()).context("KOPECK_MASTER_KEYS_ACCEPTED")?;
@@ -56,6 +40,22 @@ impl MasterKeys {
         }
     }
 
+    /// The keys of a database that is there: those of the settings, or those in its folder.
+    ///
+    /// # Errors
+    /// The errors of [`Self::from_settings`] and [`of_folder`].
+    pub fn existing(args: &StoreArgs, folder: &DataFolder) -> anyhow::Result<Self> {
+        Self::from_settings(args)?.map_or_else(|| of_folder(folder).map(Self::File), Ok)
+    }
+
+    /// [`Self::existing`], but a new embedded database gets a key in its folder.
+    ///
+    /// # Errors
+    /// The errors of [`Self::existing`], or if the file cannot be written.
+    pub fn open(args: &StoreArgs, folder: &DataFolder, entropy: &dyn Entropy) -> anyhow::Result<Self> {
+        Self::from_settings(args)?.map_or_else(|| made_in(folder, entropy).map(Self::File), Ok)
+    }
+
     /// The keys for a running service. Those of a file are followed.
     ///
     /// # Errors
@@ -63,14 +63,31 @@ impl MasterKeys {
     pub fn ring(&self) -> anyhow::Result<Arc<KeyRing>> {
         match self {
             Self::Settings(key, accepted) => Ok(KeyRing::with_accepted(key, accepted)),
-            Self::File(file) => {
-                // Says why, if there is no key; the followed file would only log it.
-                file.read()?;
-                let followed = KeyFileSource { file: file.clone(), seen: Mutex::default() };
-                KeyRing::following(Box::new(followed)).context("the master keys cannot be read")
-            }
+            Self::File(file) => file.follow(),
         }
     }
+}
+
+/// The file with the master keys of an embedded database, whether it is there or not.
+///
+/// # Errors
+/// A database on a server has no folder: its keys have to be set.
+pub fn of_folder(folder: &DataFolder) -> anyhow::Result<KeyFile> {
+    ensure!(
+        folder.is_embedded(),
+        "KOPECK_MASTER_KEY is missing: every process on a database server needs the same, 32 bytes as base64url \
+         without padding (`kopeck master-key generate`), there or in the file that KOPECK_MASTER_KEY_FILE names"
+    );
+    Ok(KeyFile::at(folder.key_file()))
+}
+
+/// The file with the master keys of an embedded database; a new one gets it.
+fn made_in(folder: &DataFolder, entropy: &dyn Entropy) -> anyhow::Result<KeyFile> {
+    let file = of_folder(folder)?;
+    if !folder.has_database()? && !file.exists() {
+        file.make(&MasterKey::generate(entropy))?;
+    }
+    Ok(file)
 }
 
 fn accepted_keys(list: Option<&SecretString>) -> anyhow::Result<Vec<MasterKey>> {
@@ -78,223 +95,64 @@ fn accepted_keys(list: Option<&SecretString>) -> anyhow::Result<Vec<MasterKey>> 
     texts.filter(|text| !text.is_empty()).map(|text| Ok(MasterKey::parse(text)?)).collect()
 }
 
-impl KeyFile {
-    /// The file with this path, whether it is there or not.
-    #[must_use]
-    pub fn at(path: PathBuf) -> Self {
-        Self { path }
-    }
-
-    /// Whether it is there.
-    #[must_use]
-    pub fn exists(&self) -> bool {
-        self.path.exists()
-    }
-
-    /// The keys in it, at least one.
-    ///
-    /// # Errors
-    /// If it is not there, cannot be read, holds anything else than keys, or others than its owner may read it.
-    pub fn read(&self) -> anyhow::Result<Vec<MasterKey>> {
-        let shown = self.path.display();
-        let text = read_private(&self.path).map_err(|error| match error.downcast_ref::<io::Error>() {
-            Some(reason) if reason.kind() == io::ErrorKind::NotFound => {
-                anyhow::anyhow!("{shown} is missing, and without it the database cannot be used: put it back")
-            }
-            _ => error,
-        })?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let keys: Result<Vec<_>, _> = lines.map(MasterKey::parse).collect();
-        let keys = keys.with_context(|| format!("{shown} holds no master key"))?;
-        ensure!(!keys.is_empty(), "{shown} holds no master key");
-        Ok(keys)
-    }
-
-    /// Makes it with `key` in it, unless it is there by now: the first of two processes wins. No process reads half a
-    /// key.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn make(&self, key: &MasterKey) -> anyhow::Result<()> {
-        let draft = self.draft(std::slice::from_ref(key))?;
-        let linked = std::fs::hard_link(&draft, &self.path);
-        std::fs::remove_file(&draft).with_context(|| format!("cannot remove {}", draft.display()))?;
-        match linked {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(error).with_context(|| format!("cannot write {}", self.path.display()))
-            }
-            _ => self.sync_folder(),
-        }
-    }
-
-    /// Puts `keys` in place of what is in it, at one moment.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn replace(&self, keys: &[MasterKey]) -> anyhow::Result<()> {
-        let draft = self.draft(keys)?;
-        std::fs::rename(&draft, &self.path)
-            .with_context(|| format!("cannot write {}", self.path.display()))?;
-        self.sync_folder()
-    }
-
-    /// Refuses until every running process uses the first key, as it does a second after the file has changed.
-    ///
-    /// # Errors
-    /// If the file changed within the last seconds, or is not there.
-    pub fn ensure_in_use(&self) -> anyhow::Result<()> {
-        let changed = std::fs::metadata(&self.path).and_then(|file| file.modified());
-        let changed = changed.with_context(|| format!("cannot read {}", self.path.display()))?;
-        let is_recent = changed.elapsed().is_ok_and(|age| age < IN_USE_AFTER);
-        ensure!(
-            !is_recent,
-            "the master keys changed within the last {} seconds, and a running process may still use an old one: try \
-             again later",
-            IN_USE_AFTER.as_secs()
-        );
-        Ok(())
-    }
-
-    /// A file beside it with these keys.
-    fn draft(&self, keys: &[MasterKey]) -> anyhow::Result<PathBuf> {
-        let mut name = self.path.clone().into_os_string();
-        name.push(format!(".{}", std::process::id()));
-        let draft = PathBuf::from(name);
-        let write = || -> io::Result<()> {
-            let mut file =
-                OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
-            for key in keys {
-                file.write_all(key.to_text().expose_secret().as_bytes())?;
-                file.write_all(b"\n")?;
-            }
-            file.sync_all()
-        };
-        write().with_context(|| format!("cannot write {}", draft.display()))?;
-        Ok(draft)
-    }
-
-    fn sync_folder(&self) -> anyhow::Result<()> {
-        let folder = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
-        folder.context("cannot sync the folder of the master key")
-    }
-}
-
-/// The text of a file with secrets.
-///
-/// # Errors
-/// If it cannot be read, or others than its owner may read it.
-pub(crate) fn read_private(path: &Path) -> anyhow::Result<Zeroizing<String>> {
-    let shown = path.display();
-    let mut file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
-    let mode = file.metadata().with_context(|| format!("cannot read {shown}"))?.permissions().mode();
-    ensure!(mode & 0o077 == 0, "{shown} may be read by others than its owner: chmod 600 it");
-    let mut text = Zeroizing::new(String::new());
-    file.read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
-    Ok(text)
-}
-
-/// A file that is read again when it has changed.
-struct KeyFileSource {
-    file: KeyFile,
-    /// What the file was when it was last read, if it was there; also if that was in vain.
-    seen: Mutex<Option<Option<Stamp>>>,
-}
-
-/// Tells one content of a file from another: inode, size, and the moments of its latest changes.
-type Stamp = (u64, u64, [i64; 4]);
-
-fn stamp(path: &Path) -> io::Result<Stamp> {
-    let file = std::fs::metadata(path)?;
-    Ok((file.ino(), file.size(), [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()]))
-}
-
-impl KeySource for KeyFileSource {
-    fn changed(&self) -> Option<Vec<MasterKey>> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // Taken before the file is read: what is written meanwhile shows the next time.
-        let now = stamp(&self.file.path).ok();
-        let before = seen.replace(now);
-        if before == Some(now) {
-            return None;
-        }
-        match self.file.read() {
-            Ok(keys) => {
-                if before.is_some() {
-                    log::info!(keys = keys.len(); "the master keys have changed");
-                }
-                Some(keys)
-            }
-            Err(error) => {
-                log::error!(error:% = format!("{error:#}"); "the changed master keys were rejected: the old ones stay in use");
-                None
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    use kopeck_port_system::fake::SeededEntropy;
+
     use super::*;
 
-    fn key(byte: u8) -> MasterKey {
-        MasterKey::from_bytes([byte; 32])
+    fn folder(within: &tempfile::TempDir) -> DataFolder {
+        DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display()), None).unwrap()
     }
 
-    fn texts(keys: &[MasterKey]) -> Vec<String> {
-        keys.iter().map(|key| key.to_text().expose_secret().to_owned()).collect()
+    fn made(folder: &DataFolder, seed: u64) -> KeyFile {
+        made_in(folder, &SeededEntropy::new(seed)).unwrap()
     }
 
-    fn file(within: &tempfile::TempDir) -> KeyFile {
-        KeyFile::at(within.path().join("master.key"))
-    }
-
-    #[test]
-    fn a_file_is_made_once_and_replaced_as_a_whole() {
-        let within = tempfile::tempdir().unwrap();
-        let file = file(&within);
-        assert!(!file.exists());
-        file.make(&key(1)).unwrap();
-        file.make(&key(2)).unwrap();
-        assert_eq!(texts(&file.read().unwrap()), texts(&[key(1)]), "the first wins");
-        file.replace(&[key(2), key(1)]).unwrap();
-        assert_eq!(texts(&file.read().unwrap()), texts(&[key(2), key(1)]));
-        let mode = std::fs::metadata(&file.path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode, 0o600);
-        assert_eq!(std::fs::read_dir(within.path()).unwrap().count(), 1, "no draft is left behind");
+    fn mode(file: &Path) -> u32 {
+        std::fs::metadata(file).unwrap().permissions().mode() & 0o777
     }
 
     #[test]
-    fn notes_in_a_file_are_passed_over_and_nonsense_is_refused() {
+    fn the_master_key_is_made_once_and_is_its_owners_only() {
         let within = tempfile::tempdir().unwrap();
-        let file = file(&within);
-        file.make(&key(1)).unwrap();
-        let line = &texts(&[key(3)])[0];
-        std::fs::write(&file.path, format!("# of March\n\n  {line}  \n")).unwrap();
-        assert_eq!(texts(&file.read().unwrap()), texts(&[key(3)]));
-        for text in ["", "# nothing\n", "hunter2", &format!("{line}\nhunter2")] {
-            std::fs::write(&file.path, text).unwrap();
-            let refused = format!("{:#}", file.read().unwrap_err());
-            assert!(refused.contains("holds no master key") && !refused.contains("hunter2"), "{refused}");
-        }
+        let folder = folder(&within);
+        let key = |seed| made(&folder, seed).read().unwrap()[0].to_text().expose_secret().to_owned();
+        assert_eq!(key(1), key(2));
+        assert_eq!((mode(&folder.key_file()), mode(folder.path())), (0o600, 0o700));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
     }
 
     #[test]
-    fn a_followed_file_is_read_when_it_changes() {
+    fn a_master_key_that_others_may_read_is_refused() {
         let within = tempfile::tempdir().unwrap();
-        let file = file(&within);
-        assert!(MasterKeys::File(file.clone()).ring().unwrap_err().to_string().contains("put it back"));
-        file.make(&key(1)).unwrap();
-        let ring = MasterKeys::File(file.clone()).ring().unwrap();
-        assert!(!ring.refresh());
-        file.replace(&[key(2), key(1)]).unwrap();
-        assert!(ring.refresh() && !ring.refresh());
-        assert_eq!(ring.count(), 2);
-        std::fs::write(&file.path, "broken").unwrap();
-        assert!(!ring.refresh());
-        assert_eq!(ring.count(), 2, "what is broken changes nothing");
-        file.replace(&[key(2)]).unwrap();
-        assert!(ring.refresh());
-        assert_eq!(ring.count(), 1);
+        let folder = folder(&within);
+        made(&folder, 1);
+        std::fs::set_permissions(folder.key_file(), std::fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(made(&folder, 1).read().unwrap_err().to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn a_key_that_is_missing_beside_a_database_is_not_made_up() {
+        let within = tempfile::tempdir().unwrap();
+        let folder = folder(&within);
+        folder.make_database().unwrap();
+        made(&folder, 1);
+        std::fs::remove_file(folder.key_file()).unwrap();
+        let database = folder.path().join("kopeck.sqlite");
+        std::fs::write(&database, "SQLite").unwrap();
+        assert!(made(&folder, 1).read().unwrap_err().to_string().contains("put it back"));
+        assert!(!folder.key_file().exists());
+        assert_eq!((mode(&database), mode(&folder.bank_file())), (0o600, 0o600));
+    }
+
+    #[test]
+    fn a_database_on_a_server_needs_its_key_given() {
+        let folder = DataFolder::existing("postgres://kopeck:hunter2@db/kopeck", None).unwrap();
+        let refused = made_in(&folder, &SeededEntropy::new(1)).unwrap_err().to_string();
+        assert!(refused.contains("KOPECK_MASTER_KEY") && !refused.contains("hunter2"), "{refused}");
     }
 }

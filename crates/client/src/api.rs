@@ -22,6 +22,82 @@ pub use sandbox::Sandbox;
 pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
 
+use crate::client::Client;
+
+impl Client {
+    /// Employees.
+    #[must_use]
+    pub const fn employees(&self) -> Employees<'_> {
+        Employees::new(self)
+    }
+
+    /// Categories of employees.
+    #[must_use]
+    pub const fn categories(&self) -> Categories<'_> {
+        Categories::new(self)
+    }
+
+    /// The feed of events.
+    #[must_use]
+    pub const fn events(&self) -> Events<'_> {
+        Events::new(self)
+    }
+
+    /// Webhooks.
+    #[must_use]
+    pub const fn webhooks(&self) -> Webhooks<'_> {
+        Webhooks::new(self)
+    }
+
+    /// Orders of cards.
+    #[must_use]
+    pub const fn orders(&self) -> Orders<'_> {
+        Orders::new(self)
+    }
+
+    /// Cards.
+    #[must_use]
+    pub const fn cards(&self) -> Cards<'_> {
+        Cards::new(self)
+    }
+
+    /// Top-ups of cards.
+    #[must_use]
+    pub const fn replenishments(&self) -> Replenishments<'_> {
+        Replenishments::new(self)
+    }
+
+    /// Changes of cards' limits.
+    #[must_use]
+    pub const fn limits(&self) -> Limits<'_> {
+        Limits::new(self)
+    }
+
+    /// Closings of cards.
+    #[must_use]
+    pub const fn closings(&self) -> Closings<'_> {
+        Closings::new(self)
+    }
+
+    /// Withdrawals: money back from cards.
+    #[must_use]
+    pub const fn withdrawals(&self) -> Withdrawals<'_> {
+        Withdrawals::new(self)
+    }
+
+    /// What moved on the partner's balance and on its cards.
+    #[must_use]
+    pub const fn statements(&self) -> Statements<'_> {
+        Statements::new(self)
+    }
+
+    /// Operations of a sandbox.
+    #[must_use]
+    pub const fn sandbox(&self) -> Sandbox<'_> {
+        Sandbox::new(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use kopeck_api::operations;

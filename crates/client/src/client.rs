@@ -6,10 +6,6 @@ use std::sync::Arc;
 use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
-use crate::api::{
-    Cards, Categories, Closings, Employees, Events, Limits, Orders, Replenishments, Sandbox, Statements,
-    Webhooks, Withdrawals,
-};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
 use crate::request::Request;
@@ -40,7 +36,7 @@ impl Client {
         ClientBuilder::new(base_url.into())
     }
 
-    /// Logs in now and returns the tokens. Requests log in by themselves; this checks the credentials.
+    /// Logs in now and returns the tokens. Requests log in automatically; this checks the credentials.
     ///
     /// # Errors
     ///
@@ -54,7 +50,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As for [`login`](Self::login).
+    /// The errors of [`login`](Self::login).
     pub async fn refresh(&self) -> Result<TokenPair, Error> {
         let Inner { transport, session, retry } = &*self.inner;
         session.refresh(transport, retry).await
@@ -65,66 +61,6 @@ impl Client {
         self.inner.session.access_token().await
     }
 
-    /// Employees.
-    #[must_use]
-    pub const fn employees(&self) -> Employees<'_> {
-        Employees::new(self)
-    }
-
-    /// Categories of employees.
-    #[must_use]
-    pub const fn categories(&self) -> Categories<'_> {
-        Categories::new(self)
-    }
-
-    /// The feed of events.
-    #[must_use]
-    pub const fn events(&self) -> Events<'_> {
-        Events::new(self)
-    }
-
-    /// Webhooks.
-    #[must_use]
-    pub const fn webhooks(&self) -> Webhooks<'_> {
-        Webhooks::new(self)
-    }
-
-    /// Orders of cards.
-    #[must_use]
-    pub const fn orders(&self) -> Orders<'_> {
-        Orders::new(self)
-    }
-
-    /// Cards.
-    #[must_use]
-    pub const fn cards(&self) -> Cards<'_> {
-        Cards::new(self)
-    }
-
-    /// Top-ups of cards.
-    #[must_use]
-    pub const fn replenishments(&self) -> Replenishments<'_> {
-        Replenishments::new(self)
-    }
-
-    /// Changes of cards' limits.
-    #[must_use]
-    pub const fn limits(&self) -> Limits<'_> {
-        Limits::new(self)
-    }
-
-    /// Closings of cards.
-    #[must_use]
-    pub const fn closings(&self) -> Closings<'_> {
-        Closings::new(self)
-    }
-
-    /// Withdrawals: money back from cards.
-    #[must_use]
-    pub const fn withdrawals(&self) -> Withdrawals<'_> {
-        Withdrawals::new(self)
-    }
-
     /// The partner's own balance.
     ///
     /// # Errors
@@ -132,18 +68,6 @@ impl Client {
     /// See [`Error`].
     pub async fn balance(&self) -> Result<Balance, Error> {
         self.read(Request::of(&operations::BALANCE)).await
-    }
-
-    /// What moved on the partner's balance and on its cards.
-    #[must_use]
-    pub const fn statements(&self) -> Statements<'_> {
-        Statements::new(self)
-    }
-
-    /// Operations of a sandbox.
-    #[must_use]
-    pub const fn sandbox(&self) -> Sandbox<'_> {
-        Sandbox::new(self)
     }
 
     pub(crate) fn new(inner: Inner) -> Self {
@@ -158,7 +82,7 @@ impl Client {
         Write::new(self.clone(), call)
     }
 
-    /// Sends one logical request: every try has the same idempotency key, and a nonce of its own.
+    /// Sends one logical request: every attempt has the same idempotency key, and a new nonce.
     pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Request) -> Result<T, Error> {
         self.inner.retry.run(|| self.attempt(call), Error::is_transient).await?.decode()
     }
@@ -183,7 +107,7 @@ impl Client {
 
     async fn attempt(&self, call: &Request) -> Result<ResponseBody, AttemptError> {
         let Inner { transport, session, retry } = &*self.inner;
-        // The session tries again by itself, so its failures are final here.
+        // The session retries, so its failures are final here.
         let tokens = session.tokens(transport, retry).await.map_err(AttemptError::Final)?;
         match transport.send(call, tokens.access()).await {
             Err(error) if error.status() == Some(401) => {

@@ -4,9 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use clap::{Args as _, Command};
-
-use crate::args::CallArgs;
+use clap::Command;
 
 /// Fields that the interface calls otherwise than the command line.
 const OTHER_NAMES: [(&str, &str); 7] = [
@@ -19,10 +17,14 @@ const OTHER_NAMES: [(&str, &str); 7] = [
     ("nameCategory", "name"),
 ];
 
-/// The argument as it is typed: `--error-rate`, or `<STATUS>` of one without a name. `typed` is the command line of this
-/// process. `None` if the command has no such argument.
-pub(crate) fn argument_of(field: &str, typed: impl Iterator<Item = OsString>) -> Option<String> {
-    let mut command = CallArgs::augment_args(Command::new("call"));
+/// The argument as it is typed: `--error-rate`, or `<STATUS>` of one without a name. `call` is the command, `typed` the
+/// command line of this process. `None` if the command has no such argument.
+pub(crate) fn argument_of(
+    field: &str,
+    call: Command,
+    typed: impl Iterator<Item = OsString>,
+) -> Option<String> {
+    let mut command = call;
     for word in typed.skip_while(|word| word != "call").skip(1) {
         let below = word.to_str().and_then(|word| command.find_subcommand(word)).cloned();
         command = below.unwrap_or(command);
@@ -67,7 +69,10 @@ where
 
 #[cfg(test)]
 mod tests {
+    use clap::Args as _;
+
     use super::*;
+    use crate::commands::args::CallArgs;
 
     #[test]
     fn a_fault_is_named_by_the_argument_that_was_typed() {
@@ -86,7 +91,8 @@ mod tests {
             ("it -- something", "errorRate", None),
         ] {
             let typed = typed.split(' ').map(OsString::from);
-            assert_eq!(argument_of(field, typed).as_deref(), name, "{field}");
+            let call = CallArgs::augment_args(Command::new("call"));
+            assert_eq!(argument_of(field, call, typed).as_deref(), name, "{field}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Runs the commands.
 
+pub(crate) mod args;
 pub(crate) mod card_batches;
 pub(crate) mod cards;
 pub(crate) mod categories;
@@ -13,9 +14,9 @@ pub(crate) mod sealing;
 pub(crate) mod statements;
 pub(crate) mod webhooks;
 
+use args::{CallArgs, CallCommand};
 use kopeck_client::Client;
 
-use crate::args::{CallArgs, CallCommand};
 use crate::context::Session;
 use crate::failure::Failure;
 use crate::output::{Output, json_of};

@@ -17,14 +17,14 @@ use crate::table::Column;
 use crate::terminal;
 use sheet::Sheet;
 
-/// Where a file goes.
+/// The target of a file.
 pub(crate) enum Target {
     Standard(io::Stdout),
     File(File, PathBuf),
 }
 
 impl Target {
-    /// Standard output, or the file at `path`, which is written anew; a new one is its owner's only.
+    /// Standard output, or the file at `path`, which is overwritten; a new one is private to its owner.
     pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
         let file = private_file::create(&path);
@@ -77,10 +77,10 @@ impl Write for Target {
     }
 }
 
-/// Where a table is written, and as what.
+/// Target and format of a table.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportArgs {
-    /// As text with commas, or as a spreadsheet.
+    /// Text with commas, or a spreadsheet.
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
     /// Write to this file in place of standard output.

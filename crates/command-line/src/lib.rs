@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod args;
 mod arguments;
 mod commands;
 mod context;
@@ -27,7 +26,9 @@ mod token;
 
 use std::process::ExitCode;
 
-pub use args::CallArgs;
+use clap::{Args as _, Command};
+
+pub use commands::args::CallArgs;
 pub use money::parse as roubles;
 pub use private_file::create as create_private_file;
 pub use times::seconds;
@@ -44,7 +45,10 @@ pub fn run(args: CallArgs) -> ExitCode {
     match answered.and_then(|answer| answer.print(json)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            let failure = failure.naming(|field| arguments::argument_of(field, std::env::args_os()));
+            let failure = failure.naming(|field| {
+                let call = CallArgs::augment_args(Command::new("call"));
+                arguments::argument_of(field, call, std::env::args_os())
+            });
             failure.print(json);
             failure.exit().into()
         }

@@ -49,10 +49,10 @@ pub(crate) struct WaitArgs {
     wait: Option<Duration>,
 }
 
-/// What there is to say of any new request.
+/// Arguments of any new request.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct NewRequestArgs {
-    /// What you call the request, such as its number in your books: letters, digits, blanks and `-_./#`.
+    /// Your name for the request, such as its number in your books: letters, digits, blanks and `-_./#`.
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::terminal::clean;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
-    /// Where the value stands in a record, as a JSON pointer.
+    /// The place of the value in a record, as a JSON pointer.
     pub(crate) pointer: &'static str,
     form: Form,
 }

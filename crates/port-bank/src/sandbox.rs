@@ -79,6 +79,15 @@ pub trait SandboxClock: Send + Sync {
     fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError>;
 }
 
+/// A clock that can be kept in step with another one.
+pub trait FollowingClock: SandboxClock {
+    /// Raises the offset to `offset_micros`, that of another clock; never lowers it.
+    ///
+    /// # Errors
+    /// [`SandboxError::ClockTooFar`], or a failure; then nothing was moved.
+    fn follow(&self, offset_micros: i64) -> Result<(), SandboxError>;
+}
+
 /// The idempotency key of a command: a retry has no second effect, and a declined purchase is declined as before. An error
 /// is not recorded, so its retry is decided anew.
 ///

@@ -1,4 +1,4 @@
-//! What happened: calls, faults, and whatever was wrong.
+//! The journal of a run: requests, faults, and violations.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::faults::Kind;
+use crate::fault_kind::FaultKind;
 use crate::fleet::Role;
 
 /// The most wrongs that are kept; the rest is counted.
@@ -18,17 +18,17 @@ pub(crate) struct Journal {
     notes: Mutex<Notes>,
 }
 
-/// What was noted.
+/// The entries so far.
 #[derive(Default)]
 pub(crate) struct Notes {
     /// By kind of request, then by outcome, with how long each took.
     pub(crate) calls: BTreeMap<&'static str, BTreeMap<String, Vec<Duration>>>,
-    pub(crate) faults: BTreeMap<Kind, u64>,
+    pub(crate) faults: BTreeMap<FaultKind, u64>,
     /// When workers, or servers that work themselves, were killed.
     pub(crate) kills: Vec<Instant>,
     /// Calls that were repeated under their key after they had been answered.
     pub(crate) repeats: u64,
-    /// What must not be.
+    /// Violations.
     pub(crate) wrongs: Vec<String>,
     /// How many of these there were beyond the ones that are kept.
     pub(crate) more_wrongs: u64,
@@ -41,7 +41,7 @@ impl Journal {
     }
 
     /// A fault was done.
-    pub(crate) fn fault(&self, kind: Kind) {
+    pub(crate) fn fault(&self, kind: FaultKind) {
         *self.notes().faults.entry(kind).or_default() += 1;
     }
 

@@ -1,4 +1,4 @@
-//! What was done and what was found, as tables.
+//! Tables of the load and the findings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, Table, presets};
 use kopeck_client::RequestState;
 
-use crate::faults::Kind;
+use crate::fault_kind::FaultKind;
 use crate::journal::{Journal, Notes};
 use crate::load::{Call, Partner, RequestKind, TrackedRequest};
 use crate::settings::Settings;
@@ -45,7 +45,7 @@ pub(crate) fn show(settings: &Settings, journal: &Journal, partners: &[Arc<Partn
 
 fn faults(notes: &Notes) -> Table {
     let mut table = table(&["fault", "times"], &[1]);
-    for kind in Kind::ALL {
+    for kind in FaultKind::ALL {
         if let Some(times) = notes.faults.get(&kind) {
             table.add_row([kind.to_string(), times.to_string()]);
         }

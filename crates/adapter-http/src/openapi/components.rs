@@ -72,7 +72,7 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
 /// Adds the media types of files.
 pub(super) fn or_files(response: Json, media_types: &[&str]) -> Json {
     let Some(Json::Object(content)) = response.get("content").cloned() else { return response };
-    // Of a file that is no text there is no schema.
+    // A binary file has no schema.
     let file = |media: &&str| {
         let content = if media.starts_with("text/") {
             object! {"schema": object! {"type": "string"}}

@@ -1,4 +1,4 @@
-//! What the kinds of card batches share.
+//! Parts that all kinds of card batches share.
 
 use crate::input::faults::Faults;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch};

@@ -1,4 +1,4 @@
-//! Closings: cards that are closed for good.
+//! Closings: cards that are permanently closed.
 
 mod cancel;
 mod create;

@@ -8,7 +8,6 @@ use kopeck_domain::event::EventType;
 use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
 use tokio::time::Instant;
 
-use crate::dto::event;
 use crate::input::field_types::{FieldEncoding, FieldType, InputValue, integer_from, text};
 use crate::json::{Json, object};
 use crate::operations::prelude::*;
@@ -50,7 +49,7 @@ fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
     Some((query, Duration::from_secs(wait.unwrap_or(0).try_into().ok()?)))
 }
 
-/// Where a reader begins: after a number, or after the newest event.
+/// The start of a reader: after a number, or after the newest event.
 #[derive(Clone, Copy)]
 struct FeedStart {
     after: Option<i64>,
@@ -127,7 +126,7 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         // Events from here on are noticed, even if they come between this reading and the wait.
         appended.mark_unchanged();
         let page = page(&mut ctx, &query).await?;
-        // What is the newest event now is not the newest any more once another one comes.
+        // The newest event changes with each new one, so the walk continues by its number.
         query.after = Some(page.next);
         if !page.events.is_empty() || until <= Instant::now() {
             return ctx.respond(&body(&page, ctx.zone()));
@@ -152,7 +151,8 @@ async fn page(ctx: &mut HandlerContext, query: &FeedQuery) -> Result<FeedPage, A
 }
 
 fn body(page: &FeedPage, zone: Zone) -> api::Feed {
-    let data = page.events.iter().map(|appended| event::body(appended, zone)).collect();
+    let data =
+        page.events.iter().map(|appended| api::Event::of(appended.seq, &appended.event, zone)).collect();
     api::Feed { data, next: page.next, oldest: page.oldest, newest: Some(page.newest) }
 }
 

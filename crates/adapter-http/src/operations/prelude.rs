@@ -1,4 +1,4 @@
-//! What most files of operations import.
+//! Imports of most files of operations.
 
 pub(crate) use crate::error::ApiError;
 pub(crate) use crate::handler_context::HandlerContext;

@@ -6,7 +6,6 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{PartnerTransaction, TransactionFilter, TransactionQuery};
 use kopeck_service::transactions;
 
-use crate::dto::transaction;
 use crate::input::field_types::{id, integer_from, string_enum};
 use crate::input::period::{self, Period};
 use crate::operations::cards::ANY_ZONE;
@@ -57,6 +56,6 @@ fn body(one: &PartnerTransaction, zone: Zone) -> api::PartnerTransaction {
             .holder
             .as_ref()
             .and_then(|(_, custom_id)| Some(custom_id.as_ref()?.as_str().to_owned())),
-        transaction: transaction::body(&one.transaction, zone),
+        transaction: api::Transaction::of(&one.transaction, zone),
     }
 }

@@ -22,7 +22,7 @@ use kopeck_service::Env;
 use kopeck_service::webhooks::{WebhookError, WebhookView};
 use serde::Serialize;
 
-use crate::dto::event::to_the_second;
+use crate::dto::to_the_second;
 use crate::input::field_types::{FieldType, InputValue, text, texts};
 use crate::json::{Json, object};
 use crate::operations::events::event_type;

@@ -85,7 +85,7 @@ impl Pipeline<'_> {
 
     /// Issues tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> HandlerResult {
-        // As in `login`: a malformed nonce does not confirm an API key.
+        // A malformed nonce does not confirm an API key, as in `login`.
         let nonce = head.nonce_and_key(self.operation.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();

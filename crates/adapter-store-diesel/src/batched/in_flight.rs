@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use kopeck_port_store::{Access, Done};
 
-use crate::observer::StoreObserver;
 use crate::single::{self, Outcome, Task};
+use kopeck_port_store::StoreObserver;
 
 /// Counts the ticks of the supervisor, the store's measure of time. A process that was stopped and goes on does not take
 /// its own pause for a silence of the database.
@@ -180,7 +180,7 @@ mod tests {
     use kopeck_port_store::StoreError;
 
     use super::*;
-    use crate::observer::NoopObserver;
+    use kopeck_port_store::NoopObserver;
 
     #[test]
     fn a_caller_is_answered_once() {

@@ -21,10 +21,10 @@ use super::group_commit::group_commit;
 use super::in_flight::BatchInFlight;
 use super::*;
 use crate::dialect;
-use crate::observer::NoopObserver;
 use crate::queue::Queue;
 use crate::single::{self, Outcome};
 use crate::transaction::DieselTransaction;
+use kopeck_port_store::NoopObserver;
 
 const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 

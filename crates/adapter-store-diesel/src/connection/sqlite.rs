@@ -8,8 +8,9 @@ use diesel::sql_types::{BigInt, Integer, Text};
 use kopeck_port_store::Access;
 
 use crate::error::OpenError;
-use crate::outage::{Outage, outage_of};
+use crate::outage::outage_of;
 use crate::statements::RawStatement;
+use kopeck_port_store::Outage;
 
 /// The first setting of a connection: to wait for another process's lock instead of failing.
 const WAITING: &str = "PRAGMA busy_timeout = 5000;";

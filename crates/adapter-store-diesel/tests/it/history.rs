@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection};
 use kopeck_adapter_store_diesel::testing::TestDatabase;
-use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, Outage, accept_history};
+use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, accept_history};
 use kopeck_audit::{Entry, Mark, MarkKind, Signature};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ledger::{Movement, MovementKind, Reference, TransferReference};
+use kopeck_port_store::Outage;
 use kopeck_port_store::{Store, StoreError};
 use kopeck_port_system::Clock;
 

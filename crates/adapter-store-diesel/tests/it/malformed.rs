@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::{OpenStore, Outage};
+use kopeck_adapter_store_diesel::OpenStore;
+use kopeck_port_store::Outage;
 use kopeck_port_store::{Store, StoreError};
 
 use crate::support::{Kind, PARTNER, Place, TestStore, employee, read, write};

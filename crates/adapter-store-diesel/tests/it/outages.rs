@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
 use kopeck_adapter_store_diesel::testing::TestDatabase;
-use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, Outage, StoreConfig, StoreObserver};
+use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, StoreConfig};
 use kopeck_port_store::{Access, StoreError};
+use kopeck_port_store::{Outage, StoreObserver};
 
 use crate::support::{Kind, PARTNER, Place, clock, config, credentials, employee, read, write};
 

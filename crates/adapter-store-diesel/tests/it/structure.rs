@@ -35,11 +35,3 @@ fn few_files_tell_the_databases_apart() {
 fn few_files_run_a_statement_on_the_connection_within() {
     assert_eq!(source().files_with("on_either!("), ["repositories/jobs.rs", "statements.rs"]);
 }
-
-#[test]
-fn no_import_circle_has_more_than_three_files() {
-    let imports = source().imports();
-    assert!(imports.reached("plain").contains("audit_chain::rows"), "imports are followed");
-    let circles = imports.circles_of_more_than(3);
-    assert!(circles.is_empty(), "{circles:?}");
-}

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
+use kopeck_adapter_security::AuditKeys;
 use kopeck_adapter_store_diesel::{PooledStore, StoreConfig};
+use kopeck_adapter_system::{DataFolder, Timestamp};
 use kopeck_audit::{Actor, Entry, Head, Record};
 use kopeck_domain::calendar::{Zone, date_text, parse_date};
 use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
@@ -17,11 +19,9 @@ use super::audited::audited_in_two_steps;
 use super::existing_application;
 use crate::cli::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs, StoreArgs};
 use crate::command_output::{aligned, note, print, say};
-use crate::compose::{self, SystemAdapters};
+use crate::compose::SystemAdapters;
 use crate::connections::check_database;
-use crate::folder::DataFolder;
-use crate::keys::MasterKeys;
-use crate::logging::Timestamp;
+use crate::keys::{MasterKeys, of_folder};
 
 /// Runs an `audit` command.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
@@ -37,12 +37,12 @@ fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
     let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
     let keys = match MasterKeys::from_settings(args)? {
         Some(keys) => keys,
-        None => match folder.existing_master_key() {
+        None => match of_folder(&folder) {
             Ok(file) if file.exists() => MasterKeys::File(file),
             _ => return Ok(None),
         },
     };
-    Ok(Some(compose::signer(&keys.ring()?)))
+    Ok(Some(Arc::new(AuditKeys::new(keys.ring()?))))
 }
 
 /// The database alone.
@@ -129,7 +129,7 @@ fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.store)?;
     let subject = format!("before:{}", zoned_text(before, Zone::new(UtcOffset::UTC)));
     let removed = audited_in_two_steps(&application, "audit.prune", subject, |subject| {
-        // What was changed could not be found afterwards.
+        // Changes could not be detected afterwards.
         verify(&*application.store, Some(&*application.signer), &[], args.unsigned.accept_unsigned)
             .context("nothing was removed")?;
         let removed = prune(&*application.store, &application.signer, before)?;
@@ -149,7 +149,7 @@ fn parse_moment(text: &str, zone: Zone) -> anyhow::Result<OffsetDateTime> {
     if let Some(day) = parse_date(text).ok().or_else(|| rfc3339_date(text)) {
         return Ok(zone.start_of(day));
     }
-    // As the list begins its lines, up to the minute.
+    // The time as in the list, up to the minute.
     let shown = text.split_once('T').and_then(|(day, time)| Some((rfc3339_date(day)?, time)));
     match shown {
         Some((day, time)) => Ok(zone.parse_moment(&format!("{} {time}", date_text(day)))?),

@@ -2,13 +2,13 @@
 
 use std::fmt::Display;
 
+use kopeck_adapter_system::Operator;
 use kopeck_audit::{Actor, Entry, Outcome};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 
 use crate::compose::Application;
-use crate::operator::Operator;
 
 /// A new entry of this process's operator.
 pub(crate) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<PartnerId>) -> Entry {
@@ -66,7 +66,7 @@ pub(super) fn audited_in_two_steps<T>(
     done
 }
 
-/// Writes an entry in a unit of work of its own.
+/// Writes an entry in a separate unit of work.
 pub(crate) fn append(store: &dyn Store, entry: Entry) -> Result<(), StoreError> {
     transact(store, Access::Write, move |unit| unit.audit().append(&entry))
 }

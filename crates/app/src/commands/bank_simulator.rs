@@ -1,13 +1,12 @@
 //! `kopeck bank-simulator`.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_bank_simulator::server::ServerParts;
+use kopeck_adapter_system::{BoundPort, FolderLock, ServiceClock, announce, make_private, open_private};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -16,11 +15,7 @@ use secrecy::ExposeSecret as _;
 
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::cli::BankSimulatorArgs;
-use crate::clock::ServiceClock;
 use crate::compose::SystemAdapters;
-use crate::folder::make_private;
-use crate::port::Port;
-use crate::service_output;
 
 /// Threads that take calls; the simulator itself does one thing after the other.
 const THREADS: usize = 1;
@@ -29,15 +24,18 @@ const THREADS: usize = 1;
 pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     ensure!(!args.secret.expose_secret().is_empty(), "KOPECK_BANK_SECRET must not be empty");
     // Before anything is written: a start that finds its port in use leaves nothing behind.
-    let port = Port::bind(args.listen)?;
+    let port = BoundPort::bind(args.listen)?;
     let tls = tls(args)?;
     let folder = &args.data_dir;
     make_private(folder)?;
-    let _lock = lock(folder)?;
+    // The clock's offset is the process's own, so two of them on one folder would tell two times.
+    let lock = FolderLock::take(folder)?;
+    let _lock =
+        lock.with_context(|| format!("another process serves from the data folder {}", folder.display()))?;
     let adapters = SystemAdapters::real();
     let clock = Arc::new(ServiceClock::open(adapters.wall, folder.join("clock"))?);
     let books = folder.join("bank.sqlite");
-    private(&books).with_context(|| format!("cannot make {}", books.display()))?;
+    open_private(&books)?;
     let bank = Simulator::open(&books, Arc::clone(&clock) as _, adapters.entropy, args.utc_offset)?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
@@ -47,7 +45,7 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
 
     let system = actix_web::rt::System::new();
     let mut signals = system.block_on(async { TerminationSignals::listen() })?;
-    service_output::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
+    announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
     system.block_on(async {
         IgnoredSignals::listen()?.handle(|| log::info!("SIGHUP: ignored"));
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
@@ -84,23 +82,4 @@ fn tls(args: &BankSimulatorArgs) -> anyhow::Result<Option<ServerConfig>> {
 fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let all = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     all.with_context(|| format!("{} holds no certificate in PEM", file.display()))
-}
-
-/// The clock's offset is the process's own, so two of them on one folder would tell two times.
-fn lock(folder: &Path) -> anyhow::Result<File> {
-    let path = folder.join("serve.lock");
-    let file = private(&path).with_context(|| format!("cannot open {}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            bail!("another process serves from the data folder {}", folder.display())
-        }
-        Err(TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
-        }
-    }
-}
-
-fn private(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
 }

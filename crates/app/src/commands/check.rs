@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use kopeck_adapter_security::KeyRing;
-use kopeck_adapter_store_diesel::Outage;
 use kopeck_audit::Entry;
+use kopeck_port_store::Outage;
 use kopeck_port_store::{Access, transact};
 use kopeck_service::partners::{self, PartnerError};
 use kopeck_service::reconciliation;

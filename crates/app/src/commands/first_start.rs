@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 
+use kopeck_adapter_system::{DataFolder, announce};
 use kopeck_domain::Kopecks;
 use kopeck_domain::partner::{Partner, SealingPolicy};
 use kopeck_port_store::{Access, transact};
@@ -12,8 +13,6 @@ use serde_json::json;
 
 use super::partner::{sealing_key_text, store_partner};
 use crate::compose::Application;
-use crate::folder::DataFolder;
-use crate::service_output;
 
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
@@ -59,7 +58,7 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
         })
     });
     match shown {
-        Ok(shown) => service_output::announce(&shown),
+        Ok(shown) => announce(&shown),
         // Another process on the same database started at the same moment, and has made it.
         Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => {}
         Err(error) => return Err(error),

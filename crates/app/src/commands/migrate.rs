@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::{grant, migrate};
+use kopeck_adapter_system::DataFolder;
 use kopeck_audit::Entry;
 
 use super::audited;
 use crate::cli::{MigrateArgs, StoreArgs};
 use crate::command_output::say;
 use crate::compose::{Application, Storage, SystemAdapters};
-use crate::folder::DataFolder;
 
 /// Applies and lists the missing migrations.
 pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {

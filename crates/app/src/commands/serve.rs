@@ -8,32 +8,27 @@ use anyhow::Context;
 use kopeck_adapter_http::{Drain, FeedWaiters, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::StoreKind;
+use kopeck_adapter_system::{
+    BoundPort, Certificate, CertificateFiles, CertificateRefresh, ClockReading, DataFolder, FolderLock,
+    HeadForwarder, SystemClock, announce, raise_open_files,
+};
 use kopeck_adapter_webhook::HttpWebhooks;
+use kopeck_adapter_workers::{
+    BackgroundWork, DailyReconciliation, Deliverer, LivenessRegistry, PeriodicCheck, Workers,
+};
 use kopeck_domain::limit::TimeOfDay;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_service::audit::AuditQueue;
 use kopeck_service::worker::ClockCheck;
 
-use super::first_start;
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
-use crate::audit::HeadForwarder;
+use super::{audited, first_start};
 use crate::bank::Bank;
 use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
-use crate::daily_reconciliation::DailyReconciliation;
-use crate::deliveries::Deliverer;
-use crate::folder::{DataFolder, ServerLock};
-use crate::liveness::LivenessRegistry;
-use crate::open_files;
 use crate::operations::{ClockLabel, InstrumentedBank, Operations, OperationsServer};
-use crate::periodic_check::PeriodicCheck;
-use crate::port::Port;
-use crate::service_output;
-use crate::system_clock::{ClockReading, SystemClock};
-use crate::tls::{Certificate, CertificateFiles, CertificateRefresh};
-use crate::workers::{BackgroundWork, Workers};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -41,13 +36,13 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         args.front.body_memory / 2 >= args.body_limit,
         "KOPECK_BODY_MEMORY must be at least twice KOPECK_BODY_LIMIT"
     );
-    let max_connections = open_files::raise_limit(args.front.max_connections)?;
+    let max_connections = raise_open_files(args.front.max_connections)?;
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { IgnoredSignals::listen() })?;
     let certificate = certificate(args.front.tls_cert.as_ref(), args.front.tls_key.as_ref())?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     // Before anything is written: a start that finds its port in use leaves nothing behind.
-    let port = Port::bind(args.listen)?;
+    let port = BoundPort::bind(args.listen)?;
     let sandbox = args.service.sandbox_is_on(Some(args.listen));
     let process = Process::start(&args.service, sandbox, args.store_kind.into())?;
     let periodic_check = process.watch_files_and_clock(certificate.clone())?;
@@ -69,10 +64,10 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let signals = system.block_on(async { TerminationSignals::listen() })?;
     let scheme = if certificate.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
-    service_output::announce(&format!("kopeck serves on {url}\n"));
+    announce(&format!("kopeck serves on {url}\n"));
     process.announce_operations_address();
     if args.docs {
-        service_output::announce(&format!("API reference on {url}/docs\n"));
+        announce(&format!("API reference on {url}/docs\n"));
     }
     if process.bank.sandbox.is_some() {
         first_start::demo_partner(&process.application, &process.folder, &url)?;
@@ -95,7 +90,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 
 /// Runs workers without the HTTP API until a stop signal.
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
-    open_files::raise_limit(0)?;
+    raise_open_files(0)?;
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { IgnoredSignals::listen() })?;
     // Workers call the store one after the other, so a batch would hold one unit of work.
@@ -103,7 +98,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     let periodic_check = process.watch_files_and_clock(None)?;
     let workers = process.workers(args.workers, args.reconcile)?;
     let signals = system.block_on(async { TerminationSignals::listen() })?;
-    service_output::announce("kopeck works\n");
+    announce("kopeck works\n");
     process.announce_operations_address();
     system.block_on(async {
         others.handle(read_again(&periodic_check));
@@ -114,7 +109,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
 }
 
 /// Ends all leases. Only this process works on an embedded database, so a lease that is there was left by one that was
-/// killed; on a server it may be another's. Where nothing can be written they end by themselves, and what only reads is
+/// killed; on a server it may be another's. Where nothing can be written they expire, and reads are
 /// served meanwhile.
 fn end_leases(store: &dyn Store) -> Result<(), StoreError> {
     let end = |unit: &mut dyn UnitOfWork| -> Result<(), StoreError> { unit.jobs().end_all_leases() };
@@ -179,7 +174,7 @@ struct Process {
     operations_server: Option<OperationsServer>,
     operations_certificate: Option<Arc<Certificate>>,
     /// Held until the process ends.
-    _lock: Option<ServerLock>,
+    _lock: Option<FolderLock>,
 }
 
 impl Process {
@@ -205,11 +200,12 @@ impl Process {
             super::check::accept_history(&args.store, &keys, &adapters)?;
             log::warn!("the history of the database is accepted as it is");
         }
+        let metrics = Arc::clone(&operations.metrics);
         let heads = Arc::new(HeadForwarder::new(
             Arc::clone(&adapters.wall),
             args.store.audit_heads.clone(),
             log::Level::Info,
-            Some(Arc::clone(&operations.metrics)),
+            move |sent| metrics.audit_heads_sent(sent),
         ));
         let feed_waiters = Arc::new(FeedWaiters::default());
         let parts = Parts {
@@ -304,6 +300,7 @@ impl Process {
             store: self.application.store(),
             env: Arc::clone(&self.application.env),
             from,
+            entry: audited::entry(&*self.application.env.clock, "bank.reconcile", None),
             observer: Arc::clone(&self.operations.metrics) as _,
         }
     }
@@ -363,7 +360,7 @@ impl Process {
 
     fn announce_operations_address(&self) {
         if let Some(operations_server) = &self.operations_server {
-            service_output::announce(&format!("health and metrics on {}\n", operations_server.url()));
+            announce(&format!("health and metrics on {}\n", operations_server.url()));
         }
     }
 

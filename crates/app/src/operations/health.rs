@@ -5,11 +5,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use kopeck_adapter_store_diesel::{DiskSpace, OpenStore};
+use kopeck_adapter_workers::LivenessRegistry;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-
-use crate::liveness::LivenessRegistry;
 
 /// The timeout of the database health check.
 const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(1);

@@ -11,9 +11,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
-use kopeck_adapter_store_diesel::{Outage, StoreObserver};
-use kopeck_port_store::Access;
+use kopeck_adapter_system::dropped_lines;
+use kopeck_adapter_workers::DeliveryObserver;
 use kopeck_port_store::webhook::AttemptOutcome;
+use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
@@ -22,8 +23,6 @@ use prometheus::{
 
 use super::Health;
 use super::snapshot::SnapshotCache;
-use crate::deliveries::DeliveryObserver;
-use crate::service_output;
 pub use clocks::ClockLabel;
 use clocks::Clocks;
 use gauges::Gauges;
@@ -154,7 +153,7 @@ impl Metrics {
     /// If two metrics have one name.
     pub fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
-        registry.register(Box::new(service_output::dropped_lines()))?;
+        registry.register(Box::new(dropped_lines()))?;
         let registrar = Registrar(&registry);
         let requests = registrar.counters(
             "kopeck_http_requests_total",
@@ -258,7 +257,7 @@ impl Metrics {
     }
 }
 
-/// Those that are written, summarised, dropped.
+/// Counters of written, summarised and dropped entries.
 fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]> {
     let notes = registrar.counters(
         "kopeck_audit_notes_total",
@@ -290,7 +289,7 @@ fn both(counters: &IntCounterVec, [first, second]: [&str; 2]) -> prometheus::Res
     Ok([counters.get_metric_with_label_values(&[first])?, counters.get_metric_with_label_values(&[second])?])
 }
 
-/// Every operation with its counters, and one for paths that are none of ours.
+/// Every operation with its counters, and one for unknown paths.
 fn routes(seconds: &HistogramVec) -> prometheus::Result<HashMap<&'static str, Route>> {
     let none = ("-", "-", "-");
     operations()

@@ -1,4 +1,4 @@
-//! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
+//! Moving the clock forward: everything follows it, and the partner's clock does not matter.
 
 use kopeck_client::{
     CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PaymentQuestion, PrimitiveDateTime, RequestState,
@@ -44,7 +44,7 @@ async fn faulty_moves_are_refused() {
     assert_eq!(server.application.env.now(), START);
 }
 
-/// All that the jump ends is ended for the service's own clock; what is sealed goes by the machine's.
+/// The jump counts for the service's clock; sealing uses the machine's.
 #[tokio::test]
 async fn tokens_expire_and_sealed_calls_go_on() {
     let server = TestServer::start();
@@ -54,7 +54,7 @@ async fn tokens_expire_and_sealed_calls_go_on() {
     api.get("/v1/balance").await.ok(200);
     api.post("/sandbox/v1/clock/advance", &json!({"seconds": 120})).await.ok(200);
     api.get("/v1/balance").await.refused(401, "unauthorized");
-    // The client seals by a clock that did not jump, logs in anew, and reads sealed responses.
+    // The client seals by a clock that did not jump, logs in again, and reads sealed responses.
     client.balance().await.unwrap();
     advance(&client, 40 * DAY).await;
     client.balance().await.unwrap();
@@ -227,7 +227,10 @@ fn tokens_end_on_their_day() {
     advance(&renewed.access, 31);
     let refused = refresh_call(&partner, &renewed.refresh).send(&server);
     assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
-    assert_eq!(raw_http::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status, 200);
+    assert_eq!(
+        raw_http::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status,
+        200
+    );
 }
 
 /// The fault says that the code is right but expired.
@@ -301,13 +304,13 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
     }
 }
 
-/// The real thing: the offset survives an orderly stop and a kill, and the refresh runs by itself.
+/// With the real binary: the offset survives a graceful stop and a kill, and the refresh runs.
 #[tokio::test]
 async fn a_restart_does_not_take_the_service_back() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--deposit", "1000.00"]);
     let zone = Zone::parse("+03:00").unwrap();
-    let started = kopeck::system_clock::SystemClock::default();
+    let started = kopeck_adapter_system::SystemClock::default();
     let days_ahead = |at: PrimitiveDateTime| (at - day_start(zone, &started)).whole_days();
 
     let running = installation.serve(&["--processing-delay", "0s"]);
@@ -348,7 +351,7 @@ async fn a_restart_does_not_take_the_service_back() {
     client.sandbox().deposit(1).await.unwrap();
     assert!((101..=102).contains(&days_ahead(client.balance().await.unwrap().updated_at)));
     assert!((101..=102).contains(&refreshed(&client, 101).await));
-    // The commands go by the same clock.
+    // The commands use the same clock.
     drop(running);
     let reference = ["partner", "deposit", partner.id.as_str(), "0.01", "--reference", "R"];
     installation.succeed(&reference);
@@ -356,6 +359,6 @@ async fn a_restart_does_not_take_the_service_back() {
 }
 
 /// The first moment of the machine's present day in the zone.
-fn day_start(zone: Zone, clock: &kopeck::system_clock::SystemClock) -> PrimitiveDateTime {
+fn day_start(zone: Zone, clock: &kopeck_adapter_system::SystemClock) -> PrimitiveDateTime {
     PrimitiveDateTime::new(zone.day(clock.now()), time::Time::MIDNIGHT)
 }

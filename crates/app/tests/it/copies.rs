@@ -1,6 +1,6 @@
 //! Requests sealed in one of their parts, and copies of them as made between client and service.
 
-use kopeck::system_clock::SystemClock;
+use kopeck_adapter_system::SystemClock;
 use kopeck_port_system::Clock as _;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, bound_path, seal_request};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::process::PartnerSecrets;
 use crate::raw_http::{RawRequest, SEALED_JSON, fresh_salt, get, login_call};
 
-/// What is sealed of a request.
+/// The sealed part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The whole body; an empty object, if the operation has none.

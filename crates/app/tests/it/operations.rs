@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kopeck::liveness::LivenessRegistry;
 use kopeck::operations::Operations;
+use kopeck_adapter_workers::LivenessRegistry;
 use kopeck_client::VirtualItem;
 use serde_json::{Value, json};
 

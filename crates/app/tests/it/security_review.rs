@@ -12,7 +12,7 @@ fn review() -> String {
     read("docs/SECURITY-REVIEW.md")
 }
 
-/// What stands in code style in a text.
+/// The code spans of a text.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -78,7 +78,7 @@ fn the_totals_of_the_review_are_those_of_its_rows() {
     let mut seen = BTreeSet::new();
     for (requirements, level, result) in rows(&review) {
         assert!(["pass", "fail", "n.a."].contains(&result), "{requirements:?}: {result}");
-        // Those of both levels in one row are not applicable.
+        // A row with both levels is not applicable.
         let level = if level.contains('–') { "both" } else { level };
         assert!(level != "both" || result == "n.a.", "{requirements:?}");
         *counted.entry((level, result)).or_default() += requirements.len();

@@ -22,7 +22,7 @@ use crate::pages::PageArgs;
 use crate::requests::{self, Kind, RequestFilterArgs, WaitArgs, changed, listed};
 use crate::table::Column;
 
-/// What can be done with a kind of card batch; `C` is a new one, as it is typed.
+/// Commands for a kind of card batch; `C` is a new one, as it is typed.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum BatchCommand<C: NewBatch> {
     #[command(name = C::COMMAND, about = C::ABOUT, after_help = C::EXAMPLES)]
@@ -63,7 +63,7 @@ pub(crate) trait NewBatch: Args {
     const ABOUT: &'static str;
     const EXAMPLES: &'static str;
     const NOUN: &'static str;
-    /// What stands for its identifier.
+    /// The placeholder of its identifier.
     const ID: &'static str;
     /// Which of them cannot be cancelled.
     const NOT_CANCELLED: &'static str = "";
@@ -111,7 +111,7 @@ pub(crate) struct ForCard<V> {
     value: V,
 }
 
-/// What is to happen to a card.
+/// The argument of a card.
 pub(crate) trait CardValue: FromStr<Err = String> + fmt::Display {
     /// With its article.
     const NOUN: &'static str;

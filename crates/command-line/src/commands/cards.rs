@@ -20,7 +20,7 @@ use crate::pages::PageArgs;
 use crate::table::{self, Column, flag, number, text};
 use crate::times;
 
-/// What can be done with cards.
+/// Commands for cards.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CardsCommand {
     /// Show a card.
@@ -37,10 +37,10 @@ pub(crate) enum CardsCommand {
     Transactions {
         /// The card.
         card: CardName,
-        /// Those of this day and later, `DD.MM.YYYY`.
+        /// Only records of this day and later, `DD.MM.YYYY`.
         #[arg(long, value_parser = times::date)]
         from: Option<Date>,
-        /// Those of this day and earlier, `DD.MM.YYYY`.
+        /// Only records of this day and earlier, `DD.MM.YYYY`.
         #[arg(long, value_parser = times::date)]
         to: Option<Date>,
         /// Only those of this kind, such as `PAYMENT`.
@@ -56,7 +56,7 @@ pub(crate) enum CardsCommand {
         employee: EmployeeName,
         /// The card's number on the bank's side: customIdCard.
         number: String,
-        /// What it is to the employee: `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
+        /// The status: `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
         #[arg(long, default_value = "MAIN")]
         status: CardStatus,
         #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::pages::PageArgs;
 use crate::table::{Column, number, text};
 
-/// What can be done with categories.
+/// Commands for categories.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CategoriesCommand {
     /// List categories, the first created first.

@@ -14,7 +14,7 @@ use crate::output::{Output, json_of};
 use crate::pages::PageArgs;
 use crate::table::{self, Column, text};
 
-/// What can be done with employees.
+/// Commands for employees.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum EmployeesCommand {
     /// List employees, the first added first.
@@ -36,7 +36,7 @@ pub(crate) enum EmployeesCommand {
     },
     /// Change an employee. What is not named stays as it is.
     Update(UpdateArgs),
-    /// Erase an employee's personal data for good. They must have no card that is neither closed nor expired.
+    /// Permanently erase an employee's personal data. They must have no card that is neither closed nor expired.
     Erase {
         /// The employee.
         employee: EmployeeName,
@@ -68,7 +68,7 @@ pub(crate) struct ListArgs {
     page: PageArgs,
 }
 
-/// What is known of an employee.
+/// The fields of an employee.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PersonArgs {
     /// The surname.
@@ -89,12 +89,12 @@ pub(crate) struct PersonArgs {
     /// The category.
     #[arg(long)]
     category: Option<CategoryName>,
-    /// What they are doing: `WORK`, `VACATION`, `MEDICAL`, `DONT_WORK`.
+    /// The status: `WORK`, `VACATION`, `MEDICAL`, `DONT_WORK`.
     #[arg(long)]
     status: Option<EmployeeStatus>,
 }
 
-/// What to change of an employee.
+/// The changes of an employee.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct UpdateArgs {
     /// The employee.

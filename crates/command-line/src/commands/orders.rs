@@ -17,7 +17,7 @@ use crate::pages::PageArgs;
 use crate::requests::{self, Kind, NewRequestArgs, RequestFilterArgs, WaitArgs, changed, listed};
 use crate::table::{Column, money, number, text};
 
-/// What can be done with orders.
+/// Commands for orders.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum OrdersCommand {
     /// Order plastic cards.
@@ -80,7 +80,7 @@ pub(crate) struct PlasticArgs {
     /// How many cards, and of which type: `100xMP4`.
     #[arg(required = true, value_name = "COUNTxTYPE")]
     items: Vec<Quantity<Plastic>>,
-    /// Where to send them.
+    /// The address of the delivery.
     #[arg(long)]
     address: String,
     /// Full name of the recipient.

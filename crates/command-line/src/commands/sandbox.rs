@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::table::{self, Column, flag, number, text};
 use crate::times;
 
-/// What a sandbox can do.
+/// Commands for a sandbox.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum SandboxCommand {
     /// Let money arrive on the partner's balance.

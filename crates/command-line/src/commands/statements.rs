@@ -19,10 +19,10 @@ use crate::times;
 /// Which entries of the balance to list.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EntriesArgs {
-    /// Those of this day and later, `DD.MM.YYYY`.
+    /// Only records of this day and later, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     from: Option<Date>,
-    /// Those of this day and earlier, `DD.MM.YYYY`.
+    /// Only records of this day and earlier, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     to: Option<Date>,
     /// Only those of this type, such as `DEBIT`.
@@ -59,7 +59,7 @@ pub(crate) enum Form {
     Xlsx,
 }
 
-/// What can be done with the transactions of all cards.
+/// Commands for the transactions of all cards.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TransactionsCommand {
     /// List transactions in the order in which the service received them.
@@ -85,10 +85,10 @@ pub(crate) struct TransactionArgs {
     /// The number after which to begin: `seq` of the last transaction you have; 0 for the first.
     #[arg(long, default_value_t = 0, value_parser = whole(0, None::<i64>))]
     after: i64,
-    /// Those executed on this day or later, `DD.MM.YYYY`.
+    /// Only transactions of this day or later, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     from: Option<Date>,
-    /// Those executed on this day or earlier, `DD.MM.YYYY`.
+    /// Only transactions of this day or earlier, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     to: Option<Date>,
     /// Only those of this kind, such as `PAYMENT`.

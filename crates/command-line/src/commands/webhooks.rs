@@ -15,12 +15,12 @@ use crate::output::{Output, json_of};
 use crate::pages::PageArgs;
 use crate::table::{Column, flag, number, text};
 
-/// What can be done with webhooks.
+/// Commands for webhooks.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum WebhooksCommand {
     /// Create a webhook, and print the secret that signs its deliveries.
     Create {
-        /// Where events are posted.
+        /// The URL to which events are posted.
         url: String,
         #[command(flatten)]
         fields: FieldArgs,
@@ -41,7 +41,7 @@ pub(crate) enum WebhooksCommand {
     Update {
         /// The webhook.
         webhook: Uuid,
-        /// Where events are posted.
+        /// The URL to which events are posted.
         #[arg(long)]
         url: Option<String>,
         /// All types of events again.
@@ -128,7 +128,7 @@ pub(crate) struct WhichArgs {
     /// This event.
     #[arg(long)]
     event: Option<Uuid>,
-    /// Those behind this number of the feed that were not delivered.
+    /// Undelivered events after this number of the feed.
     #[arg(long, value_parser = whole(0, None::<i64>))]
     after: Option<i64>,
 }

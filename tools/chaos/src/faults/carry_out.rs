@@ -7,8 +7,9 @@ use anyhow::Context as _;
 use kopeck_port_bank::sandbox::BankFaults;
 use tokio::time::Instant;
 
-use super::{Kind, PlannedFault};
+use super::PlannedFault;
 use crate::bank;
+use crate::fault_kind::FaultKind;
 use crate::fleet::{Fleet, Role};
 use crate::journal::Journal;
 use crate::receiver::Behaviour;
@@ -32,44 +33,48 @@ pub(crate) async fn carry_out(
 async fn strike(planned: &PlannedFault, fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
     let lasts = planned.lasts;
     match planned.kind {
-        Kind::KillApi | Kind::KillWorker | Kind::KillBank => {
+        FaultKind::KillApi | FaultKind::KillWorker | FaultKind::KillBank => {
             kill(planned.role.context("no process to kill")?, lasts, fleet, journal).await
         }
-        Kind::StopApi | Kind::StopWorker => {
+        FaultKind::StopApi | FaultKind::StopWorker => {
             let process = fleet.process(planned.role.context("no process to stop")?).await?;
             process.signal("STOP").await?;
             tokio::time::sleep(lasts).await;
             process.signal("CONT").await
         }
-        Kind::CrashDatabase => fleet.cluster.as_ref().context("no cluster")?.crash(lasts).await,
-        Kind::CutDatabase => {
+        FaultKind::CrashDatabase => fleet.cluster.as_ref().context("no cluster")?.crash(lasts).await,
+        FaultKind::CutDatabase => {
             fleet.to_database.as_ref().context("no way to a database")?.cut();
             Ok(())
         }
-        Kind::BlockDatabase => {
+        FaultKind::BlockDatabase => {
             block(fleet.to_database.as_ref().context("no way to a database")?, lasts).await;
             Ok(())
         }
-        Kind::CutBank => {
+        FaultKind::CutBank => {
             fleet.to_bank.cut();
             Ok(())
         }
-        Kind::BlockBank => {
+        FaultKind::BlockBank => {
             block(&fleet.to_bank, lasts).await;
             Ok(())
         }
-        Kind::CutPartners => {
+        FaultKind::CutPartners => {
             fleet.to_apis.iter().for_each(Proxy::cut);
             Ok(())
         }
-        Kind::BankDown | Kind::BankSlow | Kind::BankFails | Kind::BankMute | Kind::BankDoubles => {
+        FaultKind::BankDown
+        | FaultKind::BankSlow
+        | FaultKind::BankFails
+        | FaultKind::BankMute
+        | FaultKind::BankDoubles => {
             // No other fault touches the bank meanwhile.
             let _bank = fleet.process(Role::Bank).await?;
             bank::behave(fleet, bank_faults(planned.kind, planned.percent)).await?;
             tokio::time::sleep(lasts).await;
             bank::behave(fleet, BankFaults::default()).await
         }
-        Kind::ReceiverDown | Kind::ReceiverSlow | Kind::ReceiverMute => {
+        FaultKind::ReceiverDown | FaultKind::ReceiverSlow | FaultKind::ReceiverMute => {
             fleet.receiver.behave(of_receiver(planned.kind, planned.percent));
             tokio::time::sleep(lasts).await;
             fleet.receiver.behave(Behaviour::Works);
@@ -92,26 +97,26 @@ async fn block(proxy: &Proxy, lasts: Duration) {
     proxy.thaw();
 }
 
-fn of_receiver(kind: Kind, percent: u64) -> Behaviour {
+fn of_receiver(kind: FaultKind, percent: u64) -> Behaviour {
     match kind {
-        Kind::ReceiverDown => Behaviour::Down,
+        FaultKind::ReceiverDown => Behaviour::Down,
         // 3 to 15 s; the service gives up after 10 s.
-        Kind::ReceiverSlow => Behaviour::Slow(Duration::from_millis(percent * 300)),
-        Kind::ReceiverMute => Behaviour::LosesResponses,
+        FaultKind::ReceiverSlow => Behaviour::Slow(Duration::from_millis(percent * 300)),
+        FaultKind::ReceiverMute => Behaviour::LosesResponses,
         _ => Behaviour::Works,
     }
 }
 
-fn bank_faults(kind: Kind, percent: u64) -> BankFaults {
+fn bank_faults(kind: FaultKind, percent: u64) -> BankFaults {
     // At most a half: a bank that never answers is another fault.
     let rate = f64::from(u32::try_from(percent.min(50)).unwrap_or(50)) / 100.0;
     let well = BankFaults::default();
     match kind {
-        Kind::BankDown => BankFaults { down: true, ..well },
-        Kind::BankSlow => BankFaults { latency: Duration::from_millis(percent * 30), ..well },
-        Kind::BankFails => BankFaults { error_rate: rate, ..well },
-        Kind::BankMute => BankFaults { lose_answer_rate: rate, ..well },
-        Kind::BankDoubles => BankFaults { duplicate_rate: 1.0, lose_answer_rate: rate, ..well },
+        FaultKind::BankDown => BankFaults { down: true, ..well },
+        FaultKind::BankSlow => BankFaults { latency: Duration::from_millis(percent * 30), ..well },
+        FaultKind::BankFails => BankFaults { error_rate: rate, ..well },
+        FaultKind::BankMute => BankFaults { lose_answer_rate: rate, ..well },
+        FaultKind::BankDoubles => BankFaults { duplicate_rate: 1.0, lose_answer_rate: rate, ..well },
         _ => well,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::Kind;
+use crate::fault_kind::FaultKind;
 use crate::fleet::Role;
 use kopeck_test_support::Random;
 
@@ -12,7 +12,7 @@ const GAP: (u64, u64) = (1_500, 5_000);
 /// Time at the start without faults, in milliseconds.
 const QUIET: u64 = 1_000;
 
-/// What can be struck.
+/// The targets of faults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene {
     pub(crate) apis: usize,
@@ -30,14 +30,14 @@ pub(crate) struct PlannedFault {
     pub(crate) at: Duration,
     /// How long until it is undone.
     pub(crate) lasts: Duration,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FaultKind,
     /// The process that it strikes, if it strikes one.
     pub(crate) role: Option<Role>,
     /// How severe the faults of a bank or a receiver are: in percent of its requests, or of its longest latency.
     pub(crate) percent: u64,
 }
 
-/// What only one fault at a time deals with.
+/// A resource that one fault at a time uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Process(Role),
@@ -58,7 +58,7 @@ pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<PlannedFa
     let mut at = QUIET;
     while at < end {
         if round.is_empty() {
-            round = Kind::ALL.into_iter().filter(|kind| kind.is_possible(scene)).collect();
+            round = FaultKind::ALL.into_iter().filter(|kind| kind.is_possible(scene)).collect();
             random.shuffle(&mut round);
         }
         // The first of the round whose target is free and that is over in time.
@@ -83,7 +83,7 @@ pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<PlannedFa
     planned
 }
 
-impl Kind {
+impl FaultKind {
     fn is_possible(self, scene: Scene) -> bool {
         match self {
             Self::KillWorker | Self::StopWorker => scene.workers > 0,
@@ -162,8 +162,8 @@ mod tests {
     fn three_minutes_hold_every_kind_and_all_is_undone_in_time() {
         for seed in 0..200 {
             let planned = plan(SCENE, seed, THREE_MINUTES);
-            let kinds: BTreeSet<Kind> = planned.iter().map(|fault| fault.kind).collect();
-            let all = Kind::ALL.into_iter().filter(|kind| *kind != Kind::BankDoubles);
+            let kinds: BTreeSet<FaultKind> = planned.iter().map(|fault| fault.kind).collect();
+            let all = FaultKind::ALL.into_iter().filter(|kind| *kind != FaultKind::BankDoubles);
             assert_eq!(kinds, all.collect(), "seed {seed}");
             assert!(planned.iter().all(|fault| fault.at + fault.lasts < THREE_MINUTES), "seed {seed}");
         }
@@ -187,7 +187,10 @@ mod tests {
         let scene = Scene { apis: 1, workers: 0, has_database: false, bank_doubles: false };
         for fault in plan(scene, 1, THREE_MINUTES) {
             assert!(!matches!(fault.role, Some(Role::Worker(_))));
-            assert!(!matches!(fault.kind, Kind::CrashDatabase | Kind::CutDatabase | Kind::BlockDatabase));
+            assert!(!matches!(
+                fault.kind,
+                FaultKind::CrashDatabase | FaultKind::CutDatabase | FaultKind::BlockDatabase
+            ));
         }
     }
 }

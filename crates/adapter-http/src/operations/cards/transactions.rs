@@ -8,7 +8,6 @@ use kopeck_port_store::page::Page;
 use kopeck_service::transactions::{self, TransactionsError};
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, bank_unavailable, read_id};
-use crate::dto::transaction;
 use crate::input::field_types::string_enum;
 use crate::input::period::{self, Period};
 use crate::operations::prelude::*;
@@ -50,7 +49,7 @@ async fn transactions(mut ctx: HandlerContext) -> HandlerResult {
             transactions::list(unit, partner, card, filter, *page)
         })
         .await?;
-    ctx.respond_page(&listed, page, |transaction| transaction::body(transaction, zone))
+    ctx.respond_page(&listed, page, |transaction| api::Transaction::of(transaction, zone))
 }
 
 impl From<TransactionsError> for ApiError {

@@ -18,7 +18,7 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_ACTI
 const LONGEST_CODE: usize = 256;
 
 fn read(r: &mut Reader<'_>) -> Option<Option<String>> {
-    let about = "The code from the result of its order; without one the bank activates the card by itself.";
+    let about = "The code from the result of its order; without one the bank activates the card.";
     let code = text(code).looks_like(|_| chars(1, LONGEST_CODE)).about(about);
     Some(r.body().optional("activationCode", code))
 }

@@ -6,7 +6,7 @@ use kopeck_port_store::webhook::{Delivery, DeliveryStatus};
 use kopeck_service::webhooks;
 
 use super::{NO_WEBHOOK, read_id};
-use crate::dto::event::to_the_second;
+use crate::dto::to_the_second;
 use crate::input::field_types::string_enum;
 use crate::operations::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Gauges that are read at each scrape.
 
-use kopeck_adapter_store_diesel::{OpenStore, Outage};
-use kopeck_port_store::Access;
+use kopeck_adapter_store_diesel::OpenStore;
+use kopeck_port_store::{Access, Outage};
 use prometheus::{IntGauge, Opts};
 use time::OffsetDateTime;
 

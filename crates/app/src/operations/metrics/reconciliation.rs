@@ -4,9 +4,9 @@ use prometheus::{IntCounter, IntGauge};
 use time::OffsetDateTime;
 
 use super::{Metrics, Registrar};
-use crate::daily_reconciliation::ReconciliationObserver;
+use kopeck_adapter_workers::ReconciliationObserver;
 
-/// What came of the daily comparisons.
+/// The outcome of the daily comparisons.
 pub(super) struct Reconciliation {
     last: IntGauge,
     differences: IntGauge,

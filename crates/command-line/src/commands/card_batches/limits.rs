@@ -26,7 +26,7 @@ pub(crate) struct LimitArgs {
     /// No limit but the card's balance.
     #[arg(long, conflicts_with_all = ["amount", "days", "times", "only_at", "except_at"])]
     unlimited: bool,
-    /// What may be spent in a period, such as `500.00`.
+    /// The amount to spend in a period, such as `500.00`.
     #[arg(long, value_parser = money::parse, requires = "period")]
     amount: Option<i64>,
     /// The period of the calendar that the amount is for.

@@ -24,7 +24,7 @@ pub(crate) struct WithdrawalArgs {
     request: NewRequestArgs,
 }
 
-/// What takes all that is on a card.
+/// Stands for the whole balance of a card.
 const ALL: &str = "all";
 
 /// How much to take from a card, in kopecks; `None` for all of it.
