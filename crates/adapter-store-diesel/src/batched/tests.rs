@@ -18,7 +18,7 @@ use kopeck_port_store::{Access, StoreError};
 
 use super::executor::serve;
 use super::group_commit::group_commit;
-use super::in_flight::InFlight;
+use super::in_flight::BatchInFlight;
 use super::*;
 use crate::dialect;
 use crate::queue::Queue;
@@ -233,7 +233,7 @@ fn every_caller_gets_its_result_after_the_commit() {
         assert!(queue.push(answering(work, done)).is_ok());
     }
     queue.close();
-    let in_flight = InFlight::new(Ticks::default(), Access::Write, Arc::new(NoopObserver));
+    let in_flight = BatchInFlight::new(Ticks::default(), Access::Write, Arc::new(NoopObserver));
     serve(&database(&url), Access::Write, &queue, Duration::ZERO, SQLITE, &in_flight);
     assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and no response before it");
 }

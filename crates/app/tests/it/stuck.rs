@@ -12,7 +12,7 @@ use serde_json::json;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::calls::{start, text};
+use crate::api_client::{start, text};
 use crate::server::TestServer;
 
 /// Runs a worker at a bank that never sees the requests under the keys in `swallowed`, loses its responses to those in

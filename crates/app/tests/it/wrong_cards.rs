@@ -15,7 +15,7 @@ use kopeck_test_support::FakeBank;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::calls::{Api, plastic_order, start, text, virtual_order};
+use crate::api_client::{Api, plastic_order, start, text, virtual_order};
 use crate::server::TestServer;
 
 /// Changes the last card of a page.
