@@ -52,10 +52,11 @@ impl Simulation {
     /// Plays the run of `seed`, and notes what happens if `traced`.
     #[must_use]
     pub fn run(&self, seed: u64, traced: bool) -> Report {
+        let begun = self.database.begin_again();
         let world = World::new(seed, &self.database, self.sabotage, traced);
         let mut stage = None;
         let play = || {
-            self.database.begin_again().map_err(|error| Violation::failed(&error))?;
+            begun.map_err(|error| Violation::failed(&error))?;
             stage.insert(Stage::new(&world)?).play()
         };
         let played = catch_unwind(AssertUnwindSafe(play));
