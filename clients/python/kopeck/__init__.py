@@ -8,6 +8,7 @@
 which it does not name, so they have no `tzinfo`; identifiers are `uuid.UUID`, and calls take their text too.
 """
 
+from kopeck import words
 from kopeck.aio.api.cards import Cards as AsyncCards
 from kopeck.aio.api.closings import Closings as AsyncClosings
 from kopeck.aio.api.employees import Categories as AsyncCategories
@@ -37,61 +38,10 @@ from kopeck.errors import (
     TransportError,
     UnfinishedError,
 )
-from kopeck.models.generated import (
-    AccountBalance,
-    AvailableCard,
-    Card,
-    CardBalance,
-    CardLimit,
-    LinkedCard,
-    MerchantCategories,
-    PaymentAnswer,
-    TimeWindow,
-    Transaction,
-    UnlinkedCard,
-)
-from kopeck.models.generated import Event, Feed
-from kopeck.models.generated import Balance, Purchase, Refund
+from kopeck.models import generated
+from kopeck.models.generated import *
 from kopeck.models.page import Page, PageMeta
-from kopeck.models.generated import Category, CategoryWithCount, Employee, EmployeeCard
-from kopeck.parameters import KEEP
-from kopeck.models.generated import EmployeeErased, EmployeeWithCards
-from kopeck.models.generated import (
-    CardClosing,
-    CardWithdrawal,
-    Closing,
-    ClosingCreated,
-    ClosingResult,
-    IssuedCard,
-    LimitChange,
-    LimitChangeCreated,
-    LimitResult,
-    Order,
-    OrderCreated,
-    OrderResult,
-    PlasticItem,
-    Replenishment,
-    ReplenishmentCreated,
-    ReplenishmentResult,
-    RequestStatus,
-    TopUp,
-    VirtualItem,
-    Withdrawal,
-    WithdrawalCreated,
-    WithdrawalResult,
-)
-from kopeck.models.generated import (
-    BalanceEntries,
-    BalanceEntry,
-    EntrySource,
-    PartnerTransaction,
-    Statement,
-    StatementDay,
-    StatementTotal,
-    TransactionFeed,
-)
-from kopeck.parameters import FileFormat
-from kopeck.models.generated import Webhook, WebhookDelivery
+from kopeck.parameters import KEEP, FileFormat
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.sync.api.cards import Cards
@@ -109,25 +59,10 @@ from kopeck.sync.client import Client
 from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
 from kopeck.webhooks import WebhookError, WebhookFault, WebhookVerifier
-from kopeck.words import (
-    BankStatus,
-    CardStatus,
-    CardType,
-    ClosingReason,
-    DeliveryStatus,
-    EmployeeStatus,
-    EntrySourceKind,
-    EntryType,
-    ErrorCode,
-    LimitPeriod,
-    OrderKind,
-    RequestState,
-    TransactionType,
-)
+from kopeck.words import *
 
 __all__ = [
     "KEEP",
-    "AccountBalance",
     "ApiError",
     "AsyncCards",
     "AsyncCategories",
@@ -142,106 +77,42 @@ __all__ = [
     "AsyncStatements",
     "AsyncWebhooks",
     "AsyncWithdrawals",
-    "AvailableCard",
-    "Balance",
-    "BalanceEntries",
-    "BalanceEntry",
-    "BankStatus",
     "CallTimeoutError",
-    "Card",
-    "CardBalance",
-    "CardClosing",
     "CardFault",
-    "CardLimit",
-    "CardStatus",
-    "CardType",
-    "CardWithdrawal",
     "Cards",
     "CardsError",
     "Categories",
-    "Category",
-    "CategoryWithCount",
     "Client",
-    "Closing",
-    "ClosingCreated",
-    "ClosingReason",
-    "ClosingResult",
     "Closings",
     "ConfigError",
     "DecodeError",
-    "DeliveryStatus",
-    "Employee",
-    "EmployeeCard",
-    "EmployeeErased",
-    "EmployeeStatus",
-    "EmployeeWithCards",
     "Employees",
-    "EntrySource",
-    "EntrySourceKind",
-    "EntryType",
-    "ErrorCode",
-    "Event",
     "Events",
-    "Feed",
     "FieldFault",
     "FileFormat",
     "InvalidError",
-    "IssuedCard",
     "KopeckError",
-    "LimitChange",
-    "LimitChangeCreated",
-    "LimitPeriod",
-    "LimitResult",
     "Limits",
-    "LinkedCard",
-    "MerchantCategories",
-    "Order",
-    "OrderCreated",
-    "OrderKind",
-    "OrderResult",
     "Orders",
     "Page",
     "PageMeta",
-    "PartnerTransaction",
-    "PaymentAnswer",
-    "PlasticItem",
-    "Purchase",
-    "Refund",
-    "Replenishment",
-    "ReplenishmentCreated",
-    "ReplenishmentResult",
     "Replenishments",
-    "RequestState",
-    "RequestStatus",
     "RetryPolicy",
     "Sandbox",
     "SealingError",
     "SealingKey",
-    "Statement",
-    "StatementDay",
-    "StatementTotal",
     "Statements",
-    "TimeWindow",
     "TlsError",
     "TokenPair",
-    "TopUp",
-    "Transaction",
-    "TransactionFeed",
-    "TransactionType",
     "TransportError",
     "UnfinishedError",
-    "UnlinkedCard",
-    "VirtualItem",
-    "Webhook",
-    "WebhookDelivery",
     "WebhookError",
     "WebhookFault",
     "WebhookVerifier",
     "Webhooks",
-    "Withdrawal",
-    "WithdrawalCreated",
-    "WithdrawalResult",
     "Withdrawals",
     "new_key",
     "__version__",
 ]
+__all__ += generated.__all__
+__all__ += words.__all__

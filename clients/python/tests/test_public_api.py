@@ -1,4 +1,5 @@
-"""What users import, with its signatures, is in public_api.txt: a line that changes or goes breaks them.
+"""What users import, with its signatures, is in public_api.txt: a line that changes or goes breaks them. What is new may wait
+for the release.
 
     python -m tests.test_public_api > tests/public_api.txt
 
@@ -28,7 +29,7 @@ def public_api() -> Iterator[str]:
         elif not name.startswith("Async"):
             bases = [base.__name__ for base in value.__mro__[1:] if base.__name__ in kopeck.__all__]
             yield f"class {name}({', '.join(bases)})"
-            yield from (f"    {member}" for member in members(value))
+            yield from (f"{name}.{member}" for member in members(value))
 
 
 def members(kind: type[Any]) -> Iterator[str]:
@@ -62,10 +63,9 @@ def in_terms_of(kind: type[Any], text: str) -> str:
 
 
 class PublicApi(unittest.TestCase):
-    maxDiff = None
-
     def test_what_users_import_stays(self) -> None:
-        self.assertEqual(list(public_api()), SNAPSHOT.read_text(encoding="utf-8").splitlines())
+        found = set(public_api())
+        self.assertEqual([line for line in SNAPSHOT.read_text(encoding="utf-8").splitlines() if line not in found], [])
 
 
 if __name__ == "__main__":

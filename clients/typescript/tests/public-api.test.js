@@ -1,5 +1,5 @@
 /**
- * What users import, with its members, is in public-api.txt: a name that goes breaks them.
+ * What users import, with its members, is in public-api.txt: a name that goes breaks them. What is new may wait for the release.
  *
  *     UPDATE=1 node --test tests/public-api.test.js
  */
@@ -16,17 +16,21 @@ function publicApi(index) {
   const isOurs = (symbol) => symbol.declarations?.some((one) => !program.isSourceFileDefaultLibrary(one.getSourceFile()));
   const isPublic = (symbol) =>
     !/^(__)?#/.test(symbol.name) && !(ts.getCombinedModifierFlags(symbol.declarations[0]) & ts.ModifierFlags.Protected);
-  const lines = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(index))).map((exported) => {
+  const exports = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(index))).map((exported) => {
     const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
     const members = checker.getDeclaredTypeOfSymbol(symbol).getProperties().filter(isOurs).filter(isPublic);
-    return `${exported.name} ${members.map(({ name }) => name).sort().join(" ")}`.trim();
+    return [exported.name, members.map(({ name }) => name).sort()];
   });
-  return `${lines.sort().join("\n")}\n`;
+  return exports.sort();
 }
 
 test("what users import stays", () => {
   const snapshot = new URL("./public-api.txt", import.meta.url);
   const found = publicApi(fileURLToPath(new URL("../dist/index.d.ts", import.meta.url)));
-  if (process.env.UPDATE) writeFileSync(snapshot, found);
-  assert.equal(found, readFileSync(snapshot, "utf8"));
+  if (process.env.UPDATE) writeFileSync(snapshot, found.map(([name, members]) => `${[name, ...members].join(" ")}\n`).join(""));
+  const present = new Map(found.map(([name, members]) => [name, new Set(members)]));
+  for (const [name, ...members] of readFileSync(snapshot, "utf8").trim().split("\n").map((line) => line.split(" "))) {
+    assert.ok(present.has(name), name);
+    for (const member of members) assert.ok(present.get(name).has(member), `${name}.${member}`);
+  }
 });

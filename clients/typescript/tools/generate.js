@@ -9,81 +9,81 @@ import { readFileSync, writeFileSync } from "node:fs";
 const document = JSON.parse(readFileSync(new URL("../../../docs/openapi.json", import.meta.url), "utf8"));
 const schemas = document.components.schemas;
 
+/** Enums go by the names of their schemas but for these. */
+const RENAMED = { ErrorCode: "Code", LimitPeriod: "Period" };
+const enums = Object.keys(schemas).filter((name) => schemas[name].enum && name !== "EventType");
 const WORDS = {
-  ...{ BankStatus: "BankStatus", CardStatus: "CardStatus", CardType: "CardType", ClosingReason: "ClosingReason" },
-  ...{ DeliveryStatus: "DeliveryStatus", EmployeeStatus: "EmployeeStatus", EntrySourceKind: "EntrySourceKind" },
-  ...{ EntryType: "EntryType", ErrorCode: "Code", LimitPeriod: "Period", OrderKind: "OrderKind" },
-  ...{ RequestState: "RequestState", TransactionType: "TransactionType" },
+  ...RENAMED,
+  ...Object.fromEntries(enums.filter((name) => !Object.values(RENAMED).includes(name)).map((name) => [name, name])),
 };
 
 /**
+ * Models that are special; the other bodies of responses go by the names of their schemas.
+ *
  * A model is made of the schema of its name or of `schema`; `schema.field` are the items of a field.
  *
  * `base`: the model that it extends. `omit`: fields that it has not. `optional`: fields that may be absent, or true for all.
  * `input`: it is sent, so what may be absent may be undefined, and is `null` only if that is said to mean something.
- * `types`: in place of those of the document.
+ * `types`: in place of those of the document. `about`: its description, if the schema has none.
  */
 const MODELS = {
-  Balance: {},
-  Category: {},
   CategoryWithCount: { schema: "CategoryInList", base: "Category" },
   Employee: { types: { phone: "string | null" } },
   EmployeeCard: { schema: "LinkedCard" },
   EmployeeWithCards: { base: "Employee" },
-  EmployeeErased: {},
   NewEmployee: { schema: "EmployeeAddRequest", input: true },
   EmployeeUpdate: { schema: "EmployeeUpdateRequest", input: true, takesNull: true },
-  MerchantCategories: {},
   TimeWindow: { schema: "Window" },
   CardLimit: { schema: "Limit", optional: true },
   PaymentDetails: { schema: "CardCanPayRequest", input: true, omit: ["amount"] },
   AccountBalance: { schema: "CardAccount" },
-  CardBalance: {},
   Card: { base: "CardBalance" },
   AvailableCard: { schema: "UnassignedCard" },
   LinkedCard: { schema: "Link" },
   UnlinkedCard: { schema: "Unlinked" },
-  Transaction: {},
   PaymentAnswer: { schema: "Forecast" },
   RequestStatus: { schema: "OrderState" },
-  PlasticItem: { schema: "OrderPlasticRequest.data", input: true },
+  PlasticItem: { schema: "OrderPlasticRequest.data", input: true, about: "Plastic cards to order." },
   VirtualItem: {
     schema: "OrderVirtualRequest.data",
     input: true,
     optional: ["typeCard"],
     types: { amount: "number", typeCard: "CardType" },
+    about: "Virtual cards to order.",
   },
   IssuedCard: { schema: "OrderedCard", types: { activationCode: "Secret" } },
   OrderResult: { omit: ["orderId"] },
-  Order: {},
-  TopUp: { schema: "ReplenishmentCreateRequest.cards" },
-  Replenishment: {},
-  ReplenishmentResult: {},
-  LimitChange: {},
+  TopUp: { schema: "ReplenishmentCreateRequest.cards", about: "A main card to top up." },
   LimitResult: { schema: "LimitChangeResult" },
-  CardClosing: { schema: "ClosingCreateRequest.data" },
+  CardClosing: { schema: "ClosingCreateRequest.data", about: "A card to close, and why." },
   Closing: { types: { amount: "null" } },
-  ClosingResult: {},
-  CardWithdrawal: { schema: "WithdrawalCreateRequest.data", input: true },
-  Withdrawal: {},
-  WithdrawalResult: {},
+  CardWithdrawal: { schema: "WithdrawalCreateRequest.data", input: true, about: "A card to take money from." },
   NewPurchase: { schema: "SandboxPurchaseRequest", input: true },
-  Purchase: {},
   BankBehaviour: { schema: "SandboxBankRequest", input: true },
-  EntrySource: {},
-  BalanceEntry: {},
   PartnerTransaction: { base: "Transaction" },
-  TransactionFeed: {},
-  StatementTotal: {},
-  StatementDay: {},
-  Statement: {},
-  Webhook: {},
   WebhookCreated: { base: "Webhook", types: { secret: "Secret" } },
-  WebhookDelivery: {},
   WebhookDisabledEvent: { types: { reason: '"gone" | "failing" | "operator" | (string & {})' } },
   NewWebhook: { schema: "WebhookCreateRequest", input: true, types: { types: "readonly string[] | null" } },
   WebhookChange: { schema: "WebhookUpdateRequest", input: true, takesNull: true },
 };
+
+/** Bodies of responses without a model. */
+const LEFT_OUT =
+  /^(\w+(Page|Data|Accepted|Event|State)|BalanceEntries|Done|Event|EventType|Feed|Link|PageMeta|Refund|Sealed|SealedText|Tokens|Webhook(Pinged|Redelivery|Secret))$/;
+const taken = new Set([...Object.entries(MODELS).map(([name, { schema = name }]) => schema), ...Object.values(WORDS)]);
+const found = new Set();
+function find(part) {
+  for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (!found.has(name)) {
+      found.add(name);
+      find(schemas[name]);
+    }
+  }
+}
+for (const { responses } of Object.values(document.paths).flatMap(Object.values)) {
+  for (const [status, response] of Object.entries(responses ?? {})) if (status.startsWith("2")) find(response);
+}
+for (const name of [...found].sort()) if (!taken.has(name) && !LEFT_OUT.test(name)) MODELS[name] = {};
 
 /** Fields that are called otherwise. */
 const FIELDS = {
@@ -119,7 +119,8 @@ function doc(text, indent = "") {
   return `${indent}/** ${text.replaceAll("*/", "* /").replaceAll("\n", `\n${indent} * `)} */\n`;
 }
 
-function model(name, { schema = name, base, omit = [], optional = [], input = false, takesNull = false, types = {} }) {
+function model(name, special) {
+  const { schema = name, base, omit = [], optional = [], input = false, takesNull = false, types = {}, about } = special;
   const [whole, items] = schema.split(".");
   const body = items ? schemas[whole].properties[items].items : schemas[whole];
   const inherited = base ? Object.keys(schemas[MODELS[base].schema ?? base].properties) : [];
@@ -131,9 +132,12 @@ function model(name, { schema = name, base, omit = [], optional = [], input = fa
     if (mayBeAbsent && optional !== true && !takesNull && !types[wire]) type = type.replace(/ \| null$/, "");
     if (mayBeAbsent && input) type += " | undefined";
     const given = FIELDS[`${name}.${wire}`] ?? FIELDS[wire] ?? wire;
-    return `${doc(field.description, "  ")}  readonly ${given}${mayBeAbsent ? "?" : ""}: ${type};\n`;
+    const { minimum, maximum, "x-form": form } = field;
+    const bounds = minimum === undefined || maximum === undefined ? "" : `${minimum} to ${maximum}.`;
+    const text = [field.description ?? (form in FORMS ? undefined : form), bounds].filter(Boolean).join(" ");
+    return `${doc(text, "  ")}  readonly ${given}${mayBeAbsent ? "?" : ""}: ${type};\n`;
   });
-  return `${doc(body.description)}export interface ${name}${base ? ` extends ${base}` : ""} {\n${lines.join("")}}\n`;
+  return `${doc(body.description ?? about)}export interface ${name}${base ? ` extends ${base}` : ""} {\n${lines.join("")}}\n`;
 }
 
 function word(name, schema) {

@@ -55,7 +55,7 @@ impl BankAddress {
             return Err(wrong("must have neither query nor fragment"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("must name no user: the secret is a setting of its own"));
+            return Err(wrong("must name no user: the secret is a separate setting"));
         }
         Ok(Self { url, secret, timeout, tls: BankTls::default(), allow_http: false })
     }

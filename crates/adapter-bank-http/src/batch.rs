@@ -9,7 +9,7 @@ use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
 /// The result for each submission, in their order.
 ///
 /// A bank may reorder results, and omit some: a missing result is unknown. If a key was sent several times, its
-/// results count in their order, and only if there is one for each: otherwise it is unknown which is missing.
+/// results count in their order, and only if each instruction has one: otherwise it is unknown which is missing.
 pub(crate) fn match_results(
     submissions: &[Submission],
     results: Vec<InstructionResult<SubmitOutcome>>,
@@ -42,7 +42,7 @@ fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
     }
 }
 
-/// What a bank has carried out. A negative amount makes no sense, so what became of the instruction is not known.
+/// The verdict on an executed instruction. With a negative amount the outcome is unknown.
 fn done(returned: Option<Kopecks>) -> Result<Verdict, BankError> {
     match returned {
         None => Ok(Verdict::Done),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_zero_or_more() {
+    fn a_negative_return_leaves_the_outcome_unknown() {
         let answer = |amount| {
             let returned = Some(Kopecks::new(amount));
             let submitted =

@@ -5,7 +5,7 @@
 
 use kopeck_domain::card_number::CardNumber;
 
-/// The generator of a database, with a key of its own. A change of its algorithm would issue numbers twice.
+/// The generator of a database, with its key. A change of the algorithm would issue numbers twice.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CardNumbers {
     key: u64,

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_on_a_card_is_never_negative() {
+    fn the_room_on_a_card_is_never_negative() {
         assert_eq!(room(Kopecks::new(0)), CARD_LIMIT);
         assert_eq!(room(Kopecks::new(1_499_999)), Kopecks::new(1));
         assert_eq!(room(CARD_LIMIT), Kopecks::ZERO);

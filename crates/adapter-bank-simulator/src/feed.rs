@@ -60,7 +60,7 @@ pub(crate) fn add_change(
         CardChange::Blocked => "BLOCKED",
         CardChange::Unblocked => "UNBLOCKED",
         CardChange::Expired => "EXPIRED",
-        // The protocol has no word of its own for it.
+        // The protocol has no kind for it.
         CardChange::Closed => "CHANGED",
     };
     let values = (feed::card.eq(column(card)), feed::kind.eq(kind), feed::at.eq(to_micros(moment.now)));

@@ -73,7 +73,7 @@ impl Writer {
         limit.days().numbers().for_each(|day| self.number(u64::from(day)));
         self.length(limit.windows().len());
         limit.windows().iter().for_each(|window| self.text(&window.to_string()));
-        // Nothing without them, as in digests of before there were any.
+        // Absent categories add nothing, as in older digests.
         if let Some(categories) = limit.merchant_categories() {
             let (tag, list) = match categories {
                 MerchantCategories::Only(list) => (0, list),

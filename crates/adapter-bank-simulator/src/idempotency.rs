@@ -8,7 +8,7 @@ use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
 use crate::schema::commands;
 
-/// What came of the command under `key`: the transaction, or why it was declined.
+/// The outcome of the command under `key`: the transaction, or why it was declined.
 pub(crate) fn outcome(
     connection: &mut SqliteConnection,
     key: &CommandKey,

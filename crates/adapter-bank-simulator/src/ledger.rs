@@ -56,7 +56,7 @@ impl NewTransaction<'_> {
     }
 }
 
-/// What a transaction does to the balance of its card.
+/// The change of the card's balance by a transaction.
 macro_rules! signed {
     () => {
         "CASE WHEN kind IN ('PAYMENT', 'REVERSAL') THEN -amount ELSE amount END"
@@ -113,7 +113,7 @@ struct Spent {
     spent: i64,
 }
 
-/// What a card spent in `period`: payments less refunds.
+/// The amount spent with a card in `period`: payments less refunds.
 pub(crate) fn spent(
     connection: &mut SqliteConnection,
     card: i64,

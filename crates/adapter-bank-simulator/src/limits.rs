@@ -58,7 +58,7 @@ impl LimitRow {
     }
 
     fn limit(self) -> Result<Limit, SimulatorError> {
-        self.read().map_err(|_| SimulatorError::Corrupt("a limit that is none"))
+        self.read().map_err(|_| SimulatorError::Corrupt("a malformed limit"))
     }
 
     fn read(self) -> Result<Limit, Invalid> {
@@ -87,7 +87,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').filter(|part| !part.is_empty())
 }
 
-/// What the card may be spent on.
+/// Reads the limit of a card.
 pub(crate) fn of(connection: &mut SqliteConnection, card: CardNumber) -> Result<Limit, SimulatorError> {
     let row: Option<LimitRow> =
         limits::table.find(column(card)).select(LimitRow::as_select()).first(connection).optional()?;

@@ -192,13 +192,13 @@ impl Payment {
             .optional()?)
     }
 
-    /// What earlier refunds have left of it.
+    /// The amount that is not refunded yet.
     fn left(&self, connection: &mut SqliteConnection) -> Result<Kopecks, SimulatorError> {
         let refunds: Vec<i64> = transactions::table
             .filter(transactions::payment_id.eq(self.id))
             .select(transactions::amount)
             .load(connection)?;
-        // None of them went over what was left, so neither the sum nor the difference can leave `0..=amount`.
+        // Each refund was at most the rest, so the sum and the difference stay within `0..=amount`.
         Ok(Kopecks::new(self.amount - refunds.iter().sum::<i64>()))
     }
 }

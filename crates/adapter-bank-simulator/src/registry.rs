@@ -41,7 +41,7 @@ pub(crate) fn entries(
         Ok(RegistryEntry {
             card: cards::number(card)?,
             transaction: row.transaction()?,
-            key: key.map_err(|_| SimulatorError::Corrupt("a key that is none of the bank's"))?,
+            key: key.map_err(|_| SimulatorError::Corrupt("a malformed bank key"))?,
         })
     };
     rows.into_iter().map(entry).collect()

@@ -51,7 +51,7 @@ fn not_closed(card: Option<&BankCard>) -> Result<&BankCard, DeclineReason> {
     }
 }
 
-/// Closes cards for good.
+/// Closes cards permanently.
 pub(crate) fn set_closed(
     connection: &mut SqliteConnection,
     numbers: &[CardNumber],

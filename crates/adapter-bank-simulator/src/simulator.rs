@@ -25,7 +25,7 @@ use crate::ledger::{self, Discrepancy, LedgerTotals};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 
-/// A bank with a SQLite database of its own.
+/// A simulated bank with a SQLite database.
 ///
 /// Calls block. One connection writes and a few read; several processes may share the database.
 pub struct Simulator {

@@ -62,7 +62,7 @@ struct BatchState<'a> {
     again: &'a dyn Fn() -> bool,
     recorded: HashMap<&'a str, InstructionRecord>,
     cards: HashMap<CardNumber, BankCard>,
-    /// Those with a block by instruction.
+    /// Cards blocked by instruction.
     blocked: HashSet<CardNumber>,
     next_id: i64,
     writes: PendingWrites<'a>,

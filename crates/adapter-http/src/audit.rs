@@ -21,7 +21,7 @@ pub(crate) struct AuditContext {
     pub(crate) is_proved: bool,
     /// The token pair that was used or issued.
     pub(crate) pair: Option<TokenPairId>,
-    /// Of a mutation.
+    /// The idempotency key of a mutation.
     pub(crate) key: Option<KeyDigest>,
     /// Whether any value was sealed.
     pub(crate) sealed: bool,

@@ -14,13 +14,13 @@ use kopeck_api::Code;
 pub(crate) struct BodyMemory {
     /// For authenticated requests.
     pub(crate) partners: Budget,
-    /// For token requests. They are not authenticated yet, and so have a budget of their own.
+    /// For token requests, which are not authenticated yet.
     pub(crate) token_calls: Budget,
 }
 
 impl BodyMemory {
     /// A quarter of `bytes` is for token requests, the rest for partners. A partner may hold half of its budget, a
-    /// network an eighth of its own, and each at least one body of the greatest length, `limit`.
+    /// network an eighth of it, and each at least one body of the greatest length, `limit`.
     pub(crate) fn new(bytes: usize, limit: usize) -> Self {
         let token_calls = bytes / 4;
         let partners = bytes - token_calls;
@@ -166,7 +166,7 @@ pub(crate) async fn read<E>(
     let mut body = BodyBuffer::new(&limits)?;
     let whole = async {
         while let Some(chunk) = payload.next().await {
-            let chunk = chunk.map_err(|_| ApiError::field("body", "broke off"))?;
+            let chunk = chunk.map_err(|_| ApiError::field("body", "is incomplete"))?;
             body.push(&chunk, &limits)?;
         }
         Ok(if body.bytes.is_empty() { Bytes::new() } else { Bytes::from_owner(body) })
@@ -232,10 +232,10 @@ mod tests {
         let budget = budget(8);
         let refused = |error: ApiError| (error.status().as_u16(), error.retry_seconds());
         let first = read(chunks(&["abcde"]), limits(5, 100, &budget)).await.unwrap();
-        // What the head announces is reserved before anything has arrived.
+        // The announced length is reserved before anything has arrived.
         let waiting = stream::pending::<Result<Bytes, ()>>();
         assert_eq!(read(waiting, limits(4, 100, &budget)).await.map_err(refused), Err((503, Some(1))));
-        // What it does not announce is, as it arrives.
+        // Without an announced length, bytes are reserved as they arrive.
         let unannounced = read(chunks(&["ab", "cd"]), limits(0, 100, &budget)).await;
         assert_eq!(unannounced.map_err(refused), Err((503, Some(1))));
         let second = read(chunks(&["ab", "c"]), limits(3, 100, &budget)).await.unwrap();

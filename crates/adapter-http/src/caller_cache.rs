@@ -26,7 +26,7 @@ pub(crate) struct Identity {
     pub(crate) policy: SealingPolicy,
     /// Its sealing keys, the default one first.
     pub(crate) keys: Vec<SealingKey>,
-    /// Those that it has never sealed a request with.
+    /// Keys with which the partner has never sealed a request.
     unused: Vec<KeyId>,
 }
 

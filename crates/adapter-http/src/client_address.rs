@@ -1,6 +1,6 @@
 //! The client's network address: the peer's, or the one that a trusted proxy reports.
 //!
-//! Each proxy appends the address of its own peer to `Forwarded` (RFC 7239) or `X-Forwarded-For`. The list is therefore
+//! Each proxy appends the address of its peer to `Forwarded` (RFC 7239) or `X-Forwarded-For`. The list is therefore
 //! read from its end, for as long as trusted proxies wrote it. What stands before the first untrusted hop is that hop's
 //! own claim and is not parsed. The time is linear in the length of the header, which the server's limit of a head
 //! bounds.
@@ -25,9 +25,11 @@ const MAPPED_PREFIX: u8 = 96;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 
-/// The error of a text that is no list of address blocks.
+/// The error of a text that is not a list of address blocks.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no address block such as 10.0.0.0/8 or fd00::/8 (IPv4-mapped: a prefix of at least 96)")]
+#[error(
+    "`{0}` is not an address block such as 10.0.0.0/8 or fd00::/8 (IPv4-mapped: a prefix of at least 96)"
+)]
 pub struct InvalidBlock(String);
 
 impl FromStr for TrustedProxies {
@@ -126,7 +128,7 @@ impl fmt::Display for ClientAddress {
 /// Reads the address out of one element of a header.
 type ReadHop = fn(&[u8]) -> Option<IpAddr>;
 
-/// The peer, or the last hop before it that is no trusted proxy. IPv4-mapped IPv6 addresses are IPv4 addresses.
+/// The peer, or the last hop before it that is not a trusted proxy. IPv4-mapped IPv6 addresses are IPv4 addresses.
 fn find(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies, header: ProxyHeader) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     if !proxies.contains(peer) {

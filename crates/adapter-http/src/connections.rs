@@ -17,7 +17,7 @@ pub(crate) use networks::{NetworkPermit, NetworkShares};
 pub(crate) struct Connections {
     is_draining: watch::Sender<bool>,
     open: watch::Sender<usize>,
-    /// What a network may have, and who counts refusals. `None`: as much as it likes.
+    /// Shares of networks, and the counter of refusals. `None`: unlimited.
     limit: Option<(Arc<NetworkShares>, Arc<dyn HttpMetrics>)>,
 }
 

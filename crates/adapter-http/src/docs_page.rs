@@ -40,7 +40,7 @@ const PAGE: &str = include_str!("../site/docs.html");
 static SANDBOX_PAGE: File =
     File::new("/docs", HTML, || PAGE.replace("data-mode=\"production\"", "data-mode=\"sandbox\"").into());
 
-/// What is served.
+/// The files that are served.
 static FILES: [File; 23] = [
     File::new("/openapi.json", JSON, || openapi().into()),
     File::new("/docs", HTML, || PAGE.into()),
@@ -199,7 +199,7 @@ impl File {
     }
 }
 
-/// Whether the page is on, and the method is one of its own.
+/// Whether the page is on and takes the method.
 pub(crate) fn is_served(shared: &Shared, method: &Method) -> bool {
     shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
 }

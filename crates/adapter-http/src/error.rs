@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use crate::input::faults::{Fault, Faults};
 use actix_web::http::StatusCode;
-use kopeck_api::Code;
+use kopeck_api::{self as api, Code};
 use kopeck_domain::ids::CardId;
 use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
 use serde::Serialize;
-
-use crate::schema::api_type;
 
 /// The detail of every value that does not open; the reason is in the log alone.
 pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused; check the sealing key and the clock";
@@ -44,24 +42,11 @@ enum ErrorBody {
     Internal,
 }
 
-api_type! {
-    /// A card because of which a request for many cards was refused.
-    #[derive(Debug)]
-    pub(crate) struct FaultyCard as "FaultyCard" {
-        /// The reason, for a person to read.
-        message: &'static str,
-        /// The reason, for your program.
-        code: Code,
-        /// The card.
-        #[serde(rename = "idCard")]
-        card: CardId,
-    }
-}
-
-impl FaultyCard {
-    pub(crate) const fn new(card: CardId, code: Code) -> Self {
-        Self { message: code.message(), code, card }
-    }
+/// A card because of which a request for many cards is refused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FaultyCard {
+    pub(crate) card: CardId,
+    pub(crate) code: Code,
 }
 
 impl ApiError {
@@ -98,7 +83,7 @@ impl ApiError {
         Self::unavailable("the service is busy, try again").because(reason)
     }
 
-    /// 503 with a message of its own.
+    /// 503 with `message`.
     pub(crate) fn unavailable(message: &'static str) -> Self {
         Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::new(Code::Internal, message) }.retry_after(1)
     }
@@ -154,16 +139,13 @@ impl ApiError {
     /// The response body.
     pub(crate) fn body(&self, request_id: &str) -> Vec<u8> {
         match &self.body {
-            ErrorBody::Fields(faults) => json(&FieldsBody {
+            ErrorBody::Fields(faults) => json(&api::FaultyFields {
                 success: false,
-                data: faults.as_slice().iter().map(FieldFault::from).collect(),
+                data: faults.as_slice().iter().map(faulty_field).collect(),
             }),
-            ErrorBody::Coded { code, message } => json(&CodedBody { success: false, code: *code, message }),
-            ErrorBody::Cards(cards) => json(cards),
-            ErrorBody::Internal => {
-                let message = format!("internal error, request {request_id}");
-                json(&CodedBody { success: false, code: Code::Internal, message: &message })
-            }
+            ErrorBody::Coded { code, message } => coded(*code, message.as_ref().to_owned()),
+            ErrorBody::Cards(cards) => json(&cards.iter().map(faulty_card).collect::<Vec<_>>()),
+            ErrorBody::Internal => coded(Code::Internal, format!("internal error, request {request_id}")),
         }
     }
 }
@@ -189,7 +171,7 @@ impl From<StoreError> for ApiError {
             StoreError::Busy | StoreError::Cancelled | StoreError::Rerun | StoreError::Unavailable(_) => {
                 Self::busy(error.to_string())
             }
-            // A constraint that a use case expects is part of its own errors; here it is a surprise.
+            // A use case has errors of its own for constraints that it expects; here it is a surprise.
             StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Failed(_) => {
                 Self::internal(error.to_string())
             }
@@ -210,52 +192,26 @@ impl From<Faults> for ApiError {
     }
 }
 
-api_type! {
-    /// 422: all invalid fields of a request.
-    pub(crate) struct FieldsBody<'a> as "FaultyFields" {
-        /// `false`.
-        success: bool,
-        /// The invalid fields, in the order in which they were found.
-        data: Vec<FieldFault<'a>>,
+fn faulty_field(fault: &Fault) -> api::FaultyField {
+    // The domain leaves the name empty for a fault of the whole body.
+    let field = if fault.field.is_empty() { "body" } else { &fault.field };
+    api::FaultyField {
+        field: field.to_owned(),
+        message: "incorrect value passed".to_owned(),
+        detail: fault.detail.clone(),
     }
 }
 
-api_type! {
-    /// An invalid field, parameter or header.
-    struct FieldFault<'a> as "FaultyField" {
-        /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder;
-        /// `body` stands for a body that cannot be read at all. Names that the operation does not have are
-        /// reported as `body` or `query`.
-        field: &'a str,
-        /// Always `incorrect value passed`.
-        message: &'static str,
-        /// The reason, human-readable.
-        detail: &'a str,
-    }
+fn faulty_card(FaultyCard { card, code }: &FaultyCard) -> api::FaultyCard {
+    let message = code.message().to_owned();
+    api::FaultyCard { message, code: code.as_str().into(), id_card: card.uuid() }
 }
 
-impl<'a> From<&'a Fault> for FieldFault<'a> {
-    fn from(fault: &'a Fault) -> Self {
-        // The domain leaves the name empty for a fault of the whole body.
-        let field = if fault.field.is_empty() { "body" } else { &fault.field };
-        Self { field, message: "incorrect value passed", detail: &fault.detail }
-    }
+fn coded(code: Code, message: String) -> Vec<u8> {
+    json(&api::CodedError { success: false, code: code.as_str().into(), message })
 }
 
-api_type! {
-    /// An error.
-    pub(crate) struct CodedBody<'a> as "Error" {
-        /// `false`.
-        success: bool,
-        /// The reason, for your program.
-        code: Code,
-        /// The reason, for a person to read.
-        message: &'a str,
-    }
-}
-
-/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and there
-/// are none.
+/// The JSON text of an error body. Serialization fails only for maps with keys other than strings.
 fn json(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }
@@ -288,7 +244,7 @@ mod tests {
 
     #[test]
     fn faulty_cards_are_a_list() {
-        let card = FaultyCard::new(CardId::new(Uuid::nil()), Code::CardNotMain);
+        let card = FaultyCard { card: CardId::new(Uuid::nil()), code: Code::CardNotMain };
         assert_eq!(
             text(&ApiError::cards(vec![card])),
             r#"[{"message":"the card is not a main card; change its status and retry","code":"card_not_main","idCard":"00000000-0000-0000-0000-000000000000"}]"#

@@ -39,9 +39,9 @@ pub(crate) struct HandlerContext {
 
 /// The partner's permits that a request holds while it works, and drops before it waits.
 pub(crate) struct HeldPermits {
-    /// Of a request with a large body: reading its values takes long.
+    /// Held by a request with a large body: reading its values takes long.
     pub(crate) large: Option<ConcurrencyPermit>,
-    /// Of a read of many records.
+    /// Held by a read of many records.
     pub(crate) list: Option<ConcurrencyPermit>,
 }
 
@@ -133,10 +133,10 @@ impl HandlerContext {
         self.permits.list = None;
     }
 
-    /// Takes such a permit anew, and gives the work that follows as much time as a request that has just arrived.
+    /// Acquires the permit again, and gives the following work the deadline of a new request.
     ///
     /// # Errors
-    /// 503 if there is none in time.
+    /// 503 if no permit is free in time.
     pub(crate) async fn resume(&mut self) -> Result<(), ApiError> {
         let source = RequestSource::Partner(self.partner);
         self.permits.list = Some(self.shared.lists.acquire(source, Rank::First).await?);

@@ -32,7 +32,7 @@ use stream::RequestStream;
 /// Marks an application that is served over TLS, among its data.
 pub(crate) struct OverTls;
 
-/// What a server allows its connections.
+/// Limits of the connections of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionSettings {
     /// Threads that serve connections.
@@ -172,7 +172,7 @@ where
             .keep_alive(settings.keep_alive)
             .client_request_timeout(settings.head_deadline)
             .client_disconnect_timeout(settings.disconnect_deadline)
-            // What a client that is gone frees is decided in `answer`.
+            // `answer` decides when a request of a client that is gone ends.
             .h1_allow_half_closed(true)
             .on_connect_ext(|stream: &RequestStream<IO, Kept>, data| drop(data.insert(stream.exchange())))
             .h1::<_, AnswerBody>(observed);
@@ -185,7 +185,7 @@ where
     Ok(server.run())
 }
 
-/// What is kept until a connection is closed.
+/// Held until a connection is closed.
 type Kept = (Option<NetworkPermit>, OpenConnection);
 
 /// A new connection, unless its network has its share: a reset tells the client so at once.

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_is_written_in_the_same_order() {
+    fn the_order_of_fields_survives_a_round_trip() {
         let text = r#"{"z":null,"a":[true,-1,1.5,"Ё"],"m":{"b":{},"a":[]}}"#;
         let read: Json = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);

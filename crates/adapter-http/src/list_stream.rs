@@ -1,7 +1,7 @@
 //! Streamed list responses: the server makes them page by page while it sends them, so memory does not grow with the
 //! list.
 //!
-//! Each page is a unit of work of its own. That is sound only for data that no longer changes, such as the result of a
+//! Each page is a separate unit of work. That is sound only for data that no longer changes, such as the result of a
 //! completed request.
 //!
 //! The status code is sent before the last page is read. A later error aborts the body: it lacks its last chunk, the
@@ -91,7 +91,7 @@ impl<R: Send + 'static, F: ReadFrom<R>> ListStream<F, R> {
         }
         let (read, partner, from) = (self.listing.read, self.partner, self.shown);
         let parts = &self.shared.parts;
-        // Each page has a deadline of its own: a slow client does not use it up.
+        // A separate deadline for each page: a slow client does not use it up.
         let deadline = Deadline::within(parts.settings.deadline);
         let rows = in_store(&*parts.store, Access::Read, deadline, move |unit| {
             read(unit, partner, from).map_err(ApiError::from)

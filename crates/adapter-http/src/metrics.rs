@@ -7,11 +7,11 @@ pub trait HttpMetrics: Send + Sync {
     /// A response was built. `operation` is its [name](crate::OperationInfo), or `-` for an unknown path.
     fn record_response(&self, operation: &'static str, status: u16, took: Duration);
 
-    /// A request was refused for one of the reasons with a counter of their own.
+    /// A request was refused for a reason that has a counter.
     fn record_refusal(&self, what: RefusalKind);
 }
 
-/// Refusals with a counter of their own, beside the status codes.
+/// Refusals that are counted separately, beside the status codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalKind {
     /// A sealed value that does not open, or a plaintext value that has to be sealed.

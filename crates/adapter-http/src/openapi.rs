@@ -37,7 +37,7 @@ pub fn openapi() -> String {
         "webhooks": webhooks,
         "components": components::components(components, &guide),
     };
-    // Serialization fails only for maps with keys that are no strings, and there are none.
+    // Serialization fails only for maps with keys other than strings.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 
@@ -63,7 +63,7 @@ fn paths(guide: &Guide<'_>, components: &mut Components) -> Json {
     Json::Object(paths)
 }
 
-/// `PATCH` equals `PUT`, with an operation id of its own as OpenAPI requires.
+/// `PATCH` equals `PUT`, with another operation id, as OpenAPI requires.
 fn alias(described: Json, operation: &Operation, method: &str) -> Json {
     if method != "patch" {
         return described;

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::OnceLock;
 
 use actix_web::http::Method;
-use kopeck_api::Code;
+use kopeck_api::{Code, HasShape};
 
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
@@ -13,12 +13,12 @@ use crate::input::reader::Reader;
 use crate::input::schema::{InputField, Location, inputs};
 use crate::json::Json;
 use crate::response::HandlerResult;
-use crate::schema::{BodySchema, Components};
+use crate::schema::{Components, of_shape};
 
 /// Reads the values, runs the use case, serializes its result.
 pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
 
-/// An operation of the interface. Router, pipeline, audit log and OpenAPI document go by it.
+/// An operation of the interface, as router, pipeline, audit log and OpenAPI document use it.
 pub(crate) struct Operation {
     /// The unique name in the interface.
     pub(crate) name: &'static str,
@@ -144,8 +144,9 @@ impl Operation {
     }
 
     /// It responds with `T` under this status code.
-    pub(crate) const fn responds<T: BodySchema>(mut self, status: u16) -> Self {
-        (self.status, self.response) = (status, T::body_schema);
+    pub(crate) const fn responds<T: HasShape>(mut self, status: u16) -> Self {
+        self.status = status;
+        self.response = |components| of_shape(&T::SHAPE, components);
         self
     }
 
@@ -234,7 +235,7 @@ impl Operation {
         })
     }
 
-    /// What a sealed field of its body holds.
+    /// The encoding of a sealed field of its body.
     pub(crate) fn field_encoding(&self, name: &str) -> FieldEncoding {
         self.field(name).map_or(FieldEncoding::Text, |field| field.encoding)
     }

@@ -1,8 +1,8 @@
 //! The operations of the interface: a folder for each group, a file for each operation.
 //!
-//! A file declares an [`Operation`]: name, method, path, reader, response, errors and handler. What it is for, its title
-//! and its examples stand in `docs/API.md`. The router, the OpenAPI document, the reference page and the tests that
-//! hold for every operation go by these lists.
+//! A file declares an [`Operation`]: name, method, path, reader, response, errors and handler. Its title,
+//! description and examples are in `docs/API.md`. The router, the OpenAPI document, the reference page and the tests of
+//! all operations use these lists.
 
 mod balance;
 mod card_batches;

@@ -25,7 +25,7 @@ pub(crate) struct Response {
     pub(crate) file: Option<ResponseFile>,
 }
 
-/// What a file is.
+/// The kind of a file.
 pub(crate) struct ResponseFile {
     /// Its media type.
     pub(crate) media_type: &'static str,

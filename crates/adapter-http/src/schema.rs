@@ -2,10 +2,8 @@
 
 mod types;
 
-use std::marker::PhantomData;
-
-use kopeck_api::{Field, HasShape, PageMeta, Shape};
-use serde::Serialize;
+use kopeck_api::{Field, HasShape as _, PageMeta, Shape};
+use kopeck_domain::request::RequestReference;
 use time::{Date, OffsetDateTime};
 
 use self::types::uuid;
@@ -18,35 +16,12 @@ pub(crate) trait HasSchema {
     fn schema(components: &mut Components) -> Json;
 }
 
-/// A response body: a type of the API crate, or one that [`api_type!`] declares.
-pub(crate) trait BodySchema {
-    /// Its schema.
-    fn body_schema(components: &mut Components) -> Json;
-}
-
-impl<T: HasShape> BodySchema for T {
-    fn body_schema(components: &mut Components) -> Json {
-        of_shape(&T::SHAPE, components)
-    }
-}
-
-/// A type that is a JSON object.
-pub(crate) trait Properties {
-    /// Its fields, in their order.
-    fn properties(components: &mut Components) -> Vec<Property>;
-}
-
-/// A list that is written behind the other fields of its object, row by row (see [`crate::list_stream`]): the object is
-/// serialised without it, and described with it.
-#[derive(Serialize)]
-pub(crate) struct Following<T>(PhantomData<T>);
-
 /// A field of an object.
 pub(crate) struct Property {
     pub(crate) name: String,
     /// Whether it is always there.
     pub(crate) required: bool,
-    /// What it holds.
+    /// The schema of its value.
     pub(crate) schema: Json,
 }
 
@@ -162,147 +137,6 @@ pub(crate) fn prose(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Declares a response body: the serialized type, and its named schema. Its doc comments appear in the OpenAPI
-/// document.
-macro_rules! api_type {
-    (
-        $(#[doc = $about:literal])*
-        $(#[derive($($derived:ident),*)])?
-        $vis:vis struct $name:ident $(<$life:lifetime>)? as $title:literal {
-            $(
-                $(#[doc = $what:literal])*
-                $(#[serde($($serde:tt)*)])?
-                $field:ident: $type:ty,
-            )*
-        }
-    ) => {
-        $(#[doc = $about])*
-        $(#[derive($($derived),*)])?
-        #[derive(serde::Serialize)]
-        #[serde(rename_all = "camelCase")]
-        $vis struct $name $(<$life>)? {
-            $($(#[doc = $what])* $(#[serde($($serde)*)])? $field: $type,)*
-        }
-
-        impl $(<$life>)? $crate::schema::Properties for $name $(<$life>)? {
-            fn properties(
-                components: &mut $crate::schema::Components,
-            ) -> Vec<$crate::schema::Property> {
-                let mut all = Vec::new();
-                $($crate::schema::property!(
-                    all, components, $field: $type, [$($what),*], ($($($serde)*)?)
-                );)*
-                all
-            }
-        }
-
-        impl $(<$life>)? $crate::schema::HasSchema for $name $(<$life>)? {
-            fn schema(components: &mut $crate::schema::Components) -> $crate::json::Json {
-                use $crate::schema::{Properties as _, object_of, prose};
-                components.named($title, |components| {
-                    object_of(Self::properties(components)).with("description", prose(&[$($about),*]))
-                })
-            }
-        }
-
-        impl $(<$life>)? $crate::schema::BodySchema for $name $(<$life>)? {
-            fn body_schema(components: &mut $crate::schema::Components) -> $crate::json::Json {
-                <Self as $crate::schema::HasSchema>::schema(components)
-            }
-        }
-    };
-}
-pub(crate) use api_type;
-
-/// Adds a field to `$all`, or those of a flattened one.
-macro_rules! property {
-    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (flatten)) => {
-        $all.extend(<$type as $crate::schema::Properties>::properties($components));
-    };
-    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (rename = $name:literal)) => {
-        $crate::schema::property!(@ $all, $components, $name.to_owned(), $type, [$($what),*]);
-    };
-    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (with = $form:literal)) => {
-        $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
-    };
-    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = "Option::is_none")) => {
-        $all.push($crate::schema::Property {
-            name: $crate::schema::camel_case(stringify!($field)),
-            required: false,
-            schema: <$type as $crate::schema::MayBeAbsent>::schema($components)
-                .with("description", $crate::schema::prose(&[$($what),*])),
-        });
-    };
-    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = $later:literal)) => {
-        $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
-    };
-    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], ()) => {
-        let name = $crate::schema::camel_case(stringify!($field));
-        $crate::schema::property!(@ $all, $components, name, $type, [$($what),*]);
-    };
-    (@ $all:ident, $components:ident, $name:expr, $type:ty, [$($what:literal),*]) => {
-        $all.push($crate::schema::Property {
-            name: $name,
-            required: true,
-            schema: <$type as $crate::schema::HasSchema>::schema($components)
-                .with("description", $crate::schema::prose(&[$($what),*])),
-        });
-    };
-}
-pub(crate) use property;
-
-impl<T: HasSchema> HasSchema for Option<T> {
-    fn schema(components: &mut Components) -> Json {
-        or_null(T::schema(components))
-    }
-}
-
-/// A field that is absent where it has no value, and never `null`.
-pub(crate) trait MayBeAbsent {
-    /// The schema of its value.
-    fn schema(components: &mut Components) -> Json;
-}
-
-impl<T: HasSchema> MayBeAbsent for Option<T> {
-    fn schema(components: &mut Components) -> Json {
-        T::schema(components)
-    }
-}
-
-/// A flattened object that may be missing.
-impl<T: Properties> Properties for Option<T> {
-    fn properties(components: &mut Components) -> Vec<Property> {
-        let optional = |field| Property { required: false, ..field };
-        T::properties(components).into_iter().map(optional).collect()
-    }
-}
-
-impl<T: HasSchema> HasSchema for Vec<T> {
-    fn schema(components: &mut Components) -> Json {
-        object! {"type": "array", "items": T::schema(components)}
-    }
-}
-
-impl<T> Default for Following<T> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<T> Following<T> {
-    /// Always true: leaves the list out of its object.
-    #[expect(clippy::unused_self, reason = "serde passes the value")]
-    pub(crate) const fn comes_later(&self) -> bool {
-        true
-    }
-}
-
-impl<T: HasSchema> HasSchema for Following<T> {
-    fn schema(components: &mut Components) -> Json {
-        Vec::<T>::schema(components)
-    }
-}
-
 /// The schema of a shape of the API crate.
 pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
     match *shape {
@@ -310,6 +144,7 @@ pub(crate) fn of_shape(shape: &Shape, components: &mut Components) -> Json {
         Shape::Boolean => bool::schema(components),
         Shape::Integer => i64::schema(components),
         Shape::Count => u64::schema(components),
+        Shape::Reference => RequestReference::schema(components),
         Shape::Phone => object! {"type": ["string", "integer"]},
         Shape::Uuid => uuid(),
         Shape::Date => Date::schema(components),

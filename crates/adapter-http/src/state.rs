@@ -75,7 +75,7 @@ fn halves(permits: usize, waiters_per_permit: usize) -> Limits {
     Limits { permits, share: (permits / 2).max(1), waiters, timeout: TIMEOUT }
 }
 
-/// What all requests share.
+/// State shared by all requests.
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
     /// Recently authenticated tokens.

@@ -154,7 +154,7 @@ pub fn read_private(path: &Path) -> anyhow::Result<Zeroizing<String>> {
 /// A file that is read again when it has changed.
 struct KeyFileSource {
     file: KeyFile,
-    /// What the file was when it was last read, if it was there; also if that was in vain.
+    /// The stamp of the file at the last attempt to read it, if it existed.
     seen: Mutex<Option<Option<Stamp>>>,
 }
 

@@ -19,7 +19,7 @@ const FORMAT: u8 = 2;
 /// Long enough to be drawn at random for every secret.
 const NONCE_LEN: usize = 24;
 const TAG_LEN: usize = 16;
-/// What stands before the ciphertext.
+/// The length of the header before the ciphertext.
 const HEAD_LEN: usize = 1 + KEY_ID_LEN + NONCE_LEN;
 
 /// Encrypts secrets at rest: `format 0x02 | key id, 8 bytes | nonce, 24 bytes | ciphertext | tag, 16 bytes`,

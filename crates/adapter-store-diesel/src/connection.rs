@@ -23,6 +23,8 @@ use kopeck_port_store::{Access, StoreError};
 use scheduled_thread_pool::ScheduledThreadPool;
 use time::OffsetDateTime;
 
+#[cfg(feature = "testing")]
+use crate::dialect::migrations::migrate_on;
 use crate::error::{OpenError, StatementFailure};
 use crate::server_url::is_server;
 
@@ -71,6 +73,16 @@ impl AnyConnection {
             (Self::Sqlite(sqlite), set_up)
         };
         set_up.map_err(OpenError::connect)?;
+        Ok(connection)
+    }
+
+    /// An empty database with all tables, which is this connection's alone and goes with it.
+    #[cfg(feature = "testing")]
+    pub(crate) fn in_memory() -> Result<Self, OpenError> {
+        let mut sqlite = SqliteConnection::establish(":memory:").map_err(OpenError::connect)?;
+        sqlite::set_up(&mut sqlite, Access::Write).map_err(OpenError::connect)?;
+        let mut connection = Self::Sqlite(sqlite);
+        migrate_on(&mut connection)?;
         Ok(connection)
     }
 
@@ -176,11 +188,15 @@ pub(crate) trait ConnectionWatch: Send + Sync {
     fn connected(&self, access: Access, error: Option<&OpenError>);
 }
 
+/// Opens a connection to the database behind a URL.
+pub(crate) type OpenConnection = fn(&str, Access) -> Result<AnyConnection, OpenError>;
+
 /// Opens connections of one access, with their settings: pragmas on SQLite, `SET` on PostgreSQL.
 #[derive(Clone)]
 pub(crate) struct Manager {
     url: String,
     access: Access,
+    open: OpenConnection,
     watch: Arc<dyn ConnectionWatch>,
     /// Attempts to connect that have failed.
     failed: Arc<AtomicU64>,
@@ -190,7 +206,7 @@ impl Manager {
     /// The files of an embedded database may have been removed or replaced after the latest look at them: none is made, and
     /// no other one is used.
     fn open(&self) -> Result<AnyConnection, OpenError> {
-        let connection = AnyConnection::open_existing(&self.url, self.access);
+        let connection = (self.open)(&self.url, self.access);
         self.watch.look_at_files(self.access).map_err(OpenError::connect)?;
         let mut connection = connection?;
         self.watch.check_history(&mut connection).map_err(OpenError::connect)?;
@@ -243,6 +259,8 @@ pub(crate) struct PoolSettings {
     pub(crate) is_checked: bool,
     /// The threads that open connections.
     pub(crate) threads: Arc<ScheduledThreadPool>,
+    /// How they are opened.
+    pub(crate) open: OpenConnection,
 }
 
 /// The connections of one access.
@@ -260,7 +278,8 @@ impl ConnectionPool {
         watch: Arc<dyn ConnectionWatch>,
         settings: PoolSettings,
     ) -> Self {
-        let manager = Manager { url: url.to_owned(), access, watch, failed: Arc::default() };
+        let open = settings.open;
+        let manager = Manager { url: url.to_owned(), access, open, watch, failed: Arc::default() };
         let current = RwLock::new(pool(&manager, &settings));
         Self { manager, settings, current }
     }

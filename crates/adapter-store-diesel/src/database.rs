@@ -9,7 +9,8 @@ use scheduled_thread_pool::ScheduledThreadPool;
 use crate::condition::Condition;
 use crate::config::{AuditSettings, StoreConfig};
 use crate::connection::{
-    AnyConnection, ConnectionPool, ConnectionWatch, PoolSettings, PoolState, PooledSession, Session,
+    AnyConnection, ConnectionPool, ConnectionWatch, OpenConnection, PoolSettings, PoolState, PooledSession,
+    Session,
 };
 use crate::dialect;
 use crate::dialect::migrations::missing_migrations;
@@ -27,8 +28,8 @@ pub(crate) struct Database {
     pub(crate) cipher: Arc<dyn ColumnCipher>,
     pub(crate) audit: AuditSettings,
     pub(crate) feed: Option<FeedSignal>,
-    read: ConnectionPool,
-    write: ConnectionPool,
+    read: Arc<ConnectionPool>,
+    write: Arc<ConnectionPool>,
     url: String,
 }
 
@@ -42,31 +43,50 @@ impl Database {
             return Err(OpenError::NotMigrated(missing));
         }
         let files = url.strip_prefix("sqlite://").map(Files::opened);
-        let history = History::new(Arc::clone(&config.clock));
-        let condition = Arc::new(Condition::new(Arc::clone(&config.observer), files, history));
-        let threads = if config.is_server() { 3 } else { 1 };
-        let threads =
-            ScheduledThreadPool::builder().num_threads(threads).thread_name_pattern("store-connect");
-        let threads = Arc::new(threads.build());
+        let condition = condition(config, files);
+        let threads = connecting_threads(if config.is_server() { 3 } else { 1 });
         let pool = |access, size| {
-            let settings = PoolSettings { size, is_checked, threads: Arc::clone(&threads) };
-            ConnectionPool::new(url, access, Arc::clone(&condition) as Arc<dyn ConnectionWatch>, settings)
+            let (threads, open) = (Arc::clone(&threads), AnyConnection::open_existing as OpenConnection);
+            let settings = PoolSettings { size, is_checked, threads, open };
+            let watch = Arc::clone(&condition) as Arc<dyn ConnectionWatch>;
+            Arc::new(ConnectionPool::new(url, access, watch, settings))
         };
-        let database = Arc::new(Self {
-            clock: Arc::clone(&config.clock),
-            cipher: Arc::clone(&config.cipher),
-            audit: config.audit.clone(),
-            feed: FeedSignal::open(config)?,
-            read: pool(Access::Read, config.readers()),
-            write: pool(Access::Write, config.writers()),
-            condition,
-            url: url.clone(),
-        });
+        let (read, write) = (pool(Access::Read, config.readers()), pool(Access::Write, config.writers()));
+        let database = Self::over(config, read, write, condition)?;
         let session = database.session(Access::Write);
         // SQLite removes its log with the last connection, so the pool has one before this one is closed.
         drop(first);
         database.fit_log(&mut *session.map_err(OpenError::connect)?, false);
         Ok(database)
+    }
+
+    /// A new database of one connection, which reads and writes.
+    #[cfg(feature = "testing")]
+    pub(crate) fn in_memory(config: &StoreConfig) -> Result<Arc<Self>, OpenError> {
+        let (condition, threads) = (condition(config, None), connecting_threads(1));
+        let settings =
+            PoolSettings { size: 1, is_checked: false, threads, open: |_, _| AnyConnection::in_memory() };
+        let watch = Arc::clone(&condition) as Arc<dyn ConnectionWatch>;
+        let pool = Arc::new(ConnectionPool::new(&config.url, Access::Write, watch, settings));
+        Self::over(config, Arc::clone(&pool), pool, condition)
+    }
+
+    fn over(
+        config: &StoreConfig,
+        read: Arc<ConnectionPool>,
+        write: Arc<ConnectionPool>,
+        condition: Arc<Condition>,
+    ) -> Result<Arc<Self>, OpenError> {
+        Ok(Arc::new(Self {
+            clock: Arc::clone(&config.clock),
+            cipher: Arc::clone(&config.cipher),
+            audit: config.audit.clone(),
+            feed: FeedSignal::open(config)?,
+            read,
+            write,
+            condition,
+            url: config.url.clone(),
+        }))
     }
 
     fn pool(&self, access: Access) -> &ConnectionPool {
@@ -149,4 +169,15 @@ impl Database {
     pub(crate) fn connections(&self, access: Access) -> PoolState {
         self.pool(access).state()
     }
+}
+
+fn condition(config: &StoreConfig, files: Option<Files>) -> Arc<Condition> {
+    let history = History::new(Arc::clone(&config.clock));
+    Arc::new(Condition::new(Arc::clone(&config.observer), files, history))
+}
+
+/// The threads that open connections.
+fn connecting_threads(number: usize) -> Arc<ScheduledThreadPool> {
+    let threads = ScheduledThreadPool::builder().num_threads(number).thread_name_pattern("store-connect");
+    Arc::new(threads.build())
 }

@@ -22,7 +22,7 @@ use kopeck_port_store::Outage;
 
 /// A store without batches.
 pub struct PooledStore {
-    database: Arc<Database>,
+    pub(crate) database: Arc<Database>,
     reads: Arc<Queue<Submitted>>,
     writes: Arc<Queue<Submitted>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -41,12 +41,16 @@ impl PooledStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate()`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let database = Database::open(&config, config.is_server())?;
-        let queue = || Arc::new(Queue::new(config.queue));
-        let store = Self { database, reads: queue(), writes: queue(), threads: Mutex::default() };
+        let store = Self::over(Database::open(&config, config.is_server())?, config.queue);
         store.start(Access::Read, config.readers())?;
         store.start(Access::Write, config.writers())?;
         Ok(store)
+    }
+
+    /// Without threads: it runs units of work, and none can be submitted.
+    pub(crate) fn over(database: Arc<Database>, queue: usize) -> Self {
+        let queue = || Arc::new(Queue::new(queue));
+        Self { database, reads: queue(), writes: queue(), threads: Mutex::default() }
     }
 
     fn start(&self, access: Access, threads: usize) -> Result<(), OpenError> {

@@ -1,9 +1,10 @@
-//! Databases of their own for tests on PostgreSQL.
+//! Databases for tests: a [`MemoryStore`], and databases on a PostgreSQL server.
 //!
 //! `TEST_DATABASE_URL` is the URL of a server on which the tests may make and drop databases; `scripts/test` starts
 //! one and sets it. A test that finds none fails: it is never passed over.
 #![expect(clippy::expect_used, clippy::panic, reason = "the module is test code: it fails by panicking")]
 
+mod memory_store;
 mod roles;
 mod tls_server;
 
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 
+pub use memory_store::MemoryStore;
 pub use roles::Roles;
 pub use tls_server::TlsServer;
 

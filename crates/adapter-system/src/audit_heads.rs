@@ -21,13 +21,13 @@ use crate::logging::Timestamp;
 /// How often changed heads are sent.
 const EVERY: Duration = Duration::MINUTE;
 
-/// Where the system's log listens: syslogd, or the journal.
+/// The socket of the system's log: syslogd, or the journal.
 const SYSLOG: &str = "/dev/log";
 
 /// Facility 13, "log audit", and severity 6, "informational", as RFC 5424 counts them.
 const PRIORITY: u8 = 13 * 8 + 6;
 
-/// Where heads are sent beside the process log.
+/// The target of heads beside the process log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeadDestination {
     /// Appended to this file: `TIME CHAIN:NUMBER:HASH`, one a line.
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_sent_is_sent_later() {
+    fn unsent_heads_are_sent_later() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("not-yet").join("heads");
         let (_, forwarder) = forwarder(HeadDestination::File(path.clone()));

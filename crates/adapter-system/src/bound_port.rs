@@ -37,7 +37,7 @@ impl BoundPort {
 
 fn bound(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
-    // As std does it: connections of a server that has just ended do not keep the port.
+    // Like std: connections of a server that has just ended do not keep the port.
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
     Ok(socket)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
-/// Where the data lie that are not on a server.
+/// The folder of data that are not on a server.
 #[derive(Debug, Clone)]
 pub struct DataFolder {
     path: PathBuf,
@@ -30,7 +30,7 @@ impl DataFolder {
     /// `beside` names it where the database is on a server.
     ///
     /// # Errors
-    /// If the URL is none of a database, the folder cannot be made, or others than its owner may write to it.
+    /// If the URL is not that of a database, the folder cannot be made, or others than its owner may write to it.
     pub fn make(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         let folder = Self::of(database_url, beside)?;
         make_private(&folder.path)?;
@@ -95,7 +95,7 @@ impl DataFolder {
     /// [`Self::database_is_made`], so that a start that was killed can go on.
     ///
     /// # Errors
-    /// If other files of the folder show that there was a database and it was not asked for `anew`; or if the folder
+    /// If other files of the folder show that there was a database, without `anew`; or if the folder
     /// cannot be written.
     pub fn begin_database(&self, anew: bool) -> anyhow::Result<()> {
         let Some(database) = &self.database else { return Ok(()) };
@@ -150,13 +150,13 @@ impl DataFolder {
         self.database.iter().chain([&self.bank_file()]).try_for_each(|file| open_private(file).map(drop))
     }
 
-    /// Where the simulator keeps its books.
+    /// The path of the simulator's database.
     #[must_use]
     pub fn bank_file(&self) -> PathBuf {
         self.path.join("bank.sqlite")
     }
 
-    /// Where the master keys of an embedded database lie.
+    /// The path of the master keys of an embedded database.
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
         self.path.join("master.key")
@@ -179,7 +179,7 @@ impl DataFolder {
         Ok(path)
     }
 
-    /// Where the offset of the service's clock lies, once the sandbox has moved it.
+    /// The path of the offset of the service's clock, once the sandbox has moved it.
     #[must_use]
     pub fn clock_file(&self) -> PathBuf {
         self.path.join("clock")
@@ -249,8 +249,8 @@ pub fn make_private(folder: &Path) -> anyhow::Result<()> {
     ensure_private(folder)
 }
 
-/// Who may write to the folder can put another file in the place of the database, the master key or the clock, whatever
-/// the mode of these is. One that is not there yet has no such file.
+/// A user who may write to the folder can exchange the database, the master key or the clock, whatever their modes. A folder
+/// that does not exist yet has no such file.
 fn ensure_private(folder: &Path) -> anyhow::Result<()> {
     let shown = folder.display();
     let mode = match std::fs::metadata(folder) {
@@ -332,7 +332,7 @@ mod tests {
         let within = tempfile::tempdir().unwrap();
         let file = within.path().join("file");
         std::fs::write(&file, "x").unwrap();
-        // As a folder without permission, but for a test that runs as root too.
+        // Like a folder without permission, also for a test that runs as root.
         let refused =
             DataFolder::existing(&format!("sqlite://{}/kopeck.sqlite", file.display()), None).unwrap_err();
         let said = format!("{refused:#}");

@@ -51,7 +51,7 @@ impl LogFormat {
     }
 }
 
-/// Starts the log of a command that ends by itself, by `RUST_LOG` or [`OF_COMMAND`]. A second start in the same process
+/// Starts the log of a command that does not serve, by `RUST_LOG` or [`OF_COMMAND`]. A second start in the same process
 /// changes nothing.
 pub fn start_log_of_command(format: LogFormat) {
     start(format, OF_COMMAND, Target::Stderr);

@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// the bank and to the operations port, temporary files.
 const BESIDE_CONNECTIONS: u64 = 128;
 
-/// What a process cannot do without: so many files, and so many for each processor. With two processors an idle process
+/// The minimum limit of open files: a base, plus some per processor. With two processors an idle process
 /// with all its ports has 46 files open. The framework's threads panic at the start if they cannot have theirs.
 const AT_LEAST: u64 = 40;
 const AT_LEAST_FOR_A_PROCESSOR: u64 = 8;

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_not_moved() {
+    fn the_clock_does_not_move_if_its_file_cannot_be_written() {
         let bench = Bench::new();
         let clock =
             ServiceClock::open(Arc::clone(&bench.machine) as _, bench.file().join("nowhere")).unwrap();

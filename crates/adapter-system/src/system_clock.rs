@@ -237,7 +237,7 @@ mod tests {
         look(None, -Duration::hours(5));
     }
 
-    /// As NTP does it: slowly.
+    /// NTP slews a clock slowly.
     #[test]
     fn small_changes_are_no_step_and_are_followed() {
         let (clock, clocks) = clock();

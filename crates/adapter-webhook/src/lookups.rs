@@ -1,7 +1,7 @@
 //! Look-ups of names, bounded for each partner and for all.
 //!
 //! A look-up holds a thread until the name server answers or the resolver gives up, also beyond the time limit of its caller.
-//! A partner chooses its names and may run their servers. So each has a share of its own, and those that have one wait for a
+//! A partner chooses its names and may run their servers. So each has a share, and partners with look-ups wait for a
 //! thread in turn: no partner has more than its share before another in the queue.
 
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub(crate) fn system_resolver() -> Resolver {
     })
 }
 
-/// What becomes of a look-up beyond its partner's share.
+/// The treatment of a look-up beyond its partner's share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beyond {
     /// It is refused.
@@ -57,7 +57,7 @@ impl Lookups {
         Self { resolver, beyond, timeout, all: Arc::new(Semaphore::new(MOST)), shares: Mutex::default() }
     }
 
-    /// The addresses of a name; none if there are none within the time limit.
+    /// The addresses of a name; empty if none arrive within the time limit.
     ///
     /// # Errors
     /// [`CheckError::Busy`] if it is not looked up.
@@ -65,7 +65,7 @@ impl Lookups {
         let permits = tokio::time::timeout(self.timeout, self.permits(partner)).await;
         let permits = permits.unwrap_or(Err(CheckError::Busy))?;
         let resolver = Arc::clone(&self.resolver);
-        // A task of its own keeps the permits as long as the look-up takes.
+        // A separate task keeps the permits as long as the look-up takes.
         let lookup = tokio::spawn(async move {
             let _permits = permits;
             resolver(host).await

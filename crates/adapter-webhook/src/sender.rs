@@ -159,7 +159,7 @@ impl WebhookSender for HttpWebhooks {
     }
 }
 
-/// What has come of a body within the limits: it may be without end.
+/// The beginning of a body, within the limits: it may be endless.
 async fn beginning(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let read = async {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::lookups::Lookups;
 use crate::networks::Networks;
 
-/// What may be a target.
+/// The rules for targets.
 pub(crate) struct Rules {
     pub(crate) networks: Networks,
     /// In the sandbox the machine itself may be one, also without TLS.

@@ -1,7 +1,6 @@
 //! The delivery of events to webhooks: takes leases of webhooks that have something to do, and makes their attempts.
 //!
-//! A task a webhook, four attempts at once: one that takes long holds up no other webhook, and no newer event of its own as
-//! long as a place is free.
+//! One task per webhook with up to four concurrent attempts, so a slow receiver delays only itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,7 +46,7 @@ pub trait DeliveryObserver: Send + Sync {
 /// Delivers events.
 #[derive(Clone)]
 pub struct Deliverer {
-    /// Where webhooks and events are.
+    /// The store of webhooks and events.
     pub store: Arc<dyn Store>,
     /// The service's clock, and random bytes.
     pub env: Arc<Env>,
@@ -88,7 +87,7 @@ impl WebhookTasks {
     }
 }
 
-/// What all deliveries heed.
+/// State shared by all deliveries.
 #[derive(Default)]
 struct Signals {
     /// No further attempt is begun.
@@ -103,7 +102,7 @@ impl Signals {
     }
 }
 
-/// What became of an attempt; nothing if it was not made.
+/// The outcome of an attempt; `None` if it was not made.
 type Ended = Option<(Delivery, AttemptReport)>;
 
 /// The attempts to one webhook that are on their way.
@@ -275,7 +274,7 @@ impl Deliverer {
             if has_lease { delivery::release(unit, &env, partner, id, process) } else { Ok(()) }
         };
         if let Err(error) = self.in_store(Access::Write, step).await {
-            log::debug!(webhook:% = id, error:% = error; "the lease of a webhook ends by itself");
+            log::debug!(webhook:% = id, error:% = error; "the lease of a webhook expires");
             not_recorded(id, attempts, &error);
         }
     }
@@ -284,7 +283,7 @@ impl Deliverer {
         let env = Arc::clone(&self.env);
         let has_more =
             move |unit: &mut dyn UnitOfWork| delivery::has_more(unit, &env, partner, id, &in_flight);
-        // What is there while the store fails is found at the next look.
+        // Deliveries that are missed while the store fails are found at the next look.
         self.in_store(Access::Read, has_more).await.is_ok_and(|has_more| has_more)
     }
 
@@ -330,7 +329,7 @@ impl Deliverer {
         WebhookRequest { partner: partner.uuid(), url, id, at, signature, body }
     }
 
-    /// The event as it is sent. An encrypted one is encrypted anew at each attempt, under a key that the partner has used.
+    /// The event as it is sent. An encrypted one is encrypted again at each attempt, under a key that the partner has used.
     async fn body(
         &self,
         partner: PartnerId,
@@ -386,7 +385,7 @@ fn not_recorded(id: WebhookId, attempts: usize, error: &StoreError) {
     }
 }
 
-/// What an attempt means by the rules of delivery.
+/// The report of an attempt, by the rules of delivery.
 fn report(attempt: Attempt) -> AttemptReport {
     match attempt {
         Attempt::Answered { status: status @ 200..=299, .. } => {

@@ -33,7 +33,7 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Clock checks between two housekeeping sweeps, so one sweep a minute.
 const CLOCK_CHECKS_PER_SWEEP: u32 = 60;
 
-/// What has a thread of its own.
+/// Background work on separate threads.
 pub struct BackgroundWork {
     /// Refreshes cards once a day.
     pub refresher: AccountRefresher,
@@ -84,7 +84,7 @@ impl Workers {
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {
             repeat("bank_feed", FEED_POLL_INTERVAL, stop, heartbeat, |stopping| follower.run_once(stopping));
             if let Err(error) = follower.release() {
-                log::debug!(error:% = error; "the lease of the bank's feed ends by itself");
+                log::debug!(error:% = error; "the lease of the bank's feed expires");
             }
         })?;
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {

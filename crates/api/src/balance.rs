@@ -24,7 +24,7 @@ body! {
 }
 
 open_enum! {
-    /// What an entry of the balance is.
+    /// The type of an entry of the balance.
     pub enum EntryType as "EntryType",
         "DEPOSIT: money arrived. HOLD: money was held for a request. RELEASE: held money was released. DEBIT: held money was spent. RETURN: money came back from a card. WITHDRAWAL: money was paid to you. CORRECTION: a deposit was reversed."
     {
@@ -46,7 +46,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What an entry of the balance belongs to.
+    /// The kind of object to which an entry of the balance belongs.
     pub enum EntrySourceKind as "EntrySourceKind",
         "A request, a deposit, a payment to you, or the reversal of a deposit."
     {
@@ -70,9 +70,9 @@ open_enum! {
 body! {
     /// The request or operation that an entry belongs to.
     pub struct EntrySource as "EntrySource" {
-        /// What it is.
+        /// The kind of object.
         kind: EntrySourceKind,
-        /// The request; `null` if it is none.
+        /// The request, or `null`.
         id: Option<Uuid>,
         /// Your own name for the request, or the reference of the deposit or payout; `null` if there is none.
         reference: Option<String>,
@@ -87,7 +87,7 @@ body! {
         /// When it was posted.
         #[serde(with = "wire::text")]
         at: PrimitiveDateTime,
-        /// What it is.
+        /// The type.
         entry_type: EntryType = "type",
         /// By how much it changed the available amount, kopecks; 0 for a DEBIT, which captures a hold.
         amount: i64,
@@ -130,7 +130,7 @@ body! {
         closing_available: i64,
         /// The entries, oldest first.
         data: Vec<BalanceEntry>,
-        /// Where the page stands.
+        /// The position of the page.
         meta: PageMeta,
     }
 }

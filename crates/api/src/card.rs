@@ -55,7 +55,7 @@ open_enum! {
         Unblocking = "UNBLOCKING",
         /// Blocked by the bank.
         BlockedByBank = "BLOCKED_BY_BANK",
-        /// Closed for good.
+        /// Permanently closed.
         Closed = "CLOSED",
     }
 }
@@ -162,7 +162,7 @@ body! {
     pub struct LinkedCard as "Link" {
         /// The employee.
         id_employee: Uuid,
-        /// The card, which goes by this identifier from here on.
+        /// The identifier of the card in all other operations.
         id_card: Uuid,
         /// Its status.
         status_card: CardStatus,

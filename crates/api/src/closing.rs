@@ -1,11 +1,11 @@
-//! Cards that are closed for good.
+//! Closings of cards.
 
 use time::PrimitiveDateTime;
 use uuid::Uuid;
 
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
-use crate::shape::body;
+use crate::shape::{OrAbsent, Reference, body};
 use crate::wire;
 
 open_enum! {
@@ -72,5 +72,18 @@ body! {
         /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
+    }
+}
+
+body! {
+    /// The state of a closing.
+    pub struct ClosingState as "ClosingState" {
+        /// Its state.
+        message: RequestState,
+        /// The closing.
+        closing_id: Uuid,
+        /// Your own name for it; absent if you gave none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<Reference>,
     }
 }

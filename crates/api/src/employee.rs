@@ -10,7 +10,7 @@ use crate::shape::{Flat, body};
 use crate::wire;
 
 open_enum! {
-    /// What an employee is doing.
+    /// The status of an employee.
     pub enum EmployeeStatus as "EmployeeStatus",
         "WORK: working. VACATION: on vacation. MEDICAL: on sick leave. DONT_WORK: not working, in the archive."
     {

@@ -17,7 +17,7 @@ use crate::wire;
 pub struct EventDescription {
     /// Its name.
     pub event_type: &'static str,
-    /// What happened.
+    /// The description.
     pub about: &'static str,
     /// The form of its data.
     pub data: Shape,
@@ -33,7 +33,7 @@ macro_rules! events {
             }
         }
 
-        /// What an event tells.
+        /// The data of an event.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum EventData {
@@ -122,7 +122,7 @@ pub struct Event {
     pub seq: i64,
     /// When it happened, UTC, to the second.
     pub created_at: OffsetDateTime,
-    /// What happened.
+    /// The change.
     pub data: EventData,
 }
 
@@ -174,7 +174,7 @@ body! {
         next: i64,
         /// The least number that is kept.
         oldest: i64,
-        /// The greatest number that was given; one less than `oldest` if there is no event. A service that does not say it is
+        /// The greatest number so far; one less than `oldest` if there is no event. A service that does not send it is
         /// an older one.
         #[serde(default)]
         newest: Option<i64>,

@@ -5,6 +5,7 @@ mod card;
 mod category;
 mod closing;
 mod employee;
+mod error;
 mod error_code;
 mod event;
 #[cfg(feature = "domain")]
@@ -19,6 +20,7 @@ mod replenishment;
 mod request;
 mod sandbox;
 mod shape;
+mod token;
 mod webhook;
 #[doc(hidden)] // For the bodies of requests, which the client has.
 pub mod wire;
@@ -29,6 +31,7 @@ pub use card::*;
 pub use category::*;
 pub use closing::*;
 pub use employee::*;
+pub use error::*;
 pub use error_code::{Code, ErrorCode};
 pub use event::{
     BalanceLowEvent, BankCardEvent, CardDeclinedEvent, CardIssuedEvent, CardLinkEvent, CardTransactionEvent,
@@ -44,6 +47,7 @@ pub use phone::Phone;
 pub use replenishment::*;
 pub use request::*;
 pub use sandbox::*;
-pub use shape::{Field, HasShape, Shape};
+pub use shape::{Field, HasShape, SecretText, Shape};
+pub use token::*;
 pub use webhook::*;
 pub use withdrawal::*;

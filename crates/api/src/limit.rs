@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
-use crate::shape::{OrAbsent, body};
+use crate::shape::{OrAbsent, Reference, body};
 use crate::wire;
 
 open_enum! {
@@ -206,6 +206,19 @@ fn weekdays<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>, 
             _ => Err(D::Error::custom(format!("there is no weekday {number}"))),
         })
         .collect()
+}
+
+body! {
+    /// The state of a limit change.
+    pub struct LimitChangeState as "LimitChangeState" {
+        /// Its state.
+        message: RequestState,
+        /// The change.
+        set_limits_cards_id: Uuid,
+        /// Your own name for it; absent if you gave none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<Reference>,
+    }
 }
 
 #[cfg(test)]

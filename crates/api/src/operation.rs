@@ -27,7 +27,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// As it stands in a request.
+    /// The name in a request line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -32,7 +32,7 @@ impl Paging {
 pub struct Page<T> {
     /// The records.
     pub data: Vec<T>,
-    /// Where they stand in the list.
+    /// Their position in the list.
     pub meta: PageMeta,
 }
 
@@ -69,7 +69,7 @@ body! {
 /// A body that has all it says under `data`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data<T> {
-    /// What it says.
+    /// The data.
     pub data: T,
 }
 

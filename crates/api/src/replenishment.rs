@@ -4,7 +4,7 @@ use time::PrimitiveDateTime;
 use uuid::Uuid;
 
 use crate::request::RequestState;
-use crate::shape::body;
+use crate::shape::{OrAbsent, Reference, body};
 use crate::wire;
 
 body! {
@@ -54,5 +54,18 @@ body! {
         /// Your own name for it; `null` if you gave none.
         #[serde(default)]
         reference: Option<String>,
+    }
+}
+
+body! {
+    /// The state of a replenishment.
+    pub struct ReplenishmentState as "ReplenishmentState" {
+        /// Its state.
+        message: RequestState,
+        /// The replenishment.
+        replenishment_id: Uuid,
+        /// Your own name for it; absent if you gave none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reference: Option<String> as OrAbsent<Reference>,
     }
 }

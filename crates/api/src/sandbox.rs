@@ -12,8 +12,8 @@ body! {
         /// Why not, for programs: a code as that of a forecast.
         #[serde(default)]
         code: Option<String>,
-        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes
-        /// nothing.
+        /// The `id` of the payment among the card's transactions; `null` for a declined purchase, which
+        /// changes nothing.
         transaction_id: Option<i64>,
     }
 }

@@ -1,5 +1,8 @@
 //! The forms of values in bodies, as data: the service makes its OpenAPI document from them.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, Weekday};
 use uuid::Uuid;
 
@@ -16,6 +19,8 @@ pub enum Shape {
     Integer,
     /// An integer that is not negative.
     Count,
+    /// A partner's own name for a request.
+    Reference,
     /// A telephone number: a string or an integer.
     Phone,
     /// An identifier.
@@ -30,7 +35,7 @@ pub enum Shape {
     Enum {
         /// The name of the schema.
         name: &'static str,
-        /// What the values mean.
+        /// The meaning of the values.
         about: &'static str,
         /// The values.
         values: &'static [&'static str],
@@ -39,7 +44,7 @@ pub enum Shape {
     Object {
         /// The name of the schema.
         name: &'static str,
-        /// What it is, in lines.
+        /// The description, in lines.
         about: &'static [&'static str],
         /// Its fields, in their order.
         fields: &'static [Field],
@@ -67,7 +72,7 @@ pub struct Field {
     pub field: &'static str,
     /// Its name on the wire, unless it is that in Rust in camel case.
     pub wire: Option<&'static str>,
-    /// What it is, in lines.
+    /// The description, in lines.
     pub about: &'static [&'static str],
     /// Its value.
     pub shape: Shape,
@@ -128,6 +133,28 @@ pub(crate) struct Flat<T>(std::marker::PhantomData<T>);
 
 impl<T: HasShape> HasShape for Flat<T> {
     const SHAPE: Shape = Shape::Flattened(&T::SHAPE);
+}
+
+/// A partner's own name for a request, in a field that is absent if there is none.
+pub(crate) struct Reference;
+
+impl HasShape for Reference {
+    const SHAPE: Shape = Shape::Reference;
+}
+
+/// A text that opens something. Its `Debug` output does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SecretText(pub String);
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretText(..)")
+    }
+}
+
+impl HasShape for SecretText {
+    const SHAPE: Shape = Shape::Text;
 }
 
 /// Declares a response body, whose doc comments describe it in the OpenAPI document too. A field may have another shape

@@ -11,13 +11,13 @@ use crate::open_enum::open_enum;
 use crate::shape::{Flat, HasShape, Shape, body};
 
 open_enum! {
-    /// Where a delivery stands.
+    /// The state of a delivery.
     pub enum DeliveryStatus as "DeliveryStatus", "`PENDING`: waits for its first or next attempt. `DELIVERED`: your endpoint accepted it. `FAILED`: no further attempts." {
         /// It waits for its first or next attempt.
         Pending = "PENDING",
         /// The receiver accepted it.
         Delivered = "DELIVERED",
-        /// It was given up.
+        /// No further attempts.
         Failed = "FAILED",
     }
 }
@@ -42,7 +42,7 @@ body! {
     pub struct Webhook as "Webhook" {
         /// Its identifier.
         id_webhook: Uuid,
-        /// Where events are posted.
+        /// The URL to which events are posted.
         url: String,
         /// The types that are delivered; `null` for all.
         types: Option<Vec<EventType>>,
@@ -109,7 +109,7 @@ body! {
         seq: i64,
         /// The type of the event.
         event_type: EventType = "type",
-        /// Where it stands.
+        /// Its state.
         status: DeliveryStatus,
         /// The number of attempts with a known outcome.
         attempts: u64,

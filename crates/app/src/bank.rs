@@ -31,8 +31,8 @@ impl Bank {
     /// The bank that `args` name, with its sandbox powers if `sandbox` is on.
     ///
     /// # Errors
-    /// If the simulator's books cannot be opened, the settings are none, or there is to be a sandbox over a bank that is
-    /// no simulator.
+    /// If the simulator's database cannot be opened, the bank settings are invalid, or a sandbox is requested over a real
+    /// bank.
     pub fn open(
         args: &ServiceArgs,
         sandbox: bool,
@@ -88,7 +88,7 @@ impl Bank {
 /// The way to the bank alone, for commands.
 ///
 /// # Errors
-/// If the simulator's books cannot be opened, or the settings are none.
+/// If the simulator's database cannot be opened, or the settings are invalid.
 pub fn gateway(
     args: &BankArgs,
     folder: &DataFolder,

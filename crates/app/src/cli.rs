@@ -139,7 +139,7 @@ pub enum Command {
 /// `kopeck check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Accept the history of the database as it is, after commits were found missing: processes accept changes again.
@@ -147,7 +147,7 @@ pub struct CheckArgs {
     pub accept_history: bool,
 }
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Debug, Clone, Args)]
 pub struct StoreArgs {
     /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it. Or
@@ -174,7 +174,7 @@ pub struct StoreArgs {
     /// accepted. A changed file is reloaded within a second.
     #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
     pub master_key_file: Option<PathBuf>,
-    /// Where the chain heads of the audit log are sent every minute and at the end: `file:PATH`, `syslog`, or
+    /// The target of chain heads of the audit log, every minute and at the end: `file:PATH`, `syslog`, or
     /// `syslog:PATH` of its socket. Without it they are in the process log only.
     #[arg(long, env = "KOPECK_AUDIT_HEADS")]
     pub audit_heads: Option<HeadDestination>,
@@ -183,7 +183,7 @@ pub struct StoreArgs {
 /// Options of `migrate`.
 #[derive(Debug, Clone, Args)]
 pub struct MigrateArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// On PostgreSQL: the role that the other processes connect as. It is granted the privileges on tables that they
@@ -227,7 +227,7 @@ pub enum StoreKindArg {
     /// Requests that wait share a transaction.
     #[default]
     Batched,
-    /// Each request has a transaction of its own.
+    /// Each request has a separate transaction.
     Plain,
 }
 
@@ -243,7 +243,7 @@ impl From<StoreKindArg> for StoreKind {
 /// Settings of every process of the service.
 #[derive(Debug, Clone, Args)]
 pub struct ServiceArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Connections to PostgreSQL for requests and jobs: half of them read, half write. SQLite has two that read and one that

@@ -1,4 +1,4 @@
-//! Output of commands that end by themselves.
+//! Output of commands, other than those that serve.
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};

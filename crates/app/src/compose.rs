@@ -86,7 +86,7 @@ pub struct Storage {
 
 impl Storage {
     /// Opens or creates the data folder of `args`. A master key is created only with a new embedded database. `anew` permits
-    /// a new database where other files show that there was one.
+    /// a new database although other files show that there was one.
     ///
     /// # Errors
     /// If the folder cannot be created or read, a key is invalid or missing, or the database is missing.
@@ -159,7 +159,7 @@ impl Application {
     /// [`Self::open`] with replaced parts.
     ///
     /// # Errors
-    /// Those of [`Self::open`].
+    /// The errors of [`Self::open`].
     pub fn with_parts(
         url: &str,
         keys: &Arc<KeyRing>,

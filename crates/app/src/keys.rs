@@ -1,4 +1,4 @@
-//! Where the master keys are: in the settings, in a file that these name, or in the data folder.
+//! The source of the master keys: the settings, a file that these name, or the data folder.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl MasterKeys {
     /// The keys that the settings give or the file that they name, if they do either.
     ///
     /// # Errors
-    /// If a key is none, or they do both.
+    /// If a key is malformed, or both a key and a key file are set.
     pub fn from_settings(args: &StoreArgs) -> anyhow::Result<Option<Self>> {
         let accepted =
             accepted_keys(args.master_keys_accepted.as_ref()).context("KOPECK_MASTER_KEYS_ACCEPTED")?;
@@ -43,7 +43,7 @@ impl MasterKeys {
     /// The keys of a database that is there: those of the settings, or those in its folder.
     ///
     /// # Errors
-    /// Those of [`Self::from_settings`] and [`of_folder`].
+    /// The errors of [`Self::from_settings`] and [`of_folder`].
     pub fn existing(args: &StoreArgs, folder: &DataFolder) -> anyhow::Result<Self> {
         Self::from_settings(args)?.map_or_else(|| of_folder(folder).map(Self::File), Ok)
     }
@@ -51,7 +51,7 @@ impl MasterKeys {
     /// [`Self::existing`], but a new embedded database gets a key in its folder.
     ///
     /// # Errors
-    /// Those of [`Self::existing`], or if the file cannot be written.
+    /// The errors of [`Self::existing`], or if the file cannot be written.
     pub fn open(args: &StoreArgs, folder: &DataFolder, entropy: &dyn Entropy) -> anyhow::Result<Self> {
         Self::from_settings(args)?.map_or_else(|| made_in(folder, entropy).map(Self::File), Ok)
     }
@@ -71,7 +71,7 @@ impl MasterKeys {
 /// The file with the master keys of an embedded database, whether it is there or not.
 ///
 /// # Errors
-/// A database on a server has none beside it: its keys have to be given.
+/// A database on a server has no folder: its keys have to be set.
 pub fn of_folder(folder: &DataFolder) -> anyhow::Result<KeyFile> {
     ensure!(
         folder.is_embedded(),

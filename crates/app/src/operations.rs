@@ -1,4 +1,4 @@
-//! Liveness, readiness and metrics, on a port of their own.
+//! Liveness, readiness and metrics, on a separate port.
 
 mod bank;
 mod health;
@@ -28,7 +28,7 @@ pub struct Operations {
     pub health: Arc<Health>,
 }
 
-/// Serves them over HTTP, on a thread of its own, until it is dropped.
+/// Serves them over HTTP, on a separate thread, until it is dropped.
 pub struct OperationsServer {
     address: SocketAddr,
     is_https: bool,

@@ -164,7 +164,7 @@ mod tests {
         }
         let other = Opening::after(Some(&Opening::after(None, START)), START).head();
         assert!(!holds(&other, &records), "in another chain");
-        // What is cut off at the end leaves a chain that holds: only its head is another.
+        // A chain that was cut at its end still verifies: only its head differs.
         assert!(holds(&start, &records[..3]));
         assert_ne!(records[2].head, records[3].head);
     }
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// What is stored has to be verified by every later version: this text must never change.
+    /// Every later version has to verify stored entries: this text must never change.
     #[test]
     fn hashes_stay_what_they_are() {
         let opening = Opening::after(None, START);

@@ -65,7 +65,7 @@ impl FromStr for Digest {
 pub struct KeyDigest([u8; 16]);
 
 impl KeyDigest {
-    /// Of a key of this partner's. Equal keys of two partners have different ones.
+    /// The digest of a partner's key. Equal keys of two partners have different digests.
     #[must_use]
     pub fn of(partner: PartnerId, key: &str) -> Self {
         let digest = Sha256::new().chain_update(partner.uuid()).chain_update(key).finalize();

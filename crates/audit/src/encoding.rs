@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 use crate::{Actor, Entry};
 
-/// Begins everything that is hashed, so that it is taken for nothing else.
+/// Domain separation: the prefix of everything that is hashed.
 const FORM: &[u8] = b"kopeck audit 1";
 
 /// The bytes as they grow.
@@ -151,7 +151,7 @@ mod tests {
             }
         }
 
-        /// Then what follows an entry cannot be taken for a part of it.
+        /// So the data behind an entry cannot be parsed as a part of it.
         #[test]
         fn no_entry_begins_with_another(one in entries(), other in entries()) {
             prop_assert!(one == other || !bytes(&one).starts_with(&bytes(&other)));

@@ -60,7 +60,7 @@ impl Actor {
 pub struct Entry {
     /// The time by the machine's clock, which the sandbox does not move.
     pub at: OffsetDateTime,
-    /// Who.
+    /// The actor.
     pub actor: Actor,
     /// The partner; of an [unknown](Actor::Unknown) actor the one that it claims to be.
     pub partner: Option<PartnerId>,
@@ -68,7 +68,7 @@ pub struct Entry {
     pub source: String,
     /// The action: the name of the operation or command.
     pub action: Cow<'static, str>,
-    /// The objects, as far as they are known: identifiers such as `order:…`.
+    /// The known objects: identifiers such as `order:…`.
     pub subject: String,
     /// The names under which the log of the process has it: the service's own id and, after a space, the caller's if it
     /// sent one.

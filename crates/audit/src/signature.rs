@@ -16,7 +16,7 @@ pub struct Signature {
     pub code: [u8; 32],
 }
 
-/// What is said of a chain head by signing it. A signature under one statement is none under another.
+/// Domain separation: the statement that a signature makes about a chain head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statement {
     /// This entry was written here.
@@ -26,7 +26,7 @@ pub enum Statement {
 }
 
 string_enum! {
-    /// What a mark says of its chain.
+    /// The statement of a mark.
     MarkKind {
         /// The entries up to this one were removed on purpose: the chain begins after it.
         Beginning = "BEGINNING",
@@ -38,7 +38,7 @@ string_enum! {
 /// A signed statement about a chain, one of each kind a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// What it says.
+    /// The statement.
     pub kind: MarkKind,
     /// About which entry. As the entries of a chain are counted from 1 without a gap, the number of a
     /// [beginning](MarkKind::Beginning) is also how many were removed.
@@ -68,7 +68,7 @@ impl Signature {
 }
 
 impl Head {
-    /// What is signed to say `statement` of this head. The hash covers every entry of the chain up to here.
+    /// The bytes to sign for `statement` about this head. The hash covers every entry of the chain up to here.
     #[must_use]
     pub fn signed_bytes(&self, statement: Statement) -> Vec<u8> {
         let mut bytes = Bytes::of(match statement {
@@ -84,7 +84,7 @@ impl Head {
 }
 
 impl Mark {
-    /// What its signature is over.
+    /// The signed bytes.
     #[must_use]
     pub fn signed_bytes(&self) -> Vec<u8> {
         self.head.signed_bytes(Statement::Mark(self.kind))
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_differs_by_statement_and_by_every_part_of_the_head() {
+    fn signed_bytes_differ_by_statement_and_by_every_part_of_the_head() {
         let head = Head { chain: 1, number: 2, hash: Digest::from_bytes([3; 32]) };
         let heads = [
             Head { chain: 2, ..head.clone() },

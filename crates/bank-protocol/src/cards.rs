@@ -120,7 +120,7 @@ pub struct TransactionDto {
     /// When it happened.
     #[serde(with = "rfc3339")]
     pub executed_at: OffsetDateTime,
-    /// What it was.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: TransactionType,
     /// Kopecks, above zero.

@@ -65,12 +65,12 @@ pub enum ErrorCode {
 pub struct ProtocolError {
     /// The field.
     pub field: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub why: &'static str,
 }
 
 impl ProtocolError {
-    /// That `field` is wrong, and why.
+    /// `field` is wrong, because of `why`.
     #[must_use]
     pub const fn new(field: &'static str, why: &'static str) -> Self {
         Self { field, why }

@@ -29,18 +29,18 @@ pub struct FeedEntryDto {
     /// The card.
     #[serde(with = "number")]
     pub card: CardNumber,
-    /// What happened.
+    /// The change.
     #[serde(flatten)]
     pub change: FeedChangeDto,
 }
 
-/// What happened to a card.
+/// A change of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
 pub enum FeedChangeDto {
     /// Money moved.
     Transaction {
-        /// What moved, as the list of the card's transactions has it.
+        /// The transaction, as in the list of the card's transactions.
         transaction: TransactionDto,
         /// The id of the card's transaction before it; absent for the first.
         #[serde(default, skip_serializing_if = "Option::is_none")]

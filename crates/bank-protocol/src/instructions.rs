@@ -10,7 +10,7 @@ use crate::error::ProtocolError;
 use crate::limit::LimitDto;
 use crate::number;
 
-/// Instructions to carry out, each by itself.
+/// Instructions, carried out independently.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitRequest {
@@ -26,7 +26,7 @@ pub enum InstructionDto {
     IssueCards {
         /// The key.
         key: String,
-        /// What is ordered.
+        /// The ordered cards.
         lines: Vec<LineDto>,
     },
     /// Put money on a card.
@@ -46,7 +46,7 @@ pub enum InstructionDto {
         /// The card.
         #[serde(with = "number")]
         card: CardNumber,
-        /// What it may be spent on.
+        /// The new limit.
         limit: LimitDto,
     },
     /// Block a card, or lift that block.
@@ -61,7 +61,7 @@ pub enum InstructionDto {
         /// Which change of the card's block this is, from 1.
         change: u32,
     },
-    /// Close a card for good, and give its balance back.
+    /// Close a card permanently, and return its balance.
     CloseCard {
         /// The key.
         key: String,
@@ -99,7 +99,7 @@ pub struct LineDto {
     pub delivery: Option<DeliveryDto>,
 }
 
-/// Where plastic cards are sent.
+/// The delivery of plastic cards.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveryDto {

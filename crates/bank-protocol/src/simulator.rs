@@ -77,7 +77,7 @@ pub enum PurchaseResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PaymentRefusalDto {
-    /// Closed for good.
+    /// Permanently closed.
     Closed,
     /// Blocked.
     Blocked,

@@ -89,7 +89,7 @@ async fn categories(client: &Client) -> Result<HashMap<String, Uuid>, Error> {
     Ok(all.into_iter().map(|one| (folded(&one.name_category), one.id_category)).collect())
 }
 
-/// The category of this name, made if there is none.
+/// The category of this name, created if it is missing.
 async fn category(client: &Client, known: &mut HashMap<String, Uuid>, name: &str) -> Result<Uuid, Error> {
     if let Some(id) = known.get(&folded(name)) {
         return Ok(*id);

@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn StdError>> {
     let client = support::client()?;
     let top_ups = client.replenishments();
 
-    // The client tries again by itself. What it gives up on is repeated under the same key, later.
+    // The client retries. Repeat a request that it gives up on later, under the same key.
     println!("at most {} retries", RetryPolicy::default().max_retries);
     let created = match top_ups.create(&[TopUp::new(card, 10_000)]).idempotency_key(key).await {
         Ok(created) => created,

@@ -197,7 +197,7 @@ fn base_url(text: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
-/// Where connections go to, for people. reqwest decides about a proxy by the same environment.
+/// The target of connections, for people. reqwest decides about a proxy by the same environment.
 fn way(base: &Url) -> String {
     let authority = |host: Option<&str>, port: Option<u16>| {
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
@@ -215,7 +215,7 @@ fn way(base: &Url) -> String {
     }
 }
 
-/// What is pasted or read from a file of Windows ends so. It would count as a wrong one, and lock the login.
+/// Refuses line ends of pasted credentials and of Windows files: they would count as failed logins.
 fn check_typed(what: &str, text: &str) -> Result<(), Error> {
     if text.starts_with('\u{feff}') {
         return Err(Error::Config(format!("the {what} begins with a byte-order mark")));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_setting_is_named() {
         let builder = || ClientBuilder::new("http://localhost".to_owned());
         assert_eq!(config_error(builder()), "the API key is missing");
         assert_eq!(config_error(builder().api_key("k")), "the login is missing");

@@ -36,7 +36,7 @@ impl Client {
         ClientBuilder::new(base_url.into())
     }
 
-    /// Logs in now and returns the tokens. Requests log in by themselves; this checks the credentials.
+    /// Logs in now and returns the tokens. Requests log in automatically; this checks the credentials.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As for [`login`](Self::login).
+    /// The errors of [`login`](Self::login).
     pub async fn refresh(&self) -> Result<TokenPair, Error> {
         let Inner { transport, session, retry } = &*self.inner;
         session.refresh(transport, retry).await
@@ -82,7 +82,7 @@ impl Client {
         Write::new(self.clone(), call)
     }
 
-    /// Sends one logical request: every try has the same idempotency key, and a nonce of its own.
+    /// Sends one logical request: every attempt has the same idempotency key, and a new nonce.
     pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Request) -> Result<T, Error> {
         self.inner.retry.run(|| self.attempt(call), Error::is_transient).await?.decode()
     }
@@ -107,7 +107,7 @@ impl Client {
 
     async fn attempt(&self, call: &Request) -> Result<ResponseBody, AttemptError> {
         let Inner { transport, session, retry } = &*self.inner;
-        // The session tries again by itself, so its failures are final here.
+        // The session retries, so its failures are final here.
         let tokens = session.tokens(transport, retry).await.map_err(AttemptError::Final)?;
         match transport.send(call, tokens.access()).await {
             Err(error) if error.status() == Some(401) => {

@@ -35,7 +35,7 @@ pub enum Error {
     Tls {
         /// The reason, for people.
         reason: String,
-        /// What the network said.
+        /// The error of the network.
         source: BoxError,
     },
 
@@ -48,7 +48,7 @@ pub enum Error {
     Invalid {
         /// The faulty fields.
         faults: Vec<FieldFault>,
-        /// What the client itself knows of the reason: that the clocks of client and service differ by minutes.
+        /// A reason that the client found: the clocks of client and service differ by minutes.
         note: Option<String>,
         /// The request id, to quote to the support.
         request_id: Option<String>,

@@ -8,7 +8,7 @@ use crate::system;
 /// The idempotency key of one logical request. A retry under the key returns the recorded response and has no second
 /// effect.
 ///
-/// The client makes a key for every such request and keeps it through its own retries. Set one of your own
+/// The client makes a key for every such request and keeps it through its retries. Set your own
 /// ([`Write::idempotency_key`](crate::Write::idempotency_key)) where a request has to survive a restart of your
 /// program: store the key first, then send.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,7 +24,7 @@ impl IdempotencyKey {
         Self(system::fresh_key())
     }
 
-    /// A key of your own: 1 to 255 visible ASCII characters.
+    /// Your own key: 1 to 255 visible ASCII characters.
     ///
     /// # Errors
     ///

@@ -85,7 +85,7 @@ mod tests {
         Page { data, meta }
     }
 
-    /// What a walk finds in a list that `change` changes after each page, and how many records it read for that.
+    /// The records that a walk finds in a list that `change` changes after each page, and how many it read.
     fn walked(
         mut records: Vec<u64>,
         per_page: u64,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_in_a_list_comes_once_however_the_list_changes() {
+    fn a_record_that_stays_comes_once_however_the_list_changes() {
         for seed in 0..300 {
             let mut chance = SmallRng::seed_from_u64(seed);
             let records: Vec<u64> = (0..chance.random_range(0..400)).collect();

@@ -1,4 +1,4 @@
-//! Requests, and those responses that the client reads in a form of its own; the others are in `kopeck-api`. Fields that a
+//! Requests, and responses that the client reads in another form; the others are in `kopeck-api`. Fields that a
 //! newer service adds are ignored.
 
 pub(crate) mod card;

@@ -60,7 +60,7 @@ impl<T: DeserializeOwned> Records<T> {
     ///
     /// # Errors
     ///
-    /// Those of the list; see [`Error`].
+    /// The errors of the list; see [`Error`].
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         while self.ready.is_empty() {
             let Some(paging) = self.walk.next_page() else { return Ok(None) };
@@ -74,7 +74,7 @@ impl<T: DeserializeOwned> Records<T> {
     ///
     /// # Errors
     ///
-    /// Those of the list; see [`Error`].
+    /// The errors of the list; see [`Error`].
     pub async fn collect(mut self) -> Result<Vec<T>, Error> {
         let mut records = Vec::new();
         while let Some(record) = self.next().await? {
@@ -87,7 +87,7 @@ impl<T: DeserializeOwned> Records<T> {
     ///
     /// # Errors
     ///
-    /// Those of the list; see [`Error`].
+    /// The errors of the list; see [`Error`].
     pub async fn page(&self, paging: Paging) -> Result<Page<T>, Error> {
         let Paging { page, per_page } = paging;
         self.client.read(self.request.clone().query("page", page).query("per_page", per_page)).await

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::idempotency::IdempotencyKey;
 
-/// One logical request. Each try renders it anew, with a nonce of its own.
+/// One logical request. Each attempt renders it again, with a new nonce.
 ///
 /// No `Debug`: a body may hold a password.
 #[derive(Clone)]

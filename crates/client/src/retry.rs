@@ -62,7 +62,7 @@ impl RetryPolicy {
         self
     }
 
-    /// Tries until it succeeds, fails for good, or the retries are used up.
+    /// Retries until it succeeds, fails finally, or the retries are used up.
     pub(crate) async fn run<T, F, Fut>(&self, attempt: F, may_retry: fn(&Error) -> bool) -> Result<T, Error>
     where
         F: FnMut() -> Fut,
@@ -124,7 +124,7 @@ impl Default for RetryPolicy {
 pub(crate) enum AttemptError {
     /// Retried if the error is transient.
     Open(Error),
-    /// Not retried: the operation inside had retries of its own.
+    /// Not retried here: the operation inside has retried.
     Final(Error),
 }
 

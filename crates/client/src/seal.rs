@@ -119,7 +119,7 @@ impl Sealing {
     }
 }
 
-/// What is said of a value under a key that the client does not have.
+/// The message about a value under a key that the client does not have.
 fn unknown_key(id: KeyId) -> String {
     format!("sealed under key {id}, which this client does not have: was the sealing key rotated?")
 }
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Whatever operations there will be: under the policy `required` the service refuses them otherwise.
+    /// Holds for future operations too: under the policy `required` the service refuses them otherwise.
     #[test]
     fn a_change_without_a_body_has_its_identifiers_sealed() {
         for operation in

@@ -67,7 +67,7 @@ pub(crate) struct Session {
 /// An access token, its refresh token, and the time of renewal.
 pub(crate) struct Tokens {
     access: AccessToken,
-    /// Absent if the access token was given to the client: a login renews it then.
+    /// Absent if the client was built with an access token: then a login renews it.
     refresh: Option<SecretString>,
     renew_at: u64,
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 /// The trusted certificates.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Trust {
-    /// Those of the operating system.
+    /// The authorities of the operating system.
     #[default]
     System,
     /// These certificates alone, in PEM.
@@ -21,7 +21,7 @@ pub(crate) enum Trust {
     Nothing,
 }
 
-/// The configuration is given to reqwest as it is, so no crypto provider has to be installed for the whole process.
+/// reqwest takes the finished configuration, so no crypto provider has to be installed for the whole process.
 pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, Error> {
     let failed = |error: rustls::Error| Error::Config(format!("TLS: {error}"));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

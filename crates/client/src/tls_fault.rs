@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 
 use rustls::{CertificateError, Error};
 
-/// What is said of a port that answers plain HTTP with something else.
+/// The message about a port that answers plain HTTP with something else.
 pub(crate) const NOT_HTTP: &str =
     "this port does not answer in HTTP; if it speaks TLS, the base URL has to start with https://";
 
@@ -43,7 +43,7 @@ fn in_words(fault: &Error) -> String {
     }
 }
 
-/// What rustls shows as the name of a variant.
+/// The name of a variant, as rustls shows it.
 fn of_certificate(why: &CertificateError) -> String {
     let words = match why {
         CertificateError::UnknownIssuer => {
@@ -58,7 +58,7 @@ fn of_certificate(why: &CertificateError) -> String {
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
             "it is not that of a server"
         }
-        // What a certificate of plain `openssl req -x509` is. rustls has no variant of its own for it.
+        // A certificate of plain `openssl req -x509`. rustls has no variant for it.
         CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
             "it is that of an authority, not of a server: issue one with basicConstraints=CA:FALSE"
         }

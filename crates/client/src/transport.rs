@@ -17,11 +17,11 @@ use crate::system::{self, Clock};
 /// The most bytes of a response; a sealed result of 100,000 cards stays well below it.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// Sends requests, each with a nonce of its own.
+/// Sends requests, each with a new nonce.
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base: Url,
-    /// Where connections go to, for people: the service, and the proxy if there is one.
+    /// The target of connections, for people: the service, and the proxy if there is one.
     pub(crate) way: String,
     pub(crate) sealing: Option<Sealing>,
     pub(crate) clock: Clock,

@@ -114,8 +114,8 @@ impl WebhookVerifier {
         Self { requires_sealed, ..self }
     }
 
-    /// The event of a delivery, whose body is given as it came. The same event may come more than once: its identifier
-    /// tells.
+    /// Verifies a delivery by its unparsed body, and returns the event. It may come more than once, with the same
+    /// identifier.
     ///
     /// # Errors
     ///

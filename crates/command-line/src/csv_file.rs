@@ -41,7 +41,7 @@ pub(crate) struct RowFault {
     pub(crate) reason: String,
 }
 
-/// What is said of a row that holds the lines behind it.
+/// The fault of a row with an unclosed quote.
 const UNCLOSED_QUOTE: &str = "has a quote that is not closed";
 
 impl fmt::Display for RowFault {
@@ -114,7 +114,7 @@ impl CsvFile {
     }
 }
 
-/// What is said of a file in another encoding.
+/// The message about a file in another encoding.
 fn not_utf8(bytes: &[u8]) -> String {
     let is = match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "in UTF-16",
@@ -157,7 +157,7 @@ fn columns(names: &StringRecord, known: &[&str]) -> Result<Vec<String>, String> 
         .collect()
 }
 
-/// What separates the names of the columns: none of them has either character in it.
+/// The separator of the column names, which contain neither character.
 fn delimiter(text: &str) -> u8 {
     let names = text.lines().next().unwrap_or_default();
     if names.contains(';') { b';' } else { b',' }

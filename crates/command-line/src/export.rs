@@ -13,17 +13,18 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::private_file;
+use crate::table::Column;
 use crate::terminal;
 use sheet::Sheet;
 
-/// Where a file goes.
+/// The target of a file.
 pub(crate) enum Target {
     Standard(io::Stdout),
     File(File, PathBuf),
 }
 
 impl Target {
-    /// Standard output, or the file at `path`, which is written anew; a new one is its owner's only.
+    /// Standard output, or the file at `path`, which is overwritten; a new one is private to its owner.
     pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
         let file = private_file::create(&path);
@@ -76,10 +77,10 @@ impl Write for Target {
     }
 }
 
-/// Where a table is written, and as what.
+/// Target and format of a table.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportArgs {
-    /// As text with commas, or as a spreadsheet.
+    /// Text with commas, or a spreadsheet.
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
     /// Write to this file in place of standard output.
@@ -97,29 +98,10 @@ enum TableFormat {
     Xlsx,
 }
 
-/// A column of a table.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ExportColumn {
-    name: &'static str,
-    /// Where the value stands in a record, as a JSON pointer.
-    pointer: &'static str,
-    is_kopecks: bool,
-}
-
-/// A column of a table: its name, and where its values are in a record, as a JSON pointer.
-pub(crate) const fn column(name: &'static str, pointer: &'static str) -> ExportColumn {
-    ExportColumn { name, pointer, is_kopecks: false }
-}
-
-/// A column of kopecks.
-pub(crate) const fn kopecks(name: &'static str, pointer: &'static str) -> ExportColumn {
-    ExportColumn { name, pointer, is_kopecks: true }
-}
-
 /// Writes records as rows below the names of their columns.
 pub(crate) struct RowWriter<'a> {
     table: Table,
-    columns: &'a [ExportColumn],
+    columns: &'a [Column],
 }
 
 enum Table {
@@ -129,13 +111,13 @@ enum Table {
 
 impl<'a> RowWriter<'a> {
     /// Begins a table with these columns.
-    pub(crate) fn open(args: ExportArgs, columns: &'a [ExportColumn]) -> Result<Self, Failure> {
+    pub(crate) fn open(args: ExportArgs, columns: &'a [Column]) -> Result<Self, Failure> {
         let table = match args.format {
             TableFormat::Csv => {
                 let target = Target::open(args.output)?;
                 let to_terminal = target.is_terminal();
                 let mut writer = Box::new(Writer::from_writer(target));
-                writer.write_record(columns.iter().map(|column| column.name)).map_err(failed)?;
+                writer.write_record(columns.iter().map(|column| column.title)).map_err(failed)?;
                 Table::Csv { writer, to_terminal }
             }
             TableFormat::Xlsx => {
@@ -192,8 +174,9 @@ mod tests {
     use calamine::{Data, Reader as _, Xlsx, open_workbook};
 
     use super::*;
+    use crate::table::{money, text};
 
-    const COLUMNS: [ExportColumn; 3] = [column("a", "/a"), kopecks("b", "/deep/b"), column("c", "/c")];
+    const COLUMNS: [Column; 3] = [text("a", "/a"), money("b", "/deep/b"), text("c", "/c")];
 
     fn exported(format: TableFormat, path: &std::path::Path, records: &[Value]) {
         let args = ExportArgs { format, output: Some(path.to_owned()) };

@@ -18,9 +18,9 @@ pub(crate) struct Failure(Box<Details>);
 struct Details {
     exit: Exit,
     message: String,
-    /// What else there is to say, by name.
+    /// Further details, by name.
     details: Map<String, Value>,
-    /// What there is to say of each field, card or row.
+    /// The faults of fields, cards or rows.
     faults: Vec<String>,
 }
 
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_cannot_steer_the_terminal() {
+    fn texts_from_elsewhere_cannot_steer_the_terminal() {
         let error = Error::Api {
             status: 502,
             code: None,

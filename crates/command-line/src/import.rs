@@ -43,7 +43,7 @@ pub(crate) struct ImportArgs {
 /// The categories in a file.
 struct CategoryIds {
     known: Categories,
-    /// Those that were created, or would be.
+    /// Categories that were created, or would be.
     created: Vec<String>,
     /// Why the service does not take the others, by what their names look like.
     refused: BTreeMap<String, String>,

@@ -40,7 +40,7 @@ pub(crate) fn shown(kopecks: i64) -> String {
 /// as they are printed, and a decimal comma.
 ///
 /// # Errors
-/// What has to be typed instead, for a person to read.
+/// The accepted form, for people.
 pub fn parse(text: &str) -> Result<i64, String> {
     let wrong = || format!("invalid amount {text:?}: use roubles with two decimals, e.g. 1500.00");
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<i64, String> {
     roubles.checked_mul(100).and_then(|amount| amount.checked_add(kopecks)).ok_or_else(too_large)
 }
 
-/// What the service says of an amount in kopecks, said of roubles, as they are typed here.
+/// The service's message about an amount in kopecks, in roubles, as they are typed here.
 pub(crate) fn in_roubles(reason: &str) -> String {
     let is_unit = |word: &str| matches!(word, "kopeck" | "kopecks");
     if !reason.split(' ').any(is_unit) {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_can_be_typed() {
+    fn a_shown_amount_can_be_typed() {
         for kopecks in [0, 5, 99_999, 123_450, 123_456_789, i64::MAX] {
             assert_eq!(parse(&shown(kopecks)), Ok(kopecks));
         }

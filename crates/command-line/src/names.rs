@@ -98,7 +98,7 @@ impl EmployeeName {
 }
 
 impl CategoryName {
-    /// What looks like a uuid is an `idCategory`.
+    /// A uuid is an `idCategory`.
     pub(crate) fn read(text: &str) -> Self {
         Uuid::try_parse(text).map_or_else(|_| Self::Name(text.trim().to_owned()), Self::Id)
     }
@@ -147,7 +147,7 @@ impl Categories {
     }
 }
 
-/// What a name looks like: names of one look are the same name to a person, but not to the service.
+/// The look of a name: names of one look are the same to a person, but not to the service.
 pub(crate) fn look(name: &str) -> String {
     folded(&plain_blanks(name))
 }
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_an_identifier_is_one() {
+    fn a_uuid_is_an_identifier() {
         let id = "0f8fad5b-d9cb-469f-a165-70867728950e";
         assert!(matches!(id.parse(), Ok(EmployeeName::Id(_))));
         assert_eq!("T-1".parse(), Ok(EmployeeName::CustomId("T-1".to_owned())));

@@ -20,7 +20,7 @@ pub(crate) struct PageArgs {
     /// The number of the page, from 1.
     #[arg(long, default_value_t = 1, value_parser = whole(1, None::<u64>))]
     page: u64,
-    /// Records on a page, 1 to 500; the service has a default of its own.
+    /// Records on a page, 1 to 500; the default is that of the service.
     #[arg(long, value_parser = whole(1, None::<u64>))]
     per_page: Option<u64>,
     /// All pages, one after the other.

@@ -57,8 +57,8 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Opens a file for the records of a partner, to be written anew: a new one is its owner's only. One that is there keeps its
-/// mode, which its owner chose.
+/// Opens a file for the records of a partner, to overwrite it. A new file is private to its owner; an existing one keeps its
+/// mode.
 ///
 /// # Errors
 /// If it cannot be opened.

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::failure::Failure;
 use crate::private_file;
 
-/// The name that is taken where none is given.
+/// The default name.
 pub(crate) const DEFAULT_NAME: &str = "default";
 
 /// A service, and the credentials for it.
@@ -52,7 +52,7 @@ impl Profiles {
     /// Reads the file; without one there are no profiles.
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let Some(text) = private_file::read(path)? else { return Ok(Self::default()) };
-        // What the reader of TOML says may quote the file, and so a secret. Its place is enough.
+        // The message of the TOML parser may quote the file, and so a secret. Its place is enough.
         toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
@@ -80,7 +80,7 @@ impl Profiles {
     }
 }
 
-/// Where the profiles are: `KOPECK_PROFILES`, or in the folder for settings.
+/// The path of the profiles: `KOPECK_PROFILES`, or in the folder for settings.
 pub(crate) fn path() -> Result<PathBuf, Failure> {
     let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = given("KOPECK_PROFILES") {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use kopeck_client::{
-    CardBatchKind, Client, Date, Error, HasReference, RequestFilter, RequestKind, RequestState,
-    RequestStatus, Requests, Uuid, Wait, Write,
+    Client, Date, Error, HasReference, RequestFilter, RequestKind, RequestState, RequestStatus, Requests,
+    Uuid, Wait, Write,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,39 +20,17 @@ use crate::table::{self, Column};
 use crate::terminal;
 use crate::times;
 
-/// A kind of request, by its record in lists.
-pub(crate) trait Kind: RequestKind + Serialize {
-    /// The columns of a list.
-    const COLUMNS: &'static [Column];
+/// A kind of request.
+pub(crate) trait Kind {
+    /// One in a list.
+    type Record: RequestKind;
+
     const DECLINED_HAS_RESULT: bool = true;
 
-    fn of(client: &Client) -> Requests<'_, Self>;
+    fn of(client: &Client) -> Requests<'_, Self::Record>;
 
     /// The result of each card, with activation codes on demand.
-    async fn outcome(requests: Requests<'_, Self>, id: Uuid, codes: bool)
-    -> Result<(Value, String), Failure>;
-}
-
-/// A kind of card batch.
-pub(crate) trait CardBatch: CardBatchKind<CardResult: Serialize> + Serialize {
-    /// The columns of a list.
-    const COLUMNS: &'static [Column];
-    /// The columns of a result.
-    const RESULT_COLUMNS: &'static [Column];
-
-    fn of(client: &Client) -> Requests<'_, Self>;
-}
-
-impl<B: CardBatch> Kind for B {
-    const COLUMNS: &'static [Column] = B::COLUMNS;
-
-    fn of(client: &Client) -> Requests<'_, Self> {
-        B::of(client)
-    }
-
-    async fn outcome(batches: Requests<'_, Self>, id: Uuid, _: bool) -> Result<(Value, String), Failure> {
-        listed(&batches.result(id).await?, B::RESULT_COLUMNS)
-    }
+    async fn outcome(client: &Client, id: Uuid, codes: bool) -> Result<(Value, String), Failure>;
 }
 
 /// Whether to wait for the end of a request.
@@ -71,10 +49,10 @@ pub(crate) struct WaitArgs {
     wait: Option<Duration>,
 }
 
-/// What there is to say of any new request.
+/// Arguments of any new request.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct NewRequestArgs {
-    /// What you call the request, such as its number in your books: letters, digits, blanks and `-_./#`.
+    /// Your name for the request, such as its number in your books: letters, digits, blanks and `-_./#`.
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
     #[command(flatten)]
@@ -85,9 +63,9 @@ pub(crate) struct NewRequestArgs {
 
 impl NewRequestArgs {
     /// Sends a new request, reports it, and waits for its end with `--wait`. `argument` maps a field to its argument.
-    pub(crate) async fn send<R: Kind, T: HasReference + DeserializeOwned + 'static>(
+    pub(crate) async fn send<K: Kind, T: HasReference + DeserializeOwned + 'static>(
         &self,
-        requests: Requests<'_, R>,
+        client: &Client,
         created: Write<T>,
         id: fn(&T) -> Uuid,
         argument: impl Fn(&str) -> Option<String>,
@@ -101,7 +79,7 @@ impl NewRequestArgs {
         match self.wait.wait {
             None => Ok(RequestReport { id, state: RequestState::New, reference: None, result: None }
                 .output(Exit::Done)),
-            Some(patience) => follow(requests, id, patience).await.map_err(|failure| failure.after(id)),
+            Some(patience) => follow::<K>(client, id, patience).await.map_err(|failure| failure.after(id)),
         }
     }
 }
@@ -139,24 +117,16 @@ struct RequestReport {
 }
 
 /// Reports the state of a request, and waits for its end with `--wait`.
-pub(crate) async fn status<R: Kind>(
-    requests: Requests<'_, R>,
-    id: Uuid,
-    wait: WaitArgs,
-) -> Result<Output, Failure> {
+pub(crate) async fn status<K: Kind>(client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
     match wait.wait {
-        None => Ok(changed(requests.status(id).await?)),
-        Some(patience) => follow(requests, id, patience).await,
+        None => Ok(changed(K::of(client).status(id).await?)),
+        Some(patience) => follow::<K>(client, id, patience).await,
     }
 }
 
 /// Reports the result of each card, with activation codes on demand.
-pub(crate) async fn result<R: Kind>(
-    requests: Requests<'_, R>,
-    id: Uuid,
-    codes: bool,
-) -> Result<Output, Failure> {
-    let (json, text) = R::outcome(requests, id, codes).await?;
+pub(crate) async fn result<K: Kind>(client: &Client, id: Uuid, codes: bool) -> Result<Output, Failure> {
+    let (json, text) = K::outcome(client, id, codes).await?;
     Ok(Output::new(json, text))
 }
 
@@ -167,8 +137,8 @@ pub(crate) fn listed(results: &impl Serialize, columns: &[Column]) -> Result<(Va
     Ok((json!({ "data": results }), text))
 }
 
-async fn follow<R: Kind>(requests: Requests<'_, R>, id: Uuid, patience: Duration) -> Result<Output, Failure> {
-    let progress = Progress::request();
+async fn follow<K: Kind>(client: &Client, id: Uuid, patience: Duration) -> Result<Output, Failure> {
+    let (requests, progress) = (K::of(client), Progress::request());
     let ended = tokio::select! {
         ended = requests.wait(id, Wait::up_to(patience), |state| progress.state(state)) => ended,
         // The process that made the request may not have seen its identifier yet.
@@ -186,10 +156,10 @@ async fn follow<R: Kind>(requests: Requests<'_, R>, id: Uuid, patience: Duration
     };
     let has_result = match state {
         RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => true,
-        RequestState::Decline => R::DECLINED_HAS_RESULT,
+        RequestState::Decline => K::DECLINED_HAS_RESULT,
         _ => false,
     };
-    let result = if has_result { Some(R::outcome(requests, id, false).await?) } else { None };
+    let result = if has_result { Some(K::outcome(client, id, false).await?) } else { None };
     let exit = match state {
         RequestState::Success | RequestState::Confirmed => Exit::Done,
         _ => Exit::OtherwiseThanAsked,

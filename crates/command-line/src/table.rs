@@ -9,9 +9,9 @@ use crate::terminal::clean;
 /// A column of a list, or a line of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    title: &'static str,
-    /// Where the value stands in a record, as a JSON pointer.
-    pointer: &'static str,
+    pub(crate) title: &'static str,
+    /// The place of the value in a record, as a JSON pointer.
+    pub(crate) pointer: &'static str,
     form: Form,
 }
 
@@ -32,7 +32,7 @@ pub(crate) const fn number(title: &'static str, pointer: &'static str) -> Column
     Column { title, pointer, form: Form::Number }
 }
 
-/// A column of kopecks, shown as roubles.
+/// A column of kopecks, shown as roubles and exported as they are.
 pub(crate) const fn money(title: &'static str, pointer: &'static str) -> Column {
     Column { title, pointer, form: Form::Money }
 }
@@ -63,6 +63,10 @@ pub(crate) fn record(record: &Value, columns: &[Column]) -> String {
 }
 
 impl Column {
+    pub(crate) fn is_money(&self) -> bool {
+        self.form == Form::Money
+    }
+
     fn cell(&self, record: &Value) -> Cell {
         let shown = match record.pointer(self.pointer) {
             None | Some(Value::Null) => String::new(),

@@ -1,4 +1,4 @@
-//! What others wrote, made harmless for a terminal: it can neither steer it nor turn the direction of a line.
+//! Escapes texts from elsewhere, so that they can neither steer a terminal nor turn the direction of a line.
 //!
 //! All output goes through here. The escapes are those of JSON, so a JSON document keeps its values.
 

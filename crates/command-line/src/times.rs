@@ -40,7 +40,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// Reads `0s`, `90s`, `15m`, `24h`, `90d` as seconds, `most` at most.
 ///
 /// # Errors
-/// What has to be typed instead, for a person to read.
+/// The accepted form, for people.
 pub fn seconds(text: &str, most: u64) -> Result<u64, String> {
     let wrong = || "must be a whole number with s, m, h or d, such as 90s, 15m, 24h or 90d".to_owned();
     let (number, seconds_each) = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]

@@ -62,7 +62,7 @@ impl TokenFile {
     }
 }
 
-/// Where the token of a profile lies.
+/// The path of the token of a profile.
 pub(crate) fn path(profiles: &Path, name: &str) -> PathBuf {
     profiles.with_extension(format!("{name}.token"))
 }

@@ -34,7 +34,7 @@ pub enum Rank {
 pub enum NoPermit {
     /// Too many waiters of the source.
     Full,
-    /// None came free in time.
+    /// No permit was free in time.
     TimedOut,
 }
 
@@ -45,7 +45,7 @@ pub struct FairQueue<S: Source> {
     timeout: Duration,
 }
 
-/// What a share is counted by.
+/// The key by which shares are counted.
 pub trait Source: Copy + Eq + Hash {}
 
 impl<S: Copy + Eq + Hash> Source for S {}

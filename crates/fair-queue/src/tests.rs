@@ -92,7 +92,7 @@ async fn waiters_are_bounded_by_source() {
     let refused = |source| queue.acquire(source, Rank::First).now_or_never().map(|permit| permit.map(|_| ()));
     assert_eq!(refused(1), Some(Err(NoPermit::Full)));
     let _other = ask(&queue, 2, Rank::First);
-    // Those that have gone away leave room.
+    // Waiting requests that were dropped leave room.
     waiting.truncate(1);
     waiting.push(ask(&queue, 1, Rank::First));
     assert_eq!(refused(1), Some(Err(NoPermit::Full)));

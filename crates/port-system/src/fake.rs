@@ -25,6 +25,12 @@ impl FakeClock {
         Self { unix_micros: AtomicI64::new(start_micros), steady_micros: AtomicI64::new(0), start_micros }
     }
 
+    /// Shows what it showed at first.
+    pub fn restart(&self) {
+        self.unix_micros.store(self.start_micros, Ordering::SeqCst);
+        self.steady_micros.store(0, Ordering::SeqCst);
+    }
+
     /// Advances the time. Negative durations change nothing.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.whole_microseconds().max(0)).unwrap_or(0);

@@ -30,7 +30,7 @@ pub enum Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// The most characters of a sealed value here. `None` in a body, which has a limit of its own.
+    /// The maximum length of a sealed value here, in characters. `None` in a body, whose size is limited elsewhere.
     #[must_use]
     pub const fn max_chars(&self) -> Option<usize> {
         match self {
@@ -99,9 +99,9 @@ pub struct RequestContext<'a> {
     pub path: &'a str,
     /// The request's `x-nonce`; see [`valid_nonce`].
     pub nonce: &'a str,
-    /// Where the value stands.
+    /// The place of the value.
     pub slot: Slot<'a>,
-    /// What stands unsealed beside it.
+    /// The plaintext parameters beside it.
     pub clear: &'a Clear<'a>,
 }
 
@@ -171,7 +171,7 @@ impl Context<'_> {
         }
     }
 
-    /// What the key is derived for.
+    /// The HKDF info.
     pub(crate) fn info(&self) -> Vec<u8> {
         let direction: &[u8] = match self {
             Self::Request(_) => b"req",
@@ -182,7 +182,7 @@ impl Context<'_> {
         pae::encode(&[DOMAIN, direction, self.nonce().as_bytes(), slot.as_bytes()])
     }
 
-    /// What the tag covers beside the ciphertext.
+    /// The associated data.
     pub(crate) fn associated_data(&self, header: &[u8]) -> Vec<u8> {
         match self {
             Self::Request(request) => {

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_off_does_not_open() {
+    fn a_truncated_stream_does_not_open() {
         let sealed = in_pieces(&[b'x'; 3 * PIECE], 100);
         for cut in [sealed.len() - 1, sealed.len() - 22, sealed.len() - 64, 47 + PIECE / 3 * 4] {
             assert!(open_response(&key(), &CTX, NOW, &sealed[..cut]).is_err(), "{cut}");

@@ -9,7 +9,7 @@ use zeroize::{Zeroize as _, ZeroizeOnDrop};
 const PREFIX: &str = "whsec_";
 const VERSION: &str = "v1,";
 
-/// What signs the deliveries of a webhook. Neither `Debug` nor an error shows it.
+/// The signing secret of a webhook. Neither `Debug` nor an error shows it.
 #[derive(Clone, ZeroizeOnDrop)]
 pub struct SigningSecret([u8; 32]);
 

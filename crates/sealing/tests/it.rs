@@ -220,7 +220,7 @@ fn an_event_opens_under_its_own_id_only() {
 
 proptest! {
     #[test]
-    fn what_is_sealed_opens(
+    fn sealed_values_open(
         plaintext in ".{0,200}",
         secret: [u8; 32],
         id: [u8; 8],

@@ -20,14 +20,14 @@ const APIS: usize = 2;
 /// Worker processes over PostgreSQL.
 const WORKERS: usize = 3;
 
-/// What a process is for.
+/// The role of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// The simulator that stands for the bank.
     Bank,
-    /// One that answers partners.
+    /// A process that serves partners.
     Api(usize),
-    /// One that does the asynchronous work.
+    /// A process that does the asynchronous work.
     Worker(usize),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Fleet {
     pub(crate) to_bank: Proxy,
     /// From the partners to each API process.
     pub(crate) to_apis: Vec<Proxy>,
-    /// Of the partners' webhooks.
+    /// The receiver of the partners' webhooks.
     pub(crate) receiver: Receiver,
     processes: BTreeMap<Role, Mutex<Process>>,
     bank_address: StdMutex<Option<SocketAddr>>,
@@ -139,18 +139,18 @@ impl Fleet {
         Ok(self.processes.get(&role).with_context(|| format!("there is no {role}"))?.lock().await)
     }
 
-    /// Where the bank listens itself, past the way to it.
+    /// The address of the bank behind the proxy.
     pub(crate) fn bank_address(&self) -> anyhow::Result<SocketAddr> {
         self.bank_address.lock().unwrap_or_else(PoisonError::into_inner).context("the bank does not run")
     }
 
-    /// Restarts processes that exited by themselves, and names them. Skips those in use by a fault.
+    /// Restarts processes that exited unexpectedly, and names them. Skips those in use by a fault.
     pub(crate) async fn raise_the_dead(&self) -> anyhow::Result<Vec<String>> {
         let mut dead = Vec::new();
         for (role, process) in &self.processes {
             let Ok(mut process) = process.try_lock() else { continue };
             if let Some(status) = process.ended() {
-                dead.push(format!("{} ended by itself: {status}", process.name()));
+                dead.push(format!("{} exited unexpectedly: {status}", process.name()));
                 self.start_one(*role, &mut process).await?;
             }
         }

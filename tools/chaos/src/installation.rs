@@ -10,7 +10,7 @@ use tokio::process::Command;
 
 /// 32 bytes as base64url.
 const MASTER_KEY: &str = "Y2hhb3MtY2hhb3MtY2hhb3MtY2hhb3MtY2hhb3MtY2g";
-/// What service and bank share.
+/// The secret that service and bank share.
 pub(crate) const BANK_SECRET: &str = "chaos-and-bank";
 
 /// A binary, a folder and a database.
@@ -23,7 +23,7 @@ pub(crate) struct Installation {
     pub(crate) bank_doubles: bool,
 }
 
-/// What `partner create` shows.
+/// The output of `partner create`.
 #[derive(Clone)]
 pub(crate) struct PartnerSecrets {
     pub(crate) api_key: String,

@@ -1,4 +1,4 @@
-//! What happened: calls, faults, and whatever was wrong.
+//! The journal of a run: requests, faults, and violations.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ pub(crate) struct Journal {
     notes: Mutex<Notes>,
 }
 
-/// What was noted.
+/// The entries so far.
 #[derive(Default)]
 pub(crate) struct Notes {
     /// By kind of request, then by outcome, with how long each took.
@@ -28,7 +28,7 @@ pub(crate) struct Notes {
     pub(crate) kills: Vec<Instant>,
     /// Calls that were repeated under their key after they had been answered.
     pub(crate) repeats: u64,
-    /// What must not be.
+    /// Violations.
     pub(crate) wrongs: Vec<String>,
     /// How many of these there were beyond the ones that are kept.
     pub(crate) more_wrongs: u64,

@@ -1,4 +1,4 @@
-//! What partners do: calls, their repeats, and looking after what was accepted.
+//! The load of partners: requests, their retries, and polling of accepted requests.
 
 mod call;
 mod caller;

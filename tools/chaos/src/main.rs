@@ -27,7 +27,7 @@ use crate::settings::Settings;
 #[tokio::main]
 async fn main() -> ExitCode {
     let settings = Settings::parse();
-    // Whatever ends first: what is dropped with the run kills its processes.
+    // Dropping the run kills its processes.
     let ended = tokio::select! {
         ended = run::run(&settings) => ended,
         stopped = told_to_stop() => stopped,

@@ -12,7 +12,7 @@ use crate::installation::Installation;
 struct Stuck {
     /// The card that it is about; none for an order.
     card: Option<String>,
-    /// What the bank's ledger says of it.
+    /// The outcome in the bank's ledger.
     outcome: &'static str,
     /// Kopecks that came back from the card, if it is about money back.
     returned: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
             if let Some(amount) = returned {
                 arguments.extend(["--returned", amount]);
             }
-            // A worker may have found it out by itself in the meantime.
+            // A worker may have settled it in the meantime.
             installation.run(&arguments).await?;
         }
         println!("a person looked into {} instructions of {id}", stuck.len());

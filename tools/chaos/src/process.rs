@@ -73,7 +73,7 @@ impl Process {
         Ok(())
     }
 
-    /// How it ended, if it ended by itself.
+    /// The exit status, if it exited unexpectedly.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.as_mut().and_then(|child| child.try_wait().ok().flatten())
     }

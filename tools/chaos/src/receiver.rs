@@ -149,7 +149,7 @@ fn unix_now() -> anyhow::Result<u64> {
 mod tests {
     use super::*;
 
-    /// What the receiver responds with.
+    /// Delivers a request and returns the response of the receiver.
     async fn deliver(receiver: &Receiver, path: &str) -> String {
         let mut stream = TcpStream::connect(receiver.address).await.unwrap();
         let request = format!("POST {path} HTTP/1.1\r\nWebhook-Id: 7\r\nContent-Length: 2\r\n\r\n{{}}");

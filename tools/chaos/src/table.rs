@@ -1,4 +1,4 @@
-//! What was done and what was found, as tables.
+//! Tables of the load and the findings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

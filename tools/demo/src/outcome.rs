@@ -1,10 +1,10 @@
-//! What becomes of one card of a top-up request.
+//! The outcome of one card of a top-up.
 
 use std::fmt;
 
 use kopeck_client::ReplenishmentResult;
 
-/// What became of a card, or is expected to.
+/// The actual or expected outcome of a card.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     ToppedUp,
@@ -18,7 +18,7 @@ pub(crate) enum Outcome {
     Other(String),
 }
 
-/// What the service's texts have in common with the reasons.
+/// Words by which the service's texts are mapped to outcomes.
 const WORDS: [(&str, Outcome); 6] = [
     ("not enough partner balance", Outcome::NotEnoughBalance),
     ("over the amount by which the card can be topped up", Outcome::OverTheCard),
@@ -29,7 +29,7 @@ const WORDS: [(&str, Outcome); 6] = [
 ];
 
 impl Outcome {
-    /// What the service says became of a card.
+    /// The outcome that the service reports.
     pub(crate) fn of(result: &ReplenishmentResult) -> Self {
         match (result.result_replenishment, result.error_replenishment.as_deref()) {
             (true, None) => Self::ToppedUp,

@@ -5,10 +5,10 @@ use crate::outcome::Outcome;
 /// How many cards the request is for.
 pub(crate) const TOP_UPS: usize = 150;
 
-/// So many cards at the end ask for more than is left.
+/// Cards at the end whose amounts exceed the rest of the balance.
 const UNCOVERED: usize = 4;
 
-/// What a card is there to show.
+/// The case that a card demonstrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A top-up like any other.
@@ -65,7 +65,7 @@ pub(crate) struct CardNow {
 }
 
 impl CardNow {
-    /// What the sandbox's bank has to say to a top-up by `amount`.
+    /// The outcome of a top-up by `amount` at the sandbox's bank.
     const fn outcome(self, amount: i64) -> Outcome {
         if amount % 100 == 13 {
             Outcome::RefusedByBank
@@ -81,8 +81,8 @@ impl CardNow {
     }
 }
 
-/// What has to become of each card of one request, where the partner has `available` kopecks: their amounts are
-/// held card by card, as far as the money goes, before the bank request.
+/// The expected outcome of each card of one request, with `available` kopecks on the balance: amounts are held card by
+/// card, while the money lasts, before the bank request.
 pub(crate) fn forecast(available: i64, cards: &[(i64, CardNow)]) -> Vec<Outcome> {
     let mut left = available;
     cards
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_bank_will_refuse_is_held_as_well() {
+    fn a_top_up_that_the_bank_will_refuse_is_held_too() {
         let blocked = CardNow { blocked: true, ..GOOD };
         assert_eq!(
             forecast(100, &[(60, blocked), (60, GOOD)]),

@@ -50,7 +50,7 @@ impl Progress {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the progress bar.
     pub(crate) fn done(&self) {
         self.bar.finish();
     }

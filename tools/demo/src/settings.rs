@@ -40,7 +40,7 @@ impl Settings {
         Ok(Self {
             url: variable("KOPECK_DEMO_URL")?,
             partner,
-            deposit: deposit.parse().context("KOPECK_DEMO_DEPOSIT is no number of kopecks")?,
+            deposit: deposit.parse().context("KOPECK_DEMO_DEPOSIT is not a number of kopecks")?,
         })
     }
 
@@ -64,7 +64,7 @@ pub(crate) fn staff_file() -> anyhow::Result<PathBuf> {
 
 /// The number of cards of the month.
 pub(crate) fn cards() -> anyhow::Result<usize> {
-    variable("KOPECK_DEMO_CARDS")?.parse().context("KOPECK_DEMO_CARDS is no number of cards")
+    variable("KOPECK_DEMO_CARDS")?.parse().context("KOPECK_DEMO_CARDS is not a number of cards")
 }
 
 fn variable(name: &str) -> anyhow::Result<String> {

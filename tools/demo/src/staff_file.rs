@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_is_left_out_but_for_the_custom_id() {
+    fn empty_cells_are_left_out_except_the_custom_id() {
         let employee = only(",,,,,,,\n").cells.employee(None);
         assert_eq!(employee, NewEmployee::new(""));
     }

@@ -1,4 +1,4 @@
-//! What happened, as tables.
+//! Tables of the results.
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@ pub(crate) use process::Process;
 
 use kopeck_port_store::StoreError;
 
-use crate::Violation;
+use crate::violation::Violation;
 
 /// Judges an error of the store: a store that is away is part of the run, anything else is a finding.
 fn judge(error: &StoreError) -> Result<(), Violation> {

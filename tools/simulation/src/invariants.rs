@@ -8,7 +8,7 @@ pub(crate) use at_rest::{accounts_are_fresh, bank_agrees, check};
 
 use kopeck_port_store::StoreError;
 
-use crate::Violation;
+use crate::violation::Violation;
 
 /// The store without faults never fails.
 fn unreadable(error: &StoreError) -> Violation {

@@ -6,9 +6,11 @@ mod chaos;
 mod invariants;
 mod run;
 mod sabotage;
-pub mod store;
+mod store;
 mod trace;
+mod violation;
 mod world;
 
-pub use run::{Report, Violation, run};
+pub use run::{Report, Simulation};
 pub use sabotage::Sabotage;
+pub use violation::Violation;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use simulation::{Sabotage, run};
+use simulation::{Sabotage, Simulation};
 
 /// Plays seeds of the simulation of Kopeck.
 #[derive(Parser)]
@@ -31,9 +31,16 @@ struct Seeds {
 fn main() -> ExitCode {
     let Arguments { seed, seeds, sabotage } = Arguments::parse();
     let out = &mut io::stdout().lock();
+    let simulation = match Simulation::open(sabotage) {
+        Ok(simulation) => simulation,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let held = match (seed, seeds) {
-        (Some(seed), _) => show(out, seed, sabotage),
-        (None, Some(seeds)) => count(out, &seeds, sabotage),
+        (Some(seed), _) => show(out, &simulation, seed),
+        (None, Some(seeds)) => count(out, &simulation, &seeds),
         (None, None) => Ok(true),
     };
     match held {
@@ -44,8 +51,8 @@ fn main() -> ExitCode {
 }
 
 /// Plays one seed with its trace; returns whether everything held.
-fn show(out: &mut dyn Write, seed: u64, sabotage: Option<Sabotage>) -> io::Result<bool> {
-    let report = run(seed, sabotage, true);
+fn show(out: &mut dyn Write, simulation: &Simulation, seed: u64) -> io::Result<bool> {
+    let report = simulation.run(seed, true);
     for line in &report.trace {
         writeln!(out, "{line}")?;
     }
@@ -58,12 +65,12 @@ fn show(out: &mut dyn Write, seed: u64, sabotage: Option<Sabotage>) -> io::Resul
 }
 
 /// Plays many seeds; returns whether everything held in all of them.
-fn count(out: &mut dyn Write, seeds: &Seeds, sabotage: Option<Sabotage>) -> io::Result<bool> {
+fn count(out: &mut dyn Write, simulation: &Simulation, seeds: &Seeds) -> io::Result<bool> {
     let start = Instant::now();
     let mut violated: u64 = 0;
     let mut requests: BTreeMap<String, u64> = BTreeMap::new();
     for seed in seeds.from..seeds.until {
-        let report = run(seed, sabotage, false);
+        let report = simulation.run(seed, false);
         for (kind, count) in report.requests {
             *requests.entry(kind).or_default() += count;
         }

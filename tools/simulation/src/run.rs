@@ -13,25 +13,12 @@ use kopeck_service::worker::WorkerSettings;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::Sabotage;
 use crate::actors::{Client, Deliverer, Endpoint, Keeper, Process};
 use crate::invariants::{self, Watch};
+use crate::sabotage::Sabotage;
+use crate::store::Database;
+use crate::violation::Violation;
 use crate::world::World;
-
-/// Something that must hold and did not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// What must hold.
-    pub rule: &'static str,
-    /// How it did not.
-    pub what: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.rule, self.what)
-    }
-}
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,17 +31,40 @@ pub struct Report {
     pub trace: Vec<String>,
 }
 
-/// Plays the run of `seed`, with a safety rule switched off or with all of them, and notes what happens if `traced`.
-#[must_use]
-pub fn run(seed: u64, sabotage: Option<Sabotage>, traced: bool) -> Report {
-    let world = World::new(seed, sabotage, traced);
-    let mut stage = None;
-    let played =
-        catch_unwind(AssertUnwindSafe(|| Stage::new(&world).and_then(|new| stage.insert(new).play())));
-    let panicked = || Violation { rule: "nothing panics", what: "see the panic above".to_owned() };
-    let violation = played.unwrap_or_else(|_| Err(panicked())).err();
-    let requests = stage.map(|stage| stage.watch.tally()).unwrap_or_default();
-    Report { violation, requests, trace: world.trace.lines() }
+/// A database on which runs are played, one after the other.
+pub struct Simulation {
+    database: Database,
+    sabotage: Option<Sabotage>,
+}
+
+impl Simulation {
+    /// A simulation with a safety rule switched off, or with all of them.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be made.
+    pub fn open(sabotage: Option<Sabotage>) -> Result<Self, StoreError> {
+        let database = Database::open()?;
+        if let Some(trigger) = sabotage.and_then(Sabotage::trigger) {
+            database.store.execute(trigger)?;
+        }
+        Ok(Self { database, sabotage })
+    }
+
+    /// Plays the run of `seed`, and notes what happens if `traced`.
+    #[must_use]
+    pub fn run(&self, seed: u64, traced: bool) -> Report {
+        let world = World::new(seed, &self.database, self.sabotage, traced);
+        let mut stage = None;
+        let play = || {
+            self.database.begin_again().map_err(|error| failed(&error))?;
+            stage.insert(Stage::new(&world)?).play()
+        };
+        let played = catch_unwind(AssertUnwindSafe(play));
+        let panicked = || Violation { rule: "nothing panics", what: "see the panic above".to_owned() };
+        let violation = played.unwrap_or_else(|_| Err(panicked())).err();
+        let requests = stage.map(|stage| stage.watch.tally()).unwrap_or_default();
+        Report { violation, requests, trace: world.trace.lines() }
+    }
 }
 
 /// The actors of a run.
@@ -289,7 +299,9 @@ fn open_account(world: &World, number: i64) -> Result<PartnerId, StoreError> {
         created_at: world.env.now(),
     };
     let id = partner.id;
-    let credentials = Credentials { partner, api_key_hash: [0; 32], password_hash: String::new() };
+    let mut hash = [0; 32];
+    hash.iter_mut().zip(id.uuid().as_bytes()).for_each(|(byte, of)| *byte = *of);
+    let credentials = Credentials { partner, api_key_hash: hash, password_hash: String::new() };
     transact(&*world.stored, Access::Write, move |unit| unit.partners().insert(&credentials))?;
     Ok(id)
 }

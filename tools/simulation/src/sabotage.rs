@@ -2,7 +2,6 @@
 //! simulation that finds nothing wrong without one of them would prove nothing with all of them.
 
 mod bank;
-mod marks;
 mod store;
 
 use std::fmt;
@@ -12,8 +11,9 @@ use std::sync::Arc;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::Store;
 
+use crate::store::Database;
 use bank::{with_new_keys, with_timeouts_as_refusals, with_unsafe_retries};
-use store::SabotagedStore;
+use store::WithoutAttempts;
 
 /// A safety rule that is switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,17 +72,24 @@ impl Sabotage {
         }
     }
 
-    /// The store as the sabotaged service sees it.
-    pub(crate) fn of_store(self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+    /// The trigger by which the database breaks the rule.
+    pub(crate) const fn trigger(self) -> Option<&'static str> {
         match self {
-            Self::NoAttemptCheck
-            | Self::NoHold
-            | Self::ForgottenSending
-            | Self::ForgottenMarks
-            | Self::ForgottenAnswers
-            | Self::ForgottenNonces
-            | Self::DoubledEvents => Arc::new(SabotagedStore::new(store, self)),
-            Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => store,
+            Self::NoHold => Some(store::NO_HOLD),
+            Self::ForgottenSending => Some(store::FORGOTTEN_SENDING),
+            Self::ForgottenMarks => Some(store::FORGOTTEN_MARKS),
+            Self::ForgottenAnswers => Some(store::FORGOTTEN_ANSWERS),
+            Self::ForgottenNonces => Some(store::FORGOTTEN_NONCES),
+            Self::DoubledEvents => Some(store::DOUBLED_EVENTS),
+            Self::NoAttemptCheck | Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => None,
+        }
+    }
+
+    /// The store as the sabotaged service sees it.
+    pub(crate) fn of_store(self, store: Arc<dyn Store>, database: &Database) -> Arc<dyn Store> {
+        match self {
+            Self::NoAttemptCheck => Arc::new(WithoutAttempts::new(store, database)),
+            _ => store,
         }
     }
 

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use kopeck_adapter_store_diesel::testing::MemoryStore;
 use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_service::{Env, Settings};
-use time::{Date, Duration, OffsetDateTime, UtcOffset};
+use time::{Date, OffsetDateTime, UtcOffset};
 
-use crate::Sabotage;
 use crate::bank::{Bank, Manners};
 use crate::chaos::{Chaos, CrashingBank, FaultyStore, Rates};
-use crate::store::MemoryStore;
+use crate::sabotage::Sabotage;
+use crate::store::{Database, START};
 use crate::trace::Trace;
 use kopeck_test_support::Random;
 
@@ -39,19 +40,15 @@ pub(crate) struct World {
     marks: AtomicI64,
 }
 
-/// When every run begins, after 1970: some morning.
-const START: Duration = Duration::new(1_773_133_200, 0);
-
 impl World {
-    pub(crate) fn new(seed: u64, sabotage: Option<Sabotage>, traced: bool) -> Self {
-        let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + START));
+    pub(crate) fn new(seed: u64, database: &Database, sabotage: Option<Sabotage>, traced: bool) -> Self {
+        let (clock, stored) = (Arc::clone(&database.clock), Arc::clone(&database.store));
         let dice = Arc::new(Random::new(seed));
         let copying = Random::new(!seed);
         let trace = Arc::new(Trace::new(Arc::clone(&clock), traced));
         let (rates, manners) = (rates(&dice), manners(&dice));
         trace.note("world", || format!("{rates:?}, {manners:?}"));
         let chaos = Arc::new(Chaos::new(Arc::clone(&dice), Arc::clone(&trace), rates));
-        let stored = Arc::new(MemoryStore::new(Arc::clone(&clock) as Arc<dyn Clock>));
         let bank = Bank::new(manners, Arc::clone(&clock), Arc::clone(&dice), Arc::clone(&trace));
         let bank = Arc::new(bank);
         let store: Arc<dyn Store> =
@@ -59,7 +56,7 @@ impl World {
         let gateway: Arc<dyn BankGateway> =
             Arc::new(CrashingBank::new(Arc::clone(&bank) as Arc<dyn BankGateway>, Arc::clone(&chaos)));
         let (store, gateway) = match sabotage {
-            Some(sabotage) => (sabotage.of_store(store), sabotage.of_bank(gateway)),
+            Some(sabotage) => (sabotage.of_store(store, database), sabotage.of_bank(gateway)),
             None => (store, gateway),
         };
         let env = Env {

@@ -41,7 +41,7 @@ struct State {
     target: Option<Target>,
     refuses: bool,
     closed: bool,
-    /// Of new connections, in each direction.
+    /// The delay of new connections, in each direction.
     delay: Duration,
     /// Connections with a lower number forward nothing.
     frozen_below: u64,
@@ -73,7 +73,7 @@ impl Proxy {
     /// A proxy to the PostgreSQL database of this URL, and the URL that leads through it.
     ///
     /// # Errors
-    /// As for [`Self::open`], or if the URL has no database.
+    /// Those of [`Self::open`], or if the URL has no database.
     pub fn to_database(url: &str) -> io::Result<(Self, String)> {
         let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "no URL of a database");
         let (_, rest) = url.split_once("://").ok_or_else(invalid)?;

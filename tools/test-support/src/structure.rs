@@ -47,7 +47,7 @@ impl SourceTree {
 }
 
 impl Imports {
-    /// What can be reached from `module` by imports.
+    /// The modules that `module` imports, directly or not.
     #[must_use]
     pub fn reached<'a>(&'a self, module: &'a str) -> BTreeSet<&'a str> {
         let (mut reached, mut next) = (BTreeSet::new(), vec![module]);

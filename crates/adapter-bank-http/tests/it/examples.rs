@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The path of the protocol that `path` is one of.
+/// The path pattern of the protocol that matches `path`.
 fn template(method: &str, path: &str) -> &'static str {
     let fits = |template: &str| {
         let mut places = template.split('/').zip(path.split('/'));

@@ -23,7 +23,7 @@ pub fn layout(json: &str, margin: usize) -> String {
     format!("{open}\n{}\n{:margin$}{close}", parts.join(",\n"), "")
 }
 
-/// What stands between the commas of a list or object, without its brackets.
+/// The items of a list or object, without its brackets.
 fn parts(inside: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
     for (place, character) in outside_texts(inside) {

@@ -1,4 +1,4 @@
-//! The gateway against a simulator across the network, and against servers that are none.
+//! The gateway against a simulator across the network, and against other servers.
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 #![expect(

@@ -1,4 +1,4 @@
-//! What the server refuses, bare.
+//! Malformed requests that the server refuses.
 
 use reqwest::blocking::{Client, Response};
 use reqwest::{Method, StatusCode};

@@ -56,7 +56,7 @@ async fn carry_out(
         drop(permit);
         answer
     });
-    work.await.unwrap_or_else(|_| Err(ErrorResponse::internal("the call broke off")))
+    work.await.unwrap_or_else(|_| Err(ErrorResponse::internal("the request was aborted")))
 }
 
 async fn body(payload: Payload) -> Result<Bytes, ErrorResponse> {

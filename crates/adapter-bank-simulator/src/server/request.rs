@@ -148,7 +148,7 @@ impl From<RegistryError> for ErrorResponse {
     }
 }
 
-/// For reads; each submission has a result of its own.
+/// For reads; submissions report a result per instruction.
 impl From<BankError> for ErrorResponse {
     fn from(error: BankError) -> Self {
         match error {

@@ -50,7 +50,7 @@ fn a_limit_holds_from_when_it_is_set_until_it_is_lifted() {
     let card = bank.card_with("o", 10_000);
     paid(pay(&bank, card, 400, None));
     assert_eq!(bank.submit_one(set_limit("l1", card, &limit(Some((1_000, "CDAY")), &[], &[]))), DONE);
-    // What was spent on this day before counts.
+    // Earlier payments of the day count.
     assert_eq!(pay(&bank, card, 601, None), limited(OVER));
     paid(pay(&bank, card, 600, None));
     let bank = bank.restarted();
@@ -208,7 +208,7 @@ fn a_refund_makes_room_in_the_period_in_which_it_comes() {
     paid(pay(&bank, card, 1_000, None));
 }
 
-/// What concerns the card comes before its limit, and the limit before the balance.
+/// Reasons of the card come before its limit, and the limit before the balance.
 #[test]
 fn of_several_refusals_the_first_is_named() {
     let bank = Bank::new();

@@ -171,7 +171,7 @@ fn several_processes_may_create_the_database_at_once() {
 }
 
 #[test]
-fn nothing_of_a_delivery_is_kept() {
+fn delivery_data_is_not_stored() {
     let bank = Bank::new();
     bank.issue("the-key-of-it", vec![plastic(1)]);
     let written = bank.written();

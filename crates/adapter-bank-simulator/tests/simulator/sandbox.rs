@@ -90,7 +90,7 @@ fn refunds_go_up_to_the_payment() {
     let first = bank.bank.refund(card, &back(payment, 200)).unwrap();
     let over = bank.bank.refund(card, &back(payment, 401));
     assert!(matches!(over, Err(SandboxError::OverPayment(left)) if left.get() == 400), "{over:?}");
-    // Also on a card that can no longer pay.
+    // A card that can no longer pay accepts it too.
     bank.bank.block(card).unwrap();
     let second = bank.bank.refund(card, &back(payment, 400)).unwrap();
     assert!(first > payment && second > first);
@@ -211,7 +211,7 @@ fn a_retried_purchase_has_one_effect() {
     let purchase = Purchase { key: key("buy"), ..of(300) };
     let first = bank.bank.purchase(card, &purchase).unwrap();
     let PurchaseOutcome::Approved(transaction) = first else { panic!("{first:?}") };
-    // Also where it would be refused by now, and after a restart.
+    // The outcome stays although it would be refused by now, and after a restart.
     bank.bank.block(card).unwrap();
     let bank = bank.restarted();
     assert_eq!(bank.bank.purchase(card, &purchase).unwrap(), first);
@@ -238,7 +238,7 @@ fn a_key_that_is_long_unused_stands_for_something_else() {
     assert_eq!(bank.balance(card), 400);
 }
 
-/// Also where it would be approved by now, and after a restart. The feed has it once.
+/// The outcome stays although it would be approved by now, and after a restart. The feed has it once.
 #[test]
 fn a_retried_purchase_is_declined_once() {
     let bank = Bank::new();

@@ -54,7 +54,7 @@ pub(super) fn x_forwarded_for(element: &[u8]) -> Option<IpAddr> {
     node(std::str::from_utf8(unquoted.unwrap_or(element)).ok()?)
 }
 
-/// An address with or without a port. `unknown` and obfuscated names such as `_hidden` are none.
+/// Parses an address with or without a port. `None` for `unknown` and obfuscated names such as `_hidden`.
 fn node(text: &str) -> Option<IpAddr> {
     if let Some(rest) = text.strip_prefix('[') {
         let (address, after) = rest.split_once(']')?;

@@ -16,7 +16,7 @@ const SHARE: usize = 8;
 pub(crate) struct NetworkShares {
     /// The most of one network.
     most: usize,
-    /// Not counted: they carry the requests of many clients.
+    /// Proxies are not counted: they carry the requests of many clients.
     proxies: TrustedProxies,
     /// Whether clients on this machine are counted too.
     counts_loopback: bool,

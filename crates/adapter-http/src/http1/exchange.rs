@@ -16,7 +16,7 @@ use super::framing::{Announced, Body, HeadScan, Malformed};
 /// Bytes of later requests from which on the rest stays in the socket.
 const MOST_HELD: usize = 8 * 1024;
 
-/// What is read at once while no byte may be passed: the end of the connection, or a part of a later request.
+/// Bytes read at once while none may be passed: the end of the connection, or a part of a later request.
 const LOOK: usize = 2 * 1024;
 
 /// The state of a connection, shared by its stream and the service that answers.

@@ -27,12 +27,12 @@ enum Line {
     Return,
 }
 
-/// What a head says of its body.
+/// The framing of a body, by its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Announced {
-    /// So many bytes; 0 without a length.
+    /// The length in bytes; 0 without a length.
     Length(u64),
-    /// Not known without the dispatcher's parser: the head came in parts, or is not one of the usual ones.
+    /// Unknown without the dispatcher's parser: the head came in parts, or is unusual.
     Unknown,
 }
 
@@ -48,7 +48,7 @@ impl HeadScan {
         self.line == Line::Before
     }
 
-    /// What the head has said of its body.
+    /// The framing that the head announced.
     pub(super) const fn announced(&self) -> Announced {
         self.announced
     }
@@ -107,7 +107,7 @@ impl HeadScan {
 /// The rest of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    /// So many bytes.
+    /// The length in bytes.
     Length(u64),
     /// Up to the end of its last chunk.
     Chunked(ChunkScan),
@@ -157,7 +157,7 @@ impl Body {
     }
 }
 
-/// Not the chunked coding.
+/// The body does not have the chunked coding.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -165,7 +165,7 @@ pub(super) struct Malformed;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ChunkScan {
     place: Place,
-    /// The size of the present chunk as far as it is read, then what is left of the chunk.
+    /// The digits of the chunk size read so far, then the rest of the chunk.
     size: u64,
 }
 

@@ -7,7 +7,7 @@ use kopeck_domain::Invalid;
 pub(crate) struct Fault {
     /// The field as the caller spelt it: `phone`, `cards[3].idCard`.
     pub(crate) field: String,
-    /// What is wrong with its value.
+    /// The fault of its value.
     pub(crate) detail: String,
 }
 

@@ -46,7 +46,7 @@ impl<'a> InputValue<'a> {
         }
     }
 
-    /// The end of the range beyond which an integer lies that is no `i64`.
+    /// The bound that an integer outside of `i64` exceeds.
     fn beyond(self) -> Option<i64> {
         let (is_integer, is_negative) = match self {
             Self::Text(text) => {
@@ -64,7 +64,7 @@ impl<'a> InputValue<'a> {
         (is_integer && self.as_integer().is_none()).then_some(if is_negative { i64::MIN } else { i64::MAX })
     }
 
-    /// What is wrong with a value that is no string: some identifiers are numbers in responses and strings in requests.
+    /// The fault of a value other than a string: some identifiers are numbers in responses and strings in requests.
     fn no_string(self) -> Invalid {
         match self {
             Self::Json(value) if value.is_number() => {
@@ -75,7 +75,7 @@ impl<'a> InputValue<'a> {
     }
 }
 
-/// Reader and schema of a field. It allocates nothing, as each request makes it anew.
+/// Reader and schema of a field. It allocates nothing, as each request constructs it.
 #[derive(Clone, Copy)]
 pub(crate) struct FieldType<R> {
     /// From a value of a request to a value of the domain.

@@ -9,7 +9,7 @@ use super::reader::Reader;
 /// From the start of a day until before the end of a day; `None` for no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Period {
-    /// Not before this moment.
+    /// The start, inclusive.
     pub(crate) from: Option<OffsetDateTime>,
     /// Before this moment.
     pub(crate) before: Option<OffsetDateTime>,

@@ -20,7 +20,7 @@ pub(crate) fn is_within_limits(query: &str) -> bool {
 /// parameter is reported as `query`, because its name is client text.
 ///
 /// # Errors
-/// [`Faults`] for parameters that are no percent-encoded UTF-8, or repeated.
+/// [`Faults`] for parameters that are not percent-encoded UTF-8, or repeated.
 pub(crate) fn parse(query: &str, is_known: impl Fn(&str) -> bool) -> Result<Vec<(String, String)>, Faults> {
     let mut parameters: Vec<(String, String)> = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();

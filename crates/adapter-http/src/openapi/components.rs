@@ -1,10 +1,9 @@
 //! The shared components of operations: headers, errors, the sealed envelope, security schemes.
 
-use kopeck_api::Code;
+use kopeck_api::{self as api, Code, HasShape as _};
 
 use super::guide::Guide;
 use super::operation::with_examples;
-use crate::error::{CodedBody, FaultyCard, FieldsBody};
 use crate::ignored::IGNORED;
 use crate::json::{Json, object};
 use crate::operation::Effect;
@@ -12,7 +11,9 @@ use crate::pipeline::head::{
     JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
 };
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
-use crate::schema::{Components, HasSchema as _, Property, integer, object_of, pattern, reference, words};
+use crate::schema::{
+    Components, HasSchema as _, Property, integer, object_of, of_shape, pattern, reference, words,
+};
 
 /// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[
@@ -71,7 +72,7 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
 /// Adds the media types of files.
 pub(super) fn or_files(response: Json, media_types: &[&str]) -> Json {
     let Some(Json::Object(content)) = response.get("content").cloned() else { return response };
-    // Of a file that is no text there is no schema.
+    // A binary file has no schema.
     let file = |media: &&str| {
         let content = if media.starts_with("text/") {
             object! {"schema": object! {"type": "string"}}
@@ -94,14 +95,14 @@ pub(super) fn refusal(
 ) -> Json {
     let mut schemas = Vec::new();
     if status == 422 {
-        schemas.push(FieldsBody::schema(components));
+        schemas.push(of_shape(&api::FaultyFields::SHAPE, components));
     }
     if !cards.is_empty() {
-        let card = with_codes(FaultyCard::schema(components), cards);
+        let card = with_codes(of_shape(&api::FaultyCard::SHAPE, components), cards);
         schemas.push(object! {"type": "array", "minItems": 1, "items": card});
     }
     if !coded.is_empty() {
-        schemas.push(with_codes(CodedBody::schema(components), coded));
+        schemas.push(with_codes(of_shape(&api::CodedError::SHAPE, components), coded));
     }
     let schema = match <[Json; 1]>::try_from(schemas) {
         Ok([schema]) => schema,

@@ -65,7 +65,7 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
     }
 }
 
-/// Whatever stands under a code comes from the page's table of them.
+/// The description of a code comes from the table of codes on the page.
 #[test]
 fn every_refusal_says_what_it_means() {
     let guide = Guide::read();
@@ -144,7 +144,7 @@ fn operations_that_share_a_body_have_the_same() {
 }
 
 #[test]
-fn an_operation_has_a_title_of_its_own_and_says_what_it_is_for() {
+fn an_operation_has_a_unique_title_and_a_purpose() {
     let document = document();
     let mut titles = BTreeSet::new();
     for operation in operations::all() {

@@ -1,4 +1,4 @@
-//! What webhooks get: a request for each type of event.
+//! Requests to webhooks: one for each type of event.
 
 use kopeck_api::{EVENT_DESCRIPTIONS, Event, EventDescription, HasShape as _};
 

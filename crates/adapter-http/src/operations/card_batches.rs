@@ -1,4 +1,4 @@
-//! What the kinds of card batches share.
+//! Parts that all kinds of card batches share.
 
 use crate::input::faults::Faults;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch};
@@ -37,16 +37,17 @@ pub(super) async fn result<K: StoredKind>(
 }
 
 /// Responds with the state of a batch.
-pub(super) async fn status<K: StoredKind, D: From<CardBatch<K>> + Serialize>(
+pub(super) async fn status<K: StoredKind, D: Serialize>(
     ctx: HandlerContext,
     id: Result<K::Id, Faults>,
+    show: fn(CardBatch<K>) -> D,
 ) -> HandlerResult {
     let batch = ctx.read(id, |unit, _env, partner, id| card_batches::get::<K>(unit, partner, *id)).await?;
-    ctx.respond(&D::from(batch))
+    ctx.respond(&show(batch))
 }
 
 fn unknown(card: CardId) -> FaultyCard {
-    FaultyCard::new(card, Code::CardNotFound)
+    FaultyCard { card, code: Code::CardNotFound }
 }
 
 fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
@@ -56,7 +57,7 @@ fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
         ConflictReason::NotMain => Code::CardNotMain,
         ConflictReason::Expired => Code::CardExpired,
     };
-    FaultyCard::new(card, code)
+    FaultyCard { card, code }
 }
 
 /// A batch that was not accepted; `terms` makes an error of what is wrong with it as a whole.

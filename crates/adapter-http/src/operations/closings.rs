@@ -1,4 +1,4 @@
-//! Closings: cards that are closed for good.
+//! Closings: cards that are permanently closed.
 
 mod cancel;
 mod create;
@@ -8,9 +8,10 @@ mod status;
 
 use kopeck_domain::closing::Closing;
 use kopeck_domain::ids::ClosingId;
-use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::request::RequestState;
 
 use crate::operations::prelude::*;
+use crate::operations::requests::shown;
 
 pub(super) static OPERATIONS: [&Operation; 5] =
     [&create::OPERATION, &status::OPERATION, &result::OPERATION, &cancel::OPERATION, &list::OPERATION];
@@ -20,25 +21,11 @@ fn read_id(r: &mut Reader<'_>) -> Option<ClosingId> {
     r.id("closingId")
 }
 
-api_type! {
-    /// The state of a closing.
-    struct ClosingStateDto as "ClosingState" {
-        /// Its state.
-        message: RequestState,
-        /// The closing.
-        closing_id: ClosingId,
-        /// Your own name for it; absent if you gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<RequestReference>,
-    }
-}
-
-impl From<Closing> for ClosingStateDto {
-    fn from(request: Closing) -> Self {
-        Self {
-            message: request.state.into(),
-            closing_id: request.id,
-            reference: request.into_stored().reference,
-        }
+/// The body of the state.
+fn state(request: Closing) -> api::ClosingState {
+    api::ClosingState {
+        message: RequestState::from(request.state).as_str().into(),
+        closing_id: request.id.uuid(),
+        reference: shown(request.reference.as_ref()),
     }
 }

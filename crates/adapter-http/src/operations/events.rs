@@ -49,7 +49,7 @@ fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
     Some((query, Duration::from_secs(wait.unwrap_or(0).try_into().ok()?)))
 }
 
-/// Where a reader begins: after a number, or after the newest event.
+/// The start of a reader: after a number, or after the newest event.
 #[derive(Clone, Copy)]
 struct FeedStart {
     after: Option<i64>,
@@ -126,7 +126,7 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         // Events from here on are noticed, even if they come between this reading and the wait.
         appended.mark_unchanged();
         let page = page(&mut ctx, &query).await?;
-        // What is the newest event now is not the newest any more once another one comes.
+        // The newest event changes with each new one, so the walk continues by its number.
         query.after = Some(page.next);
         if !page.events.is_empty() || until <= Instant::now() {
             return ctx.respond(&body(&page, ctx.zone()));

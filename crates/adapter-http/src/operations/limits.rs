@@ -6,13 +6,13 @@ mod result;
 mod set;
 mod status;
 
-use kopeck_domain::ids::LimitChangeId;
 use kopeck_domain::limit::{CategoryList, Limit, MerchantCategories, Window};
 use kopeck_domain::limit_change::LimitChange;
-use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::request::RequestState;
 use time::Weekday;
 
 use crate::operations::prelude::*;
+use crate::operations::requests::shown;
 
 pub(super) static OPERATIONS: [&Operation; 5] =
     [&set::OPERATION, &status::OPERATION, &cancel::OPERATION, &result::OPERATION, &list::OPERATION];
@@ -45,26 +45,12 @@ fn categories(categories: &MerchantCategories) -> api::MerchantCategories {
     }
 }
 
-api_type! {
-    /// The state of a limit change.
-    struct LimitChangeStateDto as "LimitChangeState" {
-        /// Its state.
-        message: RequestState,
-        /// The change.
-        set_limits_cards_id: LimitChangeId,
-        /// Your own name for it; absent if you gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<RequestReference>,
-    }
-}
-
-impl From<LimitChange> for LimitChangeStateDto {
-    fn from(request: LimitChange) -> Self {
-        Self {
-            message: request.state.into(),
-            set_limits_cards_id: request.id,
-            reference: request.into_stored().reference,
-        }
+/// The body of the state.
+fn state(request: LimitChange) -> api::LimitChangeState {
+    api::LimitChangeState {
+        message: RequestState::from(request.state).as_str().into(),
+        set_limits_cards_id: request.id.uuid(),
+        reference: shown(request.reference.as_ref()),
     }
 }
 

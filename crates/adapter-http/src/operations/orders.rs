@@ -11,11 +11,12 @@ mod status;
 
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::Order;
-use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::request::RequestState;
 use kopeck_service::orders::{ChangeOrderError, OrderError};
 
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
+use crate::operations::requests::shown;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
     &place_plastic::OPERATION,
@@ -37,22 +38,12 @@ fn read_order(r: &mut Reader<'_>) -> Option<OrderId> {
     r.body().required("orderId", id::<OrderId>().about("The order."))
 }
 
-api_type! {
-    /// The state of an order.
-    struct OrderStateDto as "OrderState" {
-        /// Its state.
-        message: RequestState,
-        /// The order.
-        order_id: OrderId,
-        /// Your own name for it; absent if you gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<RequestReference>,
-    }
-}
-
-impl From<Order> for OrderStateDto {
-    fn from(order: Order) -> Self {
-        Self { message: order.state.into(), order_id: order.id, reference: order.into_stored().reference }
+/// The body of the state.
+fn state(request: Order) -> api::OrderState {
+    api::OrderState {
+        message: RequestState::from(request.state).as_str().into(),
+        order_id: request.id.uuid(),
+        reference: shown(request.reference.as_ref()),
     }
 }
 

@@ -1,9 +1,8 @@
-//! What most files of operations import.
+//! Imports of most files of operations.
 
 pub(crate) use crate::error::ApiError;
 pub(crate) use crate::handler_context::HandlerContext;
 pub(crate) use crate::input::reader::Reader;
 pub(crate) use crate::operation::{Operation, handler, reads};
 pub(crate) use crate::response::HandlerResult;
-pub(crate) use crate::schema::api_type;
 pub(crate) use kopeck_api::{self as api, Code, operations};

@@ -8,10 +8,11 @@ mod status;
 
 use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::replenishment::Replenishment;
-use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::request::RequestState;
 
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
+use crate::operations::requests::shown;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
     &create::OPERATION,
@@ -33,25 +34,11 @@ fn read_id(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
     r.id("replenishmentId")
 }
 
-api_type! {
-    /// The state of a replenishment.
-    struct ReplenishmentStateDto as "ReplenishmentState" {
-        /// Its state.
-        message: RequestState,
-        /// The replenishment.
-        replenishment_id: ReplenishmentId,
-        /// Your own name for it; absent if you gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<RequestReference>,
-    }
-}
-
-impl From<Replenishment> for ReplenishmentStateDto {
-    fn from(request: Replenishment) -> Self {
-        Self {
-            message: request.state.into(),
-            replenishment_id: request.id,
-            reference: request.into_stored().reference,
-        }
+/// The body of the state.
+fn state(request: Replenishment) -> api::ReplenishmentState {
+    api::ReplenishmentState {
+        message: RequestState::from(request.state).as_str().into(),
+        replenishment_id: request.id.uuid(),
+        reference: shown(request.reference.as_ref()),
     }
 }

@@ -1,4 +1,4 @@
-//! What requests of all kinds share.
+//! Parts that requests of all kinds share.
 
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::request::{RequestReference, RequestState};

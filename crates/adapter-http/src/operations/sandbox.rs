@@ -17,7 +17,6 @@ use kopeck_port_bank::sandbox::{CommandKey, FaultRate, Sandbox, SandboxControl, 
 use kopeck_service::cards;
 use serde::Serialize;
 
-use crate::dto::SuccessDto;
 use crate::operations::cards::{bank_unavailable, read_id};
 use crate::operations::prelude::*;
 
@@ -72,7 +71,7 @@ async fn plain_command(
     command: fn(&dyn SandboxControl, CardNumber) -> Result<(), SandboxError>,
 ) -> HandlerResult {
     let happen = move |sandbox: &Sandbox, card, (), _: &CommandKey| {
-        command(&*sandbox.bank, card).map(|()| SuccessDto::new())
+        command(&*sandbox.bank, card).map(|()| api::Done { success: true })
     };
     on_card(ctx, |_| Some(()), happen).await
 }
@@ -89,7 +88,7 @@ async fn on_service<V: Send + 'static>(
     }
     let values = values?;
     mutation.command(move |sandbox, key| happen(sandbox, values, key)).await?;
-    mutation.once((), |_, _, _, ()| Ok::<_, ApiError>(SuccessDto::new())).await
+    mutation.once((), |_, _, _, ()| Ok::<_, ApiError>(api::Done { success: true })).await
 }
 
 impl From<SandboxError> for ApiError {

@@ -54,7 +54,7 @@ async fn month(mut ctx: HandlerContext) -> HandlerResult {
     Ok(Response { file, ..ctx.respond_with(ResponseBody::Stream(body)) })
 }
 
-/// Reads a month in pieces, each in a unit of work of its own.
+/// Reads a month in pieces, each in a separate unit of work.
 struct MonthReader {
     shared: Arc<Shared>,
     partner: PartnerId,
@@ -62,7 +62,7 @@ struct MonthReader {
 }
 
 impl MonthReader {
-    /// Reads a piece of the entries with a deadline of its own: a slow client does not use it up.
+    /// Reads a piece of the entries with a separate deadline: a slow client does not use it up.
     async fn piece<T: Send + 'static>(
         &self,
         numbers: Range<i64>,
@@ -141,7 +141,8 @@ async fn spreadsheet(month: &Arc<MonthReader>) -> Result<BodyStream, ApiError> {
             (read.map(|_| chunk), file)
         };
         let ((chunk, file), ()) = run_keeping("spreadsheet", (), read).await?;
-        let chunk = chunk.map_err(|error| ApiError::internal(format!("the spreadsheet: {error}")))?;
+        let chunk = chunk
+            .map_err(|error| ApiError::internal(format!("the spreadsheet cannot be written: {error}")))?;
         Ok((!chunk.is_empty()).then_some((chunk, file)))
     })))
 }

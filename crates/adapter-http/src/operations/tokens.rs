@@ -9,31 +9,14 @@ use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 2] = [&access::OPERATION, &refresh::OPERATION];
 
-api_type! {
-    /// A pair of tokens.
-    pub(crate) struct TokensDto<'a> as "Tokens" {
-        /// `bearer`.
-        token_type: &'static str,
-        /// Good for one new pair.
-        refresh_token: &'a str,
-        /// Its end, Unix seconds.
-        refresh_expire_at: i64,
-        /// For all other requests.
-        access_token: &'a str,
-        /// Its end, Unix seconds.
-        access_expire_at: i64,
-    }
-}
-
-impl<'a> From<&'a IssuedTokens> for TokensDto<'a> {
-    fn from(issued: &'a IssuedTokens) -> Self {
-        Self {
-            token_type: "bearer",
-            refresh_token: &issued.refresh_token,
-            refresh_expire_at: issued.refresh_expires_at,
-            access_token: &issued.access_token,
-            access_expire_at: issued.access_expires_at,
-        }
+/// The body of a new pair.
+pub(crate) fn pair(issued: &IssuedTokens) -> api::Tokens {
+    api::Tokens {
+        token_type: "bearer".to_owned(),
+        refresh_token: api::SecretText(issued.refresh_token.clone()),
+        refresh_expire_at: issued.refresh_expires_at,
+        access_token: api::SecretText(issued.access_token.clone()),
+        access_expire_at: issued.access_expires_at,
     }
 }
 

@@ -7,10 +7,11 @@ mod result;
 mod status;
 
 use kopeck_domain::ids::WithdrawalId;
-use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::request::RequestState;
 use kopeck_domain::withdrawal::Withdrawal;
 
 use crate::operations::prelude::*;
+use crate::operations::requests::shown;
 
 pub(super) static OPERATIONS: [&Operation; 5] =
     [&create::OPERATION, &status::OPERATION, &result::OPERATION, &cancel::OPERATION, &list::OPERATION];
@@ -20,25 +21,11 @@ fn read_id(r: &mut Reader<'_>) -> Option<WithdrawalId> {
     r.id("withdrawalId")
 }
 
-api_type! {
-    /// The state of a withdrawal.
-    struct WithdrawalStateDto as "WithdrawalState" {
-        /// Its state.
-        message: RequestState,
-        /// The withdrawal.
-        withdrawal_id: WithdrawalId,
-        /// Your own name for it; absent if you gave none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reference: Option<RequestReference>,
-    }
-}
-
-impl From<Withdrawal> for WithdrawalStateDto {
-    fn from(request: Withdrawal) -> Self {
-        Self {
-            message: request.state.into(),
-            withdrawal_id: request.id,
-            reference: request.into_stored().reference,
-        }
+/// The body of the state.
+fn state(request: Withdrawal) -> api::WithdrawalState {
+    api::WithdrawalState {
+        message: RequestState::from(request.state).as_str().into(),
+        withdrawal_id: request.id.uuid(),
+        reference: shown(request.reference.as_ref()),
     }
 }

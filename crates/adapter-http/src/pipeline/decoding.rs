@@ -48,7 +48,7 @@ pub(super) struct DecodedRequest {
     pub(super) refused: Option<RefusedSeals>,
     /// Names of the caller that the operation does not have.
     pub(super) ignored: IgnoredNames,
-    /// Of a mutation without faults, see [`fingerprint::of`].
+    /// Set for a mutation without faults, see [`fingerprint::of`].
     pub(super) fingerprint: Option<[u8; 32]>,
     /// The permit of a large body, kept until its values are read.
     pub(super) large: Option<ConcurrencyPermit>,

@@ -403,7 +403,7 @@ fn body_fields(text: &[u8]) -> Result<Vec<BodyField<'_>>, String> {
     Ok(Object::parse(text)?.fields.into_iter().map(field).collect())
 }
 
-/// The value of an opened field. Text that is no valid JSON where JSON is expected stays a string, which the reader of
+/// The value of an opened field. Invalid JSON where JSON is expected stays a string, which the reader of
 /// the field refuses.
 fn field_value(kind: FieldEncoding, text: &str) -> OwnedJson {
     match kind {

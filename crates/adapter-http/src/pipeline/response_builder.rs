@@ -270,7 +270,7 @@ impl ResponseBuilder {
 
 /// Aborts a body that has begun.
 #[derive(Debug, thiserror::Error)]
-#[error("the answer broke off")]
+#[error("the response ended early")]
 struct StreamAborted;
 
 fn insert_error_headers(error: &ApiError, response: &mut HttpResponseBuilder) {

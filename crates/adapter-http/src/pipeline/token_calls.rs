@@ -25,7 +25,7 @@ use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::Identity;
 use crate::error::ApiError;
 use crate::input::RequestInput;
-use crate::operations::tokens::{self, TokensDto};
+use crate::operations::tokens;
 use crate::request_source::RequestSource;
 use crate::response::{HandlerResult, Response};
 
@@ -85,7 +85,7 @@ impl Pipeline<'_> {
 
     /// Issues tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> HandlerResult {
-        // As in `login`: a malformed nonce does not confirm an API key.
+        // A malformed nonce does not confirm an API key, as in `login`.
         let nonce = head.nonce_and_key(self.operation.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
@@ -204,5 +204,5 @@ fn login_body(input: &RequestInput) -> Result<LoginBody, Faults> {
 }
 
 fn response(issued: &IssuedTokens) -> HandlerResult {
-    Response::json(200, &TokensDto::from(issued))
+    Response::json(200, &tokens::pair(issued))
 }

@@ -1,27 +1,8 @@
+use kopeck_api as api;
+use serde_json::{Value, json};
+
 use super::types::VOCABULARIES;
 use super::*;
-
-api_type! {
-    /// Something
-    /// to test.
-    struct Thing<'a> as "Thing" {
-        /// First.
-        a_long_name: &'a str,
-        /// Second.
-        #[serde(rename = "type")]
-        kind: Option<u8>,
-        #[serde(flatten)]
-        rest: Option<Rest>,
-    }
-}
-
-api_type! {
-    /// What may be missing.
-    struct Rest as "Rest" {
-        /// Third.
-        in_the_end: Vec<bool>,
-    }
-}
 
 #[test]
 fn the_domain_and_the_api_have_the_same_values() {
@@ -38,20 +19,22 @@ fn text(json: &Json) -> String {
 #[test]
 fn a_schema_names_fields_as_they_are_serialised() {
     let mut components = Components::default();
-    assert_eq!(text(&Thing::schema(&mut components)), r##"{"$ref":"#/components/schemas/Thing"}"##);
-    Thing::schema(&mut components);
-    assert_eq!(
-        text(&components.into_json()),
-        concat!(
-            r#"{"Thing":{"type":"object","required":["aLongName","type"],"properties":{"#,
-            r#""aLongName":{"type":"string","description":"First."},"#,
-            r#""type":{"type":["integer","null"],"minimum":0,"description":"Second."},"#,
-            r#""inTheEnd":{"type":"array","items":{"type":"boolean"},"description":"Third."}},"#,
-            r#""description":"Something to test."}}"#
-        )
-    );
-    let thing = Thing { a_long_name: "x", kind: None, rest: Some(Rest { in_the_end: vec![true] }) };
-    assert_eq!(serde_json::to_string(&thing).unwrap(), r#"{"aLongName":"x","type":null,"inTheEnd":[true]}"#);
+    let shape = &api::OrderedCard::SHAPE;
+    let reference = r##"{"$ref":"#/components/schemas/OrderedCard"}"##;
+    assert_eq!(text(&of_shape(shape, &mut components)), reference);
+    of_shape(shape, &mut components);
+    let schema = serde_json::to_value(components.into_json()).unwrap()["OrderedCard"].take();
+    assert_eq!(schema["required"], json!(["typeCard", "customIdCard"]));
+    assert_eq!(schema["properties"]["activationCode"]["type"], json!(["string", "null"]));
+    assert_eq!(schema["description"], "One card of an order; a plastic one has its type and number alone.");
+    let activation = api::Activation { activation_code: None, validity_period: time::Date::MIN, amount: 1 };
+    let card = api::OrderedCard {
+        type_card: api::CardType::Mlz,
+        custom_id_card: "1234567890".to_owned(),
+        activation: Some(activation),
+    };
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&schema["properties"]), names(&serde_json::to_value(&card).unwrap()));
 }
 
 #[test]

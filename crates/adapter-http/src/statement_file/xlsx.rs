@@ -36,7 +36,7 @@ const DAY_COLUMNS: [&str; 10] = [
 #[derive(Debug, thiserror::Error)]
 pub enum SpreadsheetError {
     /// The file could not be written.
-    #[error("the spreadsheet: {0}")]
+    #[error("the spreadsheet cannot be written: {0}")]
     File(#[from] XlsxError),
     /// The store failed.
     #[error(transparent)]
@@ -47,9 +47,9 @@ pub enum SpreadsheetError {
 pub struct SpreadsheetWriter {
     workbook: Workbook,
     zone: Zone,
-    /// Of the names of columns.
+    /// The format of column names.
     bold: Format,
-    /// Of kopecks.
+    /// The format of amounts.
     amount: Format,
     /// The sheet of entries that is written to, from 0: one holds a million rows.
     sheet: usize,

@@ -101,7 +101,7 @@ async fn sealed_values_are_judged_by_the_machines_time() {
     }
 }
 
-/// Runs units of work on threads of its own, slowly.
+/// Runs units of work slowly, on separate threads.
 struct SlowStore(Arc<InPlaceStore<MockUnit>>);
 
 impl Store for SlowStore {

@@ -116,7 +116,7 @@ fn a_long_result_is_sealed_as_one() {
     expect_all(&open_response(&key(), &context, now_unix(), text).unwrap());
 }
 
-/// Neither the protocol nor the JSON makes it look complete.
+/// The result looks complete neither by the protocol nor by its JSON.
 #[test]
 fn a_result_that_cannot_be_read_to_its_end_breaks_off() {
     for accept in ["application/json", "application/sealed+json"] {

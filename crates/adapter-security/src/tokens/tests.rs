@@ -1,4 +1,4 @@
-//! What a token has to be, and every way in which one is refused.
+//! Valid tokens, and every way in which one is refused.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -77,7 +77,7 @@ fn with(mut object: Value, key: &str, value: Value) -> Value {
 }
 
 #[test]
-fn what_was_signed_is_read_back() {
+fn a_signed_token_is_read_back() {
     for kind in [TokenKind::Access, TokenKind::Refresh] {
         let text = tokens().sign(&claims(kind)).unwrap();
         assert_eq!(tokens().verify(&text, kind).unwrap(), claims(kind));

@@ -39,7 +39,7 @@ pub fn grant(url: &str, role: &str) -> Result<(), OpenError> {
 
 /// Applies the migrations that the database lacks, and names them. Of several processes that do so at once one does
 /// it, and the others wait and find it done.
-fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
+pub(crate) fn migrate_on(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sqlite::migrating(sqlite, |sqlite| {
             refuse_foreign(&sqlite::tables(sqlite)?)?;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use diesel::dsl::sql;
+use diesel::dsl;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 use kopeck_domain::Kopecks;
@@ -42,6 +42,87 @@ impl SumsRow {
     }
 }
 
+/// An order, with what belongs to it.
+#[derive(QueryableByName)]
+struct OrderRow {
+    #[diesel(sql_type = sql::Id)]
+    id: Id,
+    #[diesel(sql_type = Text)]
+    state: String,
+    #[diesel(sql_type = BigInt)]
+    cost: i64,
+    #[diesel(sql_type = BigInt)]
+    cards: i64,
+    #[diesel(sql_type = BigInt)]
+    stored_cards: i64,
+    #[diesel(sql_type = Bool)]
+    has_job: bool,
+}
+
+impl OrderRow {
+    fn facts(self) -> Result<OrderFacts, StoreError> {
+        Ok(OrderFacts {
+            id: self.id.to(),
+            state: word(&self.state, "orders.state")?,
+            cost: Kopecks::new(self.cost),
+            cards: natural(self.cards, "orders.cards")?,
+            stored_cards: natural(self.stored_cards, "cards")?,
+            has_job: self.has_job,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+struct EntrySum {
+    #[diesel(sql_type = Text)]
+    account: String,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+}
+
+#[derive(QueryableByName)]
+struct MovementNumber {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+#[derive(QueryableByName)]
+struct Holder {
+    #[diesel(sql_type = sql::Id)]
+    employee_id: Id,
+}
+
+const ENTRY_SUMS: &str =
+    "SELECT account, CAST(SUM(amount) AS BIGINT) AS sum FROM entries WHERE partner_id = ? GROUP BY account";
+
+const UNBALANCED_MOVEMENTS: &str = "
+    SELECT m.number FROM movements m LEFT JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number
+    WHERE m.partner_id = ?
+    GROUP BY m.number HAVING COUNT(e.amount) = 0 OR SUM(e.amount) <> 0 ORDER BY m.number";
+
+const WRONG_BALANCES_AFTER: &str = "
+    SELECT number FROM (
+        SELECT m.number, m.available_after, m.held_after,
+            SUM(COALESCE(a.amount, 0)) OVER (ORDER BY m.number) AS available,
+            SUM(COALESCE(h.amount, 0)) OVER (ORDER BY m.number) AS held
+        FROM movements m
+        LEFT JOIN entries a ON a.partner_id = m.partner_id AND a.movement = m.number AND a.account = 'AVAILABLE'
+        LEFT JOIN entries h ON h.partner_id = m.partner_id AND h.movement = m.number AND h.account = 'HELD'
+        WHERE m.partner_id = ?
+    ) sums WHERE available <> available_after OR held <> held_after ORDER BY number";
+
+const ORDERS: &str = "
+    SELECT o.id, o.state, o.cost, o.cards,
+        (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id) AS stored_cards,
+        EXISTS (
+            SELECT 1 FROM jobs w WHERE w.partner_id = o.partner_id AND w.subject_id = o.id AND w.subject_kind = ?
+        ) AS has_job
+    FROM orders o WHERE o.partner_id = ? ORDER BY o.seq";
+
+const TWO_MAIN_CARDS: &str = "
+    SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ?
+    GROUP BY employee_id HAVING COUNT(*) > 1";
+
 const REFERENCE_SUMS: &str = "
     SELECT transfer_reference, order_id, replenishment_id, closing_id, withdrawal_id, held, spent FROM (
         SELECT m.transfer_reference, m.order_id, m.replenishment_id, m.closing_id, m.withdrawal_id,
@@ -55,15 +136,10 @@ const REFERENCE_SUMS: &str = "
 
 impl ReconciliationRepository for DieselTransaction {
     fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError> {
-        let sums: Vec<(String, i64)> = sql::<(Text, BigInt)>(
-            "SELECT account, CAST(SUM(amount) AS BIGINT) FROM entries WHERE partner_id = ",
-        )
-        .bind::<sql::Id, _>(partner.key())
-        .sql(" GROUP BY account")
-        .load(self.of(partner)?)
-        .stored()?;
+        let sums: Vec<EntrySum> =
+            statements::load(self.of(partner)?, ENTRY_SUMS, binds![partner.key()]).stored()?;
         let mut balances = Balances::default();
-        for (account, sum) in sums {
+        for EntrySum { account, sum } in sums {
             let slot = match word(&account, "entries.account")? {
                 Account::Deposited => &mut balances.deposited,
                 Account::Available => &mut balances.available,
@@ -76,32 +152,15 @@ impl ReconciliationRepository for DieselTransaction {
     }
 
     fn unbalanced_movements(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
-        sql::<BigInt>(
-            "SELECT m.number FROM movements m \
-             LEFT JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number \
-             WHERE m.partner_id = ",
-        )
-        .bind::<sql::Id, _>(partner.key())
-        .sql(" GROUP BY m.number HAVING COUNT(e.amount) = 0 OR SUM(e.amount) <> 0 ORDER BY m.number")
-        .load(self.of(partner)?)
-        .stored()
+        let values = binds![partner.key()];
+        statements::load(self.of(partner)?, UNBALANCED_MOVEMENTS, values)
+            .all(|MovementNumber { number }| Ok(number))
     }
 
     fn wrong_balances_after(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
-        sql::<BigInt>(
-            "SELECT number FROM (\
-             SELECT m.number, m.available_after, m.held_after, \
-             SUM(COALESCE(a.amount, 0)) OVER (ORDER BY m.number) AS available, \
-             SUM(COALESCE(h.amount, 0)) OVER (ORDER BY m.number) AS held \
-             FROM movements m \
-             LEFT JOIN entries a ON a.partner_id = m.partner_id AND a.movement = m.number AND a.account = 'AVAILABLE' \
-             LEFT JOIN entries h ON h.partner_id = m.partner_id AND h.movement = m.number AND h.account = 'HELD' \
-             WHERE m.partner_id = ",
-        )
-        .bind::<sql::Id, _>(partner.key())
-        .sql(") sums WHERE available <> available_after OR held <> held_after ORDER BY number")
-        .load(self.of(partner)?)
-        .stored()
+        let values = binds![partner.key()];
+        statements::load(self.of(partner)?, WRONG_BALANCES_AFTER, values)
+            .all(|MovementNumber { number }| Ok(number))
     }
 
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
@@ -110,44 +169,20 @@ impl ReconciliationRepository for DieselTransaction {
     }
 
     fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError> {
-        let facts =
-            |(order, state, cost, cards, stored_cards, has_job): (Id, String, i64, i64, i64, bool)| {
-                Ok(OrderFacts {
-                    id: order.to(),
-                    state: word(&state, "orders.state")?,
-                    cost: Kopecks::new(cost),
-                    cards: natural(cards, "orders.cards")?,
-                    stored_cards: natural(stored_cards, "cards")?,
-                    has_job,
-                })
-            };
-        sql::<(sql::Id, Text, BigInt, BigInt, BigInt, Bool)>(
-            "SELECT o.id, o.state, o.cost, o.cards, \
-             (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
-             EXISTS (SELECT 1 FROM jobs w WHERE w.partner_id = o.partner_id \
-             AND w.subject_id = o.id AND w.subject_kind = ",
-        )
-        .bind::<Text, _>(jobs::ORDER)
-        .sql(") FROM orders o WHERE o.partner_id = ")
-        .bind::<sql::Id, _>(partner.key())
-        .sql(" ORDER BY o.seq")
-        .load(self.of(partner)?)
-        .all(facts)
+        let values = binds![jobs::ORDER, partner.key()];
+        statements::load(self.of(partner)?, ORDERS, values).all(OrderRow::facts)
     }
 
     fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
-        let held: i64 = sql::<BigInt>("SELECT CAST(COALESCE(SUM(held), 0) AS BIGINT) FROM balances")
+        let held: i64 = dsl::sql::<BigInt>("SELECT CAST(COALESCE(SUM(held), 0) AS BIGINT) FROM balances")
             .get_result(self.unlocked()?)
             .stored()?;
         Ok(Kopecks::new(held))
     }
 
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
-        sql::<sql::Id>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
-            .bind::<sql::Id, _>(partner.key())
-            .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
-            .load(self.of(partner)?)
-            .all(|id: Id| Ok(id.to()))
+        statements::load(self.of(partner)?, TWO_MAIN_CARDS, binds![partner.key()])
+            .all(|Holder { employee_id }| Ok(employee_id.to()))
     }
 
     fn cards(

@@ -69,7 +69,7 @@ impl VisitValue<'_> for JsonValue {
     }
 
     fn visit_f64(&mut self, value: f64) -> Result<(), Error> {
-        // What is no number in JSON is null.
+        // A float without a JSON number is null.
         self.0 = Some(value.into());
         Ok(())
     }

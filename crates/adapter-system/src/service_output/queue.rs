@@ -216,7 +216,7 @@ mod tests {
             self.permits.send(outcome).unwrap();
         }
 
-        /// What was read once everything is written.
+        /// The text read once everything is written.
         fn read_to_the_end(self) -> (String, u64) {
             let Self { queue, permits, read, lost, .. } = self;
             drop(permits);

@@ -271,7 +271,7 @@ fn a_partner_may_have_an_authority_of_its_own_beside_the_systems() {
 }
 
 #[tokio::test]
-#[ignore = "run in a process of its own by the test above"]
+#[ignore = "run in a separate process by the test above"]
 async fn both_authorities_are_trusted() {
     let authorities = std::env::var_os("TEST_AUTHORITY").map(PathBuf::from);
     let settings = WebhookSettings { is_sandbox: true, authorities, ..WebhookSettings::default() };

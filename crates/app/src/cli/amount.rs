@@ -22,7 +22,7 @@ impl ConfirmArgs {
     }
 }
 
-/// Reads an amount as partners type it: in roubles, so that one in kopecks cannot be taken for it.
+/// Reads an amount as partners type it: in roubles, and refuses one that could be meant in kopecks.
 pub(super) fn roubles(text: &str) -> Result<Kopecks, String> {
     kopeck_command_line::roubles(text).map(Kopecks::new)
 }

@@ -25,7 +25,7 @@ pub enum AuditCommand {
 /// Options of the list.
 #[derive(Debug, Args)]
 pub struct AuditListArgs {
-    /// Where the data is. No key is needed.
+    /// The location of the data. No key is needed.
     #[command(flatten)]
     pub store: StoreArgs,
     /// From this time on, as `DD.MM.YYYY`, `DD.MM.YYYY HH:MM` or `YYYY-MM-DDTHH:MM` in the zone of `--utc-offset`.
@@ -54,7 +54,7 @@ pub struct AuditListArgs {
 /// Options of the pruning.
 #[derive(Debug, Args)]
 pub struct AuditPruneArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Entries that were written before this date, `DD.MM.YYYY` or `YYYY-MM-DD` in the zone of `--utc-offset`; or
@@ -69,10 +69,10 @@ pub struct AuditPruneArgs {
 /// Options of the verification.
 #[derive(Debug, Args)]
 pub struct AuditVerifyArgs {
-    /// Where the data is. Without the master key signatures are not checked.
+    /// The location of the data. Without the master key signatures are not checked.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// A chain head of an earlier time, as `CHAIN:NUMBER:HASH`; can be given several times.
+    /// A chain head of an earlier time, as `CHAIN:NUMBER:HASH`; repeatable.
     #[arg(long = "head")]
     pub head: Vec<Head>,
     /// A file of heads, one at the end of each line, as `--audit-heads file:PATH` writes it; lines that begin with # are

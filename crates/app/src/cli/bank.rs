@@ -1,4 +1,4 @@
-//! Settings of the way to the bank, and of the simulator as a server of its own.
+//! Settings of the connection to the bank, and of the simulator as a separate server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use super::PartnerArgs;
 /// Commands for the employees of a partner.
 #[derive(Debug, Subcommand)]
 pub enum EmployeeCommand {
-    /// Erase an employee's personal data for good, as the partner can do it. They must have no card that is neither
+    /// Permanently erase an employee's personal data, as the partner can. They must have no card that is neither
     /// closed nor expired.
     Erase(EmployeeEraseArgs),
 }

@@ -67,7 +67,7 @@ pub struct UnknownVariable {
 pub struct ExposedSecret {
     /// The option, such as `--master-key`.
     pub option: String,
-    /// What to use in its place.
+    /// The replacement.
     pub instead: String,
 }
 
@@ -113,7 +113,7 @@ fn has_password(url: &str) -> bool {
         || parameters.split('&').any(|one| one.starts_with("password=") || one.starts_with("sslpassword="))
 }
 
-/// Those of `names` that begin with `KOPECK_` and that nothing here reads.
+/// The `names` that begin with `KOPECK_` and are no setting.
 pub fn unknown_variables(names: impl Iterator<Item = OsString>) -> Vec<UnknownVariable> {
     let mut known = BTreeSet::from(BESIDE_ARGUMENTS.map(str::to_owned));
     gather(&Cli::command(), &mut known);
@@ -263,10 +263,10 @@ mod tests {
         examples(&command(), &mut all);
         assert!(all.len() > 20, "{all:?}");
         for example in all {
-            // What a shell takes for itself: variables before the command, and where input and output go.
+            // Parts for the shell: variables before the command, and redirections.
             let line = example.split(['<', '>', '|']).next().unwrap();
             let words = line.split_whitespace().skip_while(|word| *word != "kopeck");
-            // The secret of the bank simulator is given by the variable.
+            // The secret of the bank simulator is in the variable.
             let secret = line.contains("KOPECK_BANK_SECRET=").then_some("--secret=secret");
             let understood = command().try_get_matches_from(words.chain(secret));
             assert!(understood.is_ok(), "{example}: {}", understood.unwrap_err());

@@ -1,4 +1,4 @@
-//! What can be done with master keys.
+//! Commands for master keys.
 
 use clap::{Args, Subcommand};
 
@@ -9,7 +9,7 @@ use super::StoreArgs;
 pub enum MasterKeyCommand {
     /// Generate a key and show it; nothing else changes.
     Generate,
-    /// Use a new key and encrypt everything anew under it; the old one stays accepted. The service may run
+    /// Use a new key and encrypt everything again under it; the old one stays accepted. The service may run
     /// meanwhile.
     Rotate(RotateArgs),
     /// Stop accepting the old keys: tokens signed under them end.
@@ -19,10 +19,10 @@ pub enum MasterKeyCommand {
 /// Options of the rotation.
 #[derive(Debug, Args)]
 pub struct RotateArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Generate no key: encrypt everything anew under the one in use. With keys from variables this is the only
+    /// Generate no key: encrypt everything again under the one in use. With keys from variables this is the only
     /// effect.
     #[arg(long)]
     pub reencrypt_only: bool,

@@ -15,7 +15,7 @@ use super::duration;
 /// The port for operators.
 #[derive(Debug, Clone, Args)]
 pub struct OperationsArgs {
-    /// Address and port of `/health/live`, `/health/ready` and `/metrics`; there are none if absent.
+    /// Address and port of `/health/live`, `/health/ready` and `/metrics`; not served if absent.
     #[arg(long, env = "KOPECK_OPERATIONS_LISTEN")]
     pub operations_listen: Option<SocketAddr>,
     /// The certificate chain in PEM with which they are served by HTTPS. A changed file is reloaded within seconds.
@@ -31,7 +31,7 @@ pub struct OperationsArgs {
     pub operations_tls_key: Option<PathBuf>,
 }
 
-/// Where events may be delivered.
+/// Permitted targets of events.
 #[derive(Debug, Clone, Args)]
 pub struct WebhookArgs {
     /// Special-purpose networks that webhooks may lead into, as address blocks separated by commas. All others, such as

@@ -1,4 +1,4 @@
-//! What can be done with partners.
+//! Commands for partners.
 
 use clap::{Args, Subcommand};
 use kopeck_domain::Kopecks;
@@ -37,7 +37,7 @@ pub enum PartnerCommand {
     /// exits with 0.
     #[command(after_help = examples::PARTNER_CLOSE)]
     Close(CloseArgs),
-    /// Delete a closed partner with all of its records, for good, once the retention is over.
+    /// Permanently delete a closed partner with all of its records, once the retention is over.
     #[command(after_help = examples::PARTNER_DELETE)]
     Delete(DeleteArgs),
     /// Book money that arrived on a partner's balance; a reference deposits once.
@@ -70,7 +70,7 @@ pub enum PartnerCommand {
 /// A new partner.
 #[derive(Debug, Args)]
 pub struct CreateArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's name.
@@ -103,7 +103,7 @@ pub struct CreateArgs {
 /// Options of the list.
 #[derive(Debug, Args)]
 pub struct PartnerListArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Print JSON and nothing else.
@@ -164,7 +164,7 @@ pub struct DeleteArgs {
 /// One partner.
 #[derive(Debug, Args)]
 pub struct PartnerArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's identifier.
@@ -210,7 +210,7 @@ pub struct RotateKeyArgs {
 /// A deposit.
 #[derive(Debug, Args)]
 pub struct DepositArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's identifier.

@@ -9,7 +9,7 @@ use super::{BankArgs, StoreArgs};
 /// Options of `reconcile`.
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The bank connector.

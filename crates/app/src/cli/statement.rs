@@ -11,7 +11,7 @@ use super::{StoreArgs, partner_id};
 /// Whose statement, of which month, and in which form.
 #[derive(Debug, Args)]
 pub struct StatementArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The partner's identifier.

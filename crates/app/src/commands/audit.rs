@@ -129,7 +129,7 @@ fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.store)?;
     let subject = format!("before:{}", zoned_text(before, Zone::new(UtcOffset::UTC)));
     let removed = audited_in_two_steps(&application, "audit.prune", subject, |subject| {
-        // What was changed could not be found afterwards.
+        // Changes could not be detected afterwards.
         verify(&*application.store, Some(&*application.signer), &[], args.unsigned.accept_unsigned)
             .context("nothing was removed")?;
         let removed = prune(&*application.store, &application.signer, before)?;
@@ -149,7 +149,7 @@ fn parse_moment(text: &str, zone: Zone) -> anyhow::Result<OffsetDateTime> {
     if let Some(day) = parse_date(text).ok().or_else(|| rfc3339_date(text)) {
         return Ok(zone.start_of(day));
     }
-    // As the list begins its lines, up to the minute.
+    // The time as in the list, up to the minute.
     let shown = text.split_once('T').and_then(|(day, time)| Some((rfc3339_date(day)?, time)));
     match shown {
         Some((day, time)) => Ok(zone.parse_moment(&format!("{} {time}", date_text(day)))?),

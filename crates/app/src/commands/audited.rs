@@ -66,7 +66,7 @@ pub(super) fn audited_in_two_steps<T>(
     done
 }
 
-/// Writes an entry in a unit of work of its own.
+/// Writes an entry in a separate unit of work.
 pub(crate) fn append(store: &dyn Store, entry: Entry) -> Result<(), StoreError> {
     transact(store, Access::Write, move |unit| unit.audit().append(&entry))
 }

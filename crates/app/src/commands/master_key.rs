@@ -53,7 +53,7 @@ fn rotate_in(storage: &Storage, args: &RotateArgs) -> anyhow::Result<()> {
 fn retire(args: &StoreArgs) -> anyhow::Result<()> {
     let storage = Storage::open_existing(args)?;
     if let MasterKeys::File(file) = &storage.keys {
-        // What a process encrypts under the old key after the re-encryption would be lost.
+        // Values that a process encrypts under the old key after the re-encryption would be lost.
         file.ensure_in_use()?;
     }
     let application = existing_application(args)?;
@@ -89,8 +89,8 @@ fn retire_in(application: &Application, keys: &MasterKeys) -> anyhow::Result<()>
 /// So many rows are looked at in one transaction.
 const CHUNK: u32 = 1_000;
 
-/// Encrypts every partner's secrets anew that lie under another key than the one in use, then the values of encrypted
-/// columns, in steps: one that is cut off goes on where it was. Returns how many secrets those were, of how many
+/// Re-encrypts every partner's secrets that are under another key than the one in use, then the values of encrypted
+/// columns, in steps: an interrupted run continues where it was. Returns how many secrets those were, of how many
 /// partners, and how many values.
 fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize, u64)> {
     let store = application.store();

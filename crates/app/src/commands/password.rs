@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_editors_leave_around_a_password_is_no_part_of_it() {
+    fn line_ends_and_marks_of_editors_are_stripped() {
         for line in ["correct horse", "correct horse\n", "correct horse\r\n", "\u{feff}correct horse\r\n"] {
             assert_eq!(password_of(line).unwrap(), "correct horse");
         }

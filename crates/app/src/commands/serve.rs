@@ -109,7 +109,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
 }
 
 /// Ends all leases. Only this process works on an embedded database, so a lease that is there was left by one that was
-/// killed; on a server it may be another's. Where nothing can be written they end by themselves, and what only reads is
+/// killed; on a server it may be another's. Where nothing can be written they expire, and reads are
 /// served meanwhile.
 fn end_leases(store: &dyn Store) -> Result<(), StoreError> {
     let end = |unit: &mut dyn UnitOfWork| -> Result<(), StoreError> { unit.jobs().end_all_leases() };

@@ -44,7 +44,7 @@ fn list(args: &WebhookListArgs) -> anyhow::Result<()> {
         let paused = webhook
             .paused_until
             .map_or_else(String::new, |until| format!(", next attempt not before {}", moment(until)));
-        // What was stored before addresses were checked as texts may turn or hide a line.
+        // Old URLs may contain characters that turn or hide a line.
         let url = webhook.url.as_str().escape_debug();
         say!("{}  {state}, {pending} pending{failing}{paused}  {url}", webhook.id)?;
     }

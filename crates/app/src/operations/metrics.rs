@@ -257,7 +257,7 @@ impl Metrics {
     }
 }
 
-/// Those that are written, summarised, dropped.
+/// Counters of written, summarised and dropped entries.
 fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]> {
     let notes = registrar.counters(
         "kopeck_audit_notes_total",
@@ -289,7 +289,7 @@ fn both(counters: &IntCounterVec, [first, second]: [&str; 2]) -> prometheus::Res
     Ok([counters.get_metric_with_label_values(&[first])?, counters.get_metric_with_label_values(&[second])?])
 }
 
-/// Every operation with its counters, and one for paths that are none of ours.
+/// Every operation with its counters, and one for unknown paths.
 fn routes(seconds: &HistogramVec) -> prometheus::Result<HashMap<&'static str, Route>> {
     let none = ("-", "-", "-");
     operations()

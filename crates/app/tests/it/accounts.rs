@@ -1,4 +1,4 @@
-//! The daily refresh of what lies on the cards' accounts. Through the client, which logs in anew when its token ends.
+//! The daily refresh of the cards' accounts, through the client, which logs in again when its token expires.
 
 use kopeck_client::{Client, Paging, VirtualItem};
 use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
@@ -18,7 +18,7 @@ async fn accounts(client: &Client) -> Vec<(PrimitiveDateTime, i64)> {
     accounts
 }
 
-/// So many free virtual cards with 50 roubles each.
+/// A server with `count` unassigned virtual cards with 50 roubles each.
 async fn with_cards(count: u32) -> (TestServer, Client) {
     let (server, client) = start_client(100_000);
     client.orders().virtual_cards(&[VirtualItem::new(count, 5_000)]).await.unwrap();

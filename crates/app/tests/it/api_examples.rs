@@ -7,13 +7,13 @@
 //! the asynchronous work that is due, `<!-- accounts -->` the daily refresh of accounts, `<!-- advance 15m -->` moves
 //! the clock.
 //!
-//! After a change of the service let it write its responses anew and look at what changed:
+//! After a change of the service rewrite its responses and look at the diff:
 //!
 //! ```sh
 //! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- api_examples
 //! ```
 //!
-//! Identifiers and tokens are those of the page: what stands in the place of one of them is taken for it from there on.
+//! Identifiers and tokens are those of the page: a value in the place of one of them stands for it from there on.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -138,7 +138,7 @@ impl Player {
                     played.push_str(prose);
                 }
                 Piece::Call(call) => {
-                    // What the request brings itself is what it says.
+                    // Identifiers that the request introduces stand for themselves.
                     self.names.learn(call, call);
                     let answer = self.send(&self.names.in_this_play(call)).await;
                     let gap = pieces.next_if_eq(&Piece::Prose("\n")).map_or("", |_| "\n");
@@ -214,7 +214,7 @@ impl Player {
         shown
     }
 
-    /// What every request carries. The request id is given so that the service does not draw one.
+    /// The headers of every request. A given request id keeps the service from drawing one.
     fn headers(&mut self, has_body: bool) -> HeaderMap {
         self.sent += 1;
         let mut headers = HeaderMap::new();

@@ -83,7 +83,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("simulation", &["domain", "audit", "service", "port-system", "port-store", "port-bank", "test-support"]),
 ];
 
-/// What a crate without I/O may stand on.
+/// The permitted dependencies of crates without I/O.
 const PURE: &[(&str, &[&str])] = &[
     (
         "domain",

@@ -88,7 +88,7 @@ fn calls_leave_their_entries_and_nothing_personal() {
     assert!(verify(&installation, &[]).0);
 }
 
-/// What the entries of [`calls_leave_their_entries_and_nothing_personal`] say beside what came of the calls.
+/// Checks actor and action of the entries of [`calls_leave_their_entries_and_nothing_personal`].
 fn say_who_and_what(told: &[Value], partner: &PartnerSecrets, id: &str) {
     let entry = |id: &str| told.iter().find(|entry| entry["callerRequestId"] == id).unwrap();
     let added = entry("r-add");
@@ -108,7 +108,7 @@ fn say_who_and_what(told: &[Value], partner: &PartnerSecrets, id: &str) {
     assert_eq!(entry("r-unknown")["partnerId"], Value::Null);
 }
 
-/// None of what is secret or personal stands in the log.
+/// The log has no secrets and no personal data.
 fn keeps_to_itself(installation: &Installation, partner: &PartnerSecrets, access: &str) {
     let sent = [
         "hunter2-wrong",

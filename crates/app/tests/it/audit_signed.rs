@@ -134,7 +134,7 @@ fn old_entries_are_pruned_and_the_rest_verifies() {
     ];
     assert_eq!(noted, expected);
 
-    // What is missing besides is found, and nothing is pruned then.
+    // A missing entry is found, and then nothing is pruned.
     lift(&installation, "DELETE FROM audit_entries WHERE chain = 2 AND number = 5;");
     let (whole, told) = verify(&installation, &[]);
     assert!(!whole && told.contains("chain 2, entry 5: gone"), "{told}");
@@ -145,7 +145,7 @@ fn old_entries_are_pruned_and_the_rest_verifies() {
 }
 
 #[test]
-fn nothing_depends_on_a_retired_key() {
+fn a_retired_key_is_not_needed() {
     let installation = Installation::embedded();
     installation.create_partner(&[]);
     serve_a_refusal(&installation, &[]);
@@ -155,7 +155,7 @@ fn nothing_depends_on_a_retired_key() {
     installation.succeed(&["master-key", "retire"]);
     let (whole, said) = verify(&installation, &["--require-signatures"]);
     assert!(whole, "{said}");
-    // Without a key hashes alone are checked, and that is said.
+    // Without a key only hashes are checked, and the output says so.
     std::fs::rename(installation.path().join("master.key"), installation.path().join("elsewhere")).unwrap();
     let (whole, said) = verify(&installation, &[]);
     assert!(whole && said.contains("signatures were not checked"), "{said}");

@@ -178,7 +178,7 @@ fn workers_fail_in_time_and_go_on_where_they_were() {
             assert!(began.elapsed() < PATIENCE, "the workers do not go on");
         }
     }
-    // What was taken by a unit of work that had no response comes back when its lease ends.
+    // Jobs claimed by a unit of work without a response are free again when the lease ends.
     server.clock.advance(LEASE);
     server.work_now();
     let status = get(&format!("/v1/order/status/{id}")).token(&distant.token).send(server);

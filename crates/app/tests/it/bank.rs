@@ -231,7 +231,7 @@ async fn without_the_bank_a_card_is_shown_from_the_last_copy() {
         for (path, before) in paths.iter().zip(&before) {
             assert_eq!(api.get(path).await.ok(200), *before, "{path}");
         }
-        // Of this card's transactions there is no copy yet.
+        // There is no copy of this card's transactions yet.
         api.get(&format!("/v1/card/{}/transactions", spare.id)).await.refused(503, "bank_unavailable");
         api.get(&format!("/v1/card/{}", spare.id)).await.ok(200);
     }
@@ -243,7 +243,7 @@ async fn without_the_bank_a_card_is_shown_from_the_last_copy() {
     api.get(&format!("/v1/card/{}/transactions", spare.id)).await.ok(200);
 }
 
-/// What a worker had done when it stopped.
+/// The progress of a worker when it stopped.
 #[derive(Debug, Clone, Copy)]
 enum StopPoint {
     AfterTake,
@@ -287,8 +287,7 @@ fn called(worker: &Worker, tasks: &[Task], stopped: StopPoint) -> Vec<TaskResult
     }
 }
 
-/// What a worker is answered when it asks whether it has to stop, from the second time on: the first time it has taken
-/// nothing yet.
+/// The response to a worker's second and later checks whether it has to stop: at the first one it has claimed nothing.
 fn once_taken(answer: impl Fn() -> bool) -> impl Fn() -> bool {
     let has_taken = Cell::new(false);
     move || has_taken.replace(true) && answer()

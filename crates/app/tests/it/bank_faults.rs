@@ -169,7 +169,6 @@ async fn begin_work(server: &Arc<TestServer>, client: &Client, asked: &Requests)
     work
 }
 
-/// That long the requests are in process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_bank_leaves_requests_in_process_meanwhile() {
     let (server, client, bank) = SlowBank::start();
@@ -219,7 +218,7 @@ async fn card_info_falls_back_to_the_last_copy() {
     assert_eq!(client.cards().info(card).await.unwrap(), before);
     assert_eq!(client.cards().balance(card).await.unwrap().balance, 500);
     assert_eq!(client.cards().transactions(card, &filter, paging).await.unwrap().data, listed.data);
-    // Of a card whose transactions were never asked for there is no copy.
+    // A card whose transactions were never read has no copy.
     let none = client.cards().transactions(unseen, &filter, paging).await.unwrap_err();
     assert_eq!(
         (none.status(), none.code().map(ToString::to_string).as_deref()),

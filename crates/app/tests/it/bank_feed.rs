@@ -1,4 +1,4 @@
-//! What happens at the bank reaches partners by its feed, once, whatever the feed does; or by the daily refresh.
+//! Changes at the bank reach partners once, by the bank's feed or by the daily refresh.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -144,7 +144,7 @@ async fn a_feed_that_duplicates_and_reorders_makes_no_event_twice() {
 }
 
 #[tokio::test]
-async fn what_the_bank_forgot_is_found_card_by_card() {
+async fn changes_missing_in_the_feed_are_found_card_by_card() {
     let (server, api) = start(100_000).await;
     let (_, number, _) = loaded_card(&server, &api).await;
     server.follow_feed();
@@ -162,7 +162,7 @@ async fn what_the_bank_forgot_is_found_card_by_card() {
     assert_eq!(types(&api).await, ["card.transaction"]);
     server.refresh_accounts();
     assert_eq!(types(&api).await, ["card.transaction", "card.transaction", "card.bank_status"]);
-    // What it forgets after it was read is no loss.
+    // Losing a change that was read already does no harm.
     settle(&mut follower);
     server.refresh_accounts();
     assert_eq!(types(&api).await.len(), 3);

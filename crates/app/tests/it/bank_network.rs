@@ -17,7 +17,7 @@ use crate::process::{Installation, PartnerSecrets, Running};
 
 const SECRET: &str = "correct-horse-battery";
 
-/// A service and its bank, each with a folder of its own.
+/// A service and its bank, in separate folders.
 struct Pair {
     bank_at: Installation,
     service_at: Installation,
@@ -128,7 +128,7 @@ async fn a_bank_that_is_away_holds_work_up_and_loses_none() {
     let card = card(&client).await;
     pair.bank.kill();
     let top_up = client.replenishments().create(&[TopUp::new(card, 3_000)]).await.unwrap().replenishment_id;
-    // What concerns the bank fails or waits; what is the service's own goes on.
+    // Requests to the bank fail or wait; the rest of the service continues.
     let failed = client.sandbox().purchase(card, &purchase(1)).await.unwrap_err();
     assert_eq!((failed.status(), failed.code()), (Some(503), Some(&ErrorCode::BankUnavailable)), "{failed}");
     assert!(failed.retry_after().is_some());
@@ -246,7 +246,7 @@ fn a_bank_by_plain_http_on_another_machine_has_to_be_permitted() {
     assert!(well && installation.log().contains("can be read on their way"), "{}", installation.log());
 }
 
-/// As a vault's agent delivers it.
+/// The file is delivered as by the agent of a vault.
 #[tokio::test]
 async fn the_banks_secret_comes_from_a_private_file() {
     let pair = Pair::new();

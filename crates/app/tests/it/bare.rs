@@ -216,7 +216,7 @@ impl Got {
         got
     }
 
-    /// What holds for every response, whatever went wrong.
+    /// Checks the rules for every response.
     fn check(&self, head_only: bool) {
         assert_eq!(self.header("cache-control"), Some("no-store"), "{self:?}");
         assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{self:?}");
@@ -290,7 +290,7 @@ impl Got {
         (self.status, code.to_owned())
     }
 
-    /// As text, where only some answers have a code.
+    /// The code, or the status as text.
     pub fn code_or_status(&self) -> String {
         format!("{} {}", self.status, self.json()["code"].as_str().unwrap_or_default())
     }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `sh` | pasted into the terminal of the chapter |
 //! | `sh needs=python,node,cargo` | the same, where these tools are: `scripts/test-book` has them |
-//! | `sh server` | goes on in a terminal of its own; below it stands the start of what it says |
+//! | `sh server` | runs on in a separate terminal; below it stands the start of its output |
 //! | `text`, `json` behind `sh` | what was printed, errors too; `…` stands for anything within a line or for any lines |
 //! | `text picture` | a drawing |
 //! | `LANGUAGE file=PATH` | stands in that file, line for line |
@@ -15,7 +15,7 @@
 //! broken into lines. A chapter that starts no server has one on a stage, with a clock that stands still: HTML comments
 //! move it, see `player`. Identifiers are those of the page, and so are the days and times of a real server.
 //!
-//! After a change let the pages be written anew and look at what changed:
+//! After a change rewrite the pages and look at the diff:
 //!
 //! ```sh
 //! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- book::chapter
@@ -110,7 +110,7 @@ fn every_page_is_in_the_table_of_contents() {
     assert_eq!(indexed, there, "docs/adr/README.md");
 }
 
-/// Also where there is no Python, Node or cargo to work it out again.
+/// Checked without Python, Node or cargo.
 #[test]
 fn the_worked_example_is_one_of_the_known_vectors() {
     let vectors = include_str!("../../../sealing/tests/data/vectors.json");

@@ -20,7 +20,7 @@ pub struct Api {
     token: String,
 }
 
-/// What came back.
+/// A response.
 pub struct Reply {
     pub status: u16,
     pub text: String,
@@ -55,7 +55,7 @@ pub fn nonce() -> String {
     format!("{:032x}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Nothing here speaks TLS, but reqwest wants to know who would.
+/// The tests use no TLS, but reqwest requires a provider.
 pub fn plain_http() -> reqwest::Client {
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider)
@@ -85,7 +85,7 @@ impl Api {
         Self { http, base: server.base_url.clone(), token }
     }
 
-    /// Sends a request with a nonce of its own; a body of `Value::Null` is none.
+    /// Sends a request with a new nonce; `Value::Null` stands for no body.
     pub async fn call(&self, method: Method, path: &str, body: &Value) -> Reply {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.send(method, path, body, &nonce()).await
@@ -162,7 +162,7 @@ impl Api {
         self.post(&format!("/v1/employee/{employee}/card/switch"), &body).await
     }
 
-    /// So many cards, each the MAIN card of an employee of its own.
+    /// `count` cards, each the MAIN card of a new employee.
     pub async fn main_cards(&self, server: &TestServer, count: u32) -> Vec<String> {
         let cards = self.plastic(server, count).await;
         let mut ids = Vec::new();
@@ -197,7 +197,7 @@ impl Api {
         assert_eq!(amounts, json!([balance, hold, balance - hold]));
     }
 
-    /// What a list under `path` holds under `field`, in its order.
+    /// The values of `field` in the list under `path`, in order.
     pub async fn column(&self, path: &str, field: &str) -> Vec<Value> {
         let list = self.get(path).await.ok(200);
         list["data"].as_array().unwrap().iter().map(|item| item[field].clone()).collect()

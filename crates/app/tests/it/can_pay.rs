@@ -200,7 +200,7 @@ async fn the_merchant_decides_and_the_decline_is_an_event() {
 }
 
 #[tokio::test]
-async fn what_was_spent_and_given_back_counts_at_once() {
+async fn payments_and_refunds_count_at_once() {
     let (server, client) = start_client(100_000);
     let card = filled_card(&server, &client, 10_000).await;
     set_limit(&server, &client, card, &CardLimit::per(LimitPeriod::Day, 1_000)).await;

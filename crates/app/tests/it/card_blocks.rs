@@ -151,7 +151,7 @@ async fn a_block_of_the_banks_own_goes_over_the_partners() {
     assert_eq!(bank_status(&api, &card).await, "BLOCKED");
 }
 
-/// What became of the one card of a request.
+/// The outcome of the one card of a request.
 async fn outcome(api: &Api, request: &str) -> Value {
     let result = api.get(&format!("/v1/replenishment/{request}/result")).await.ok(200);
     result["data"][0]["errorReplenishment"].clone()

@@ -1,4 +1,4 @@
-//! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
+//! Moving the clock forward: everything follows it, and the partner's clock does not matter.
 
 use kopeck_client::{
     CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PaymentQuestion, PrimitiveDateTime, RequestState,
@@ -44,7 +44,7 @@ async fn faulty_moves_are_refused() {
     assert_eq!(server.application.env.now(), START);
 }
 
-/// All that the jump ends is ended for the service's own clock; what is sealed goes by the machine's.
+/// The jump counts for the service's clock; sealing uses the machine's.
 #[tokio::test]
 async fn tokens_expire_and_sealed_calls_go_on() {
     let server = TestServer::start();
@@ -54,7 +54,7 @@ async fn tokens_expire_and_sealed_calls_go_on() {
     api.get("/v1/balance").await.ok(200);
     api.post("/sandbox/v1/clock/advance", &json!({"seconds": 120})).await.ok(200);
     api.get("/v1/balance").await.refused(401, "unauthorized");
-    // The client seals by a clock that did not jump, logs in anew, and reads sealed responses.
+    // The client seals by a clock that did not jump, logs in again, and reads sealed responses.
     client.balance().await.unwrap();
     advance(&client, 40 * DAY).await;
     client.balance().await.unwrap();
@@ -300,7 +300,7 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
     }
 }
 
-/// The real thing: the offset survives an orderly stop and a kill, and the refresh runs by itself.
+/// With the real binary: the offset survives a graceful stop and a kill, and the refresh runs.
 #[tokio::test]
 async fn a_restart_does_not_take_the_service_back() {
     let installation = Installation::new();
@@ -347,7 +347,7 @@ async fn a_restart_does_not_take_the_service_back() {
     client.sandbox().deposit(1).await.unwrap();
     assert!((101..=102).contains(&days_ahead(client.balance().await.unwrap().updated_at)));
     assert!((101..=102).contains(&refreshed(&client, 101).await));
-    // The commands go by the same clock.
+    // The commands use the same clock.
     drop(running);
     let reference = ["partner", "deposit", partner.id.as_str(), "0.01", "--reference", "R"];
     installation.succeed(&reference);

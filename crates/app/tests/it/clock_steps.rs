@@ -15,7 +15,7 @@ use crate::server::{SETTINGS, START, TestPartner, TestServer};
 
 const YEARS: Duration = Duration::days(1_100);
 
-/// The longest that work is put off.
+/// The longest postponement of work.
 const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
 const HEALTHY: BankBehaviour = BankBehaviour {
@@ -32,7 +32,7 @@ async fn order(client: &Client) -> Uuid {
     client.orders().virtual_cards(&[virtual_item(1, 5_000)]).await.unwrap().order_id
 }
 
-/// What is looked at every second, and the time that passes until nothing may wait any more.
+/// Runs the checks of every second, until nothing may wait any more.
 fn soon(server: &TestServer) {
     server.check_clock();
     server.clock.advance(LONGEST_PAUSE);
@@ -151,7 +151,7 @@ fn right_login(server: &TestServer, partner: &TestPartner) -> u16 {
     login_call(&partner.api_key, &partner.login, &partner.password).send(server).status
 }
 
-/// Nor does it let anybody guess on.
+/// A step does not end a lockout early.
 #[test]
 fn a_clock_that_is_set_lengthens_no_lock() {
     for (step, back) in [(YEARS, -YEARS), (Duration::ZERO, Duration::hours(-5))] {
@@ -199,7 +199,7 @@ async fn a_glitch_lets_no_call_be_carried_out_twice() {
     soon(&server);
 }
 
-/// What the housekeeping does every minute.
+/// The housekeeping of a minute.
 pub fn sweep(server: &TestServer) {
     let env = Arc::clone(&server.application.env);
     let sweep =
@@ -207,7 +207,7 @@ pub fn sweep(server: &TestServer) {
     kopeck_port_store::transact(&*server.application.store, kopeck_port_store::Access::Write, sweep).unwrap();
 }
 
-/// Else it would be refreshed again in three years.
+/// Otherwise the next refresh would be in three years.
 #[tokio::test]
 async fn an_account_that_was_refreshed_in_the_future_is_refreshed_again() {
     let (server, client) = start_client(100_000);
@@ -250,8 +250,8 @@ fn sealed_call(server: &TestServer, partner: &TestPartner, clock: Arc<dyn Clock>
     called.map_or_else(|error| error.status().unwrap(), |_| 200)
 }
 
-/// The skew that OPERATIONS.md says is borne: a token of each server is good at the other, sealed requests go by either
-/// clock, and work of each is done by the other.
+/// The skew that OPERATIONS.md permits: each server accepts tokens of the other, both accept sealed requests, and each
+/// does work of the other.
 #[test]
 fn two_servers_bear_a_skew_of_250_seconds() {
     let [(first, its_clock), (second, clock_ahead)] = two_servers(Duration::seconds(250));

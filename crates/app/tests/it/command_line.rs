@@ -1,4 +1,4 @@
-//! `kopeck call` against a server of its own, both as processes: what the examples of the page do not show.
+//! `kopeck call` against a server, both as processes: cases beside the examples of the page.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -64,7 +64,7 @@ impl Desk {
         command.env("KOPECK_PROFILES", self.profiles());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // One that does not read its input may be gone already.
+        // A process that does not read its input may have exited already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let mut printed = self.printed.lock().unwrap();
@@ -435,7 +435,7 @@ fn events_are_forwarded_to_a_local_receiver() {
     let refused = desk.call(&["webhooks", "listen", "--forward-to", "https://example.com/"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 
-    // As a webhook of this partner gets them, which has to seal.
+    // Sealed, as for a webhook of this partner.
     let key = desk.partner.sealing_key.as_str();
     let sealed = ["--after", "0", "--count", "1", "--secret", SECRET, "--sealing-key", key];
     let output = desk.call(&[&["webhooks", "listen", "--forward-to", &url][..], &sealed].concat());

@@ -1,11 +1,11 @@
 //! The examples of `docs/COMMAND-LINE.md`, played from top to bottom by the real binary against one server.
 //!
-//! An example is a block of `console`: lines that begin with `$ ` are given to a shell, and below each stands what it
-//! printed, errors too, and the exit code if it is not 0. HTML comments prepare what comes: `<!-- file NAME -->` keeps the
-//! next block as a file, `<!-- work -->` does the asynchronous work that is due. Identifiers are those of the page: what
-//! stands in the place of one of them is taken for it from there on.
+//! An example is a block of `console`: lines that begin with `$ ` are given to a shell, and below each stands its
+//! output, errors included, and the exit code if it is not 0. HTML comments prepare what comes: `<!-- file NAME -->` keeps the
+//! next block as a file, `<!-- work -->` does the asynchronous work that is due. Identifiers are those of the page: a value in
+//! the place of one of them stands for it from there on.
 //!
-//! After a change let the page be written anew and look at what changed:
+//! After a change rewrite the page and look at the diff:
 //!
 //! ```sh
 //! UPDATE_DOCS=1 cargo test --workspace --locked --test it -- command_line_examples
@@ -86,8 +86,8 @@ impl Player {
         player
     }
 
-    /// The credentials, in a file to log in with, and two profiles from before. The story goes by a clock of its own, and
-    /// what is sealed goes by the machine's, so there is no sealing key among the credentials.
+    /// The credentials, in a file to log in with, and two profiles from before. The story has a separate clock, and
+    /// sealing uses the machine's, so there is no sealing key among the credentials.
     fn prepare(&self, partner: &TestPartner) {
         let credentials =
             json!({"apiKey": partner.api_key, "login": partner.login, "password": partner.password});

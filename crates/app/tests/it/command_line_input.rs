@@ -54,7 +54,7 @@ impl Service {
     }
 }
 
-/// A command line with a folder of its own, which is logged in at a service.
+/// A command line with a temporary folder, logged in at a service.
 struct Terminal {
     installation: Installation,
 }
@@ -70,7 +70,7 @@ impl Terminal {
         command.envs(environment.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // One that does not read its input may be gone already.
+        // A process that does not read its input may have exited already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
     }
@@ -173,7 +173,7 @@ fn top_ups_may_name_people() {
 }
 
 #[test]
-fn what_was_pasted_with_a_line_end_is_refused_at_once_and_named() {
+fn a_credential_pasted_with_a_line_end_is_refused_at_once_and_named() {
     let service = Service::answering("200 OK", "{}".to_owned());
     let terminal = Terminal::new();
     let good = [

@@ -312,7 +312,7 @@ fn every_command_refuses_a_database_of_a_newer_schema_and_names_both_versions() 
         &["reconcile", "--from", "01.03.2026", "--to", "01.03.2026"],
     ] {
         let output = installation.run(command);
-        // Of a comparison 1 says that something differs.
+        // 1 is the exit code of a comparison with differences.
         let code = if command[0] == "reconcile" { 2 } else { 1 };
         assert_eq!(output.status.code(), Some(code), "{command:?}");
         let said = String::from_utf8(output.stderr).unwrap();

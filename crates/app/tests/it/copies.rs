@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::bare::{Call, SEALED_JSON, fresh_salt, get, login_call};
 use crate::process::PartnerSecrets;
 
-/// What is sealed of a request.
+/// The sealed part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The whole body; an empty object, if the operation has none.

@@ -14,7 +14,7 @@ fn every_operation_succeeds() {
     call_every_operation(&TestServer::start());
 }
 
-/// And they succeed.
+/// Calls every operation; each succeeds.
 pub fn call_every_operation(server: &TestServer) {
     let (partner, _) = optional(server);
     let tokens = login(server, &partner);

@@ -81,7 +81,7 @@ impl Database {
         }
     }
 
-    /// Where the rest of the data is to lie, if that has to be said.
+    /// The folder of the other data, if it is not beside the database.
     pub fn beside<'a>(&self, folder: &'a Path) -> Option<&'a Path> {
         match self {
             Self::Embedded(_) => None,

@@ -37,7 +37,7 @@ fn words<'a>(text: &'a str, start: &str, of: impl Fn(char) -> bool) -> BTreeSet<
 
 fn figures(text: &str) -> BTreeSet<&str> {
     let words = |start| words(text, start, |character| character.is_ascii_lowercase() || character == '_');
-    // Those of the process have the names that all processes use.
+    // The metrics of the process have the usual names.
     &words("kopeck_") | &words("process_")
 }
 
@@ -51,7 +51,7 @@ fn section<'a>(page: &'a str, heading: &str) -> &'a str {
     rest.split("\n#").next().unwrap()
 }
 
-/// What is exported, by name, with its kind.
+/// The exported metrics by name, with their kind.
 fn exported(text: &str) -> BTreeMap<&str, &str> {
     text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect()
 }
@@ -147,8 +147,7 @@ fn no_single_event_pages() {
     assert!(rule(&alarms, "KopeckDatabaseFails").contains("for: 1m\n"));
 }
 
-/// What fails is repeated only every ten minutes: the window has to hold more failures than the alarm needs, however they fall
-/// into it.
+/// A failed comparison is repeated only every ten minutes: the window has to hold more failures than the alarm needs.
 #[test]
 fn a_comparison_that_fails_each_time_is_an_alarm() {
     let alarms = read(ALARMS);
@@ -179,7 +178,7 @@ fn settings_are_called_by_their_names() {
         let unknown: Vec<_> = settings(&text).into_iter().filter(|name| !known.contains(*name)).collect();
         assert!(unknown.is_empty(), "{file}: no such settings: {unknown:?}");
     }
-    // What can be set is on the page too; the variables of `kopeck call` are on one of their own.
+    // Every setting is on the page; the variables of `kopeck call` are on another one.
     let page = read(PAGE);
     let explained = settings(&page);
     for command in ["serve", "worker", "bank-simulator", "migrate", "check"] {
@@ -259,7 +258,7 @@ fn the_probe_of_the_image_tells_a_ready_process_from_others() {
     assert!(!after.status.success(), "the port is closed");
 }
 
-/// What the code has in itself of files beside the crates.
+/// Files outside of the crates that the code includes.
 fn included(folder: &std::path::Path, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {

@@ -90,7 +90,7 @@ async fn an_erased_employee_is_gone_and_the_custom_id_is_free() {
     assert_eq!(server.check(), 0);
 }
 
-/// What was paid stays under the employee's identifier.
+/// Payments stay under the employee's identifier.
 #[tokio::test]
 async fn transactions_and_statements_do_not_name_an_erased_employee() {
     let (server, api) = start(100_000).await;
@@ -175,10 +175,10 @@ async fn pages_close_the_gaps() {
     }
 }
 
-/// Of the first person, whom the partner erases, and the second, whom the operator does: neither the file nor its log have
-/// anything once the service has stopped. The third stays, so that the search is one.
+/// The partner erases the first person, the operator the second: once the service has stopped, neither the file nor its log
+/// has their data. The third stays, which proves that the search finds data.
 #[test]
-fn nothing_is_left_in_the_file_and_its_log() {
+fn erased_data_is_in_neither_the_file_nor_its_log() {
     let installation = Installation::embedded();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);

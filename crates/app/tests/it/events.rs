@@ -35,7 +35,7 @@ async fn each_change_is_one_event_in_order() {
     server.run_jobs();
     let card = api.get("/v1/cards/available").await.ok(200)["data"][0].clone();
     api.link(&employee, card["customIdCard"].as_str().unwrap(), "MAIN").await.ok(200);
-    // What changes nothing is no event.
+    // A request that changes nothing makes no event.
     api.link(&employee, card["customIdCard"].as_str().unwrap(), "MAIN").await.ok(200);
     let page = api.get("/v1/events").await.ok(200);
     let of_order = |status: &str| json!({"orderId": order["orderId"], "status": status});
@@ -116,7 +116,7 @@ async fn a_reader_of_expired_events_begins_anew() {
     assert_eq!((types(&page), &page["next"]), (vec!["employee.created"], &json!(3)));
 }
 
-/// A request that waits gets the first event of the types it asked for, of its own partner.
+/// A waiting request gets the first event of its types and its partner.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_request_gets_the_next_event() {
     let (server, api) = start(1).await;
@@ -201,7 +201,7 @@ async fn a_low_balance_is_one_event_until_it_is_above_the_threshold_again() {
     let told_once = json!([{"available": 85_000, "threshold": 90_000}]);
     let page = api.get("/v1/events").await.ok(200);
     assert_eq!(json!(low(&page)), told_once);
-    // The event of its own order comes before.
+    // The event of its order comes before.
     let at = types(&page).iter().position(|of| *of == "balance.low").unwrap();
     assert_eq!(
         told(&page)[at - 1],

@@ -40,7 +40,7 @@ impl TokenCall {
 }
 
 impl UseCase for TokenCall {
-    /// The client is authenticated from the cache. A first request of a client is a case of its own.
+    /// The client is authenticated from the cache; its first request is a separate case.
     fn prepare(&self, server: &TestServer, cast: &Cast) {
         get("/v1/balance").token(&cast.token).send(server).ok(200);
     }
@@ -124,7 +124,7 @@ impl UseCase for FirstCall {
     }
 }
 
-/// The request that gives tokens for a password, with a nonce of its own each time, as its nonce is spent.
+/// The login, each time with a new nonce, as its nonce is spent.
 struct Login;
 
 impl UseCase for Login {
@@ -162,7 +162,7 @@ fn use_tokens(server: &TestServer, cast: &Cast, tokens: &Tokens) {
     get("/v1/balance").token(&next.access).send(server).ok(200);
 }
 
-/// The response, if it is none that tells of the fault.
+/// The response, unless it reports the fault.
 fn answered(first: Option<Got>) -> Option<Got> {
     let told = |got: &Got| [500, 503].contains(&got.status);
     first.filter(|got| !told(got))
@@ -173,7 +173,7 @@ struct Work;
 
 impl UseCase for Work {
     fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
-        // What a worker could not do is done later.
+        // A failed job runs later.
         let _ = server.try_work_now();
         None
     }
@@ -226,7 +226,7 @@ fn exhaust<'a>(what: &str, scene: &Scene, cases: impl IntoIterator<Item = (Strin
     println!("{what}: {tally:?} in {:?}", started.elapsed());
 }
 
-/// Those of the samples that `choose` takes, sealed and copied.
+/// The samples that `choose` accepts, sealed and copied.
 fn copied_calls(scene: &Scene, choose: impl Fn(&Sample) -> bool) -> Vec<(String, Box<dyn UseCase>)> {
     let case = |sample: Sample| {
         let call = CopiedCall::of(&sample, &scene.cast);
@@ -235,7 +235,7 @@ fn copied_calls(scene: &Scene, choose: impl Fn(&Sample) -> bool) -> Vec<(String,
     samples().filter(choose).map(case).collect()
 }
 
-/// Those of the samples that `choose` takes.
+/// The samples that `choose` accepts.
 fn calls(scene: &Scene, choose: impl Fn(&Sample) -> bool) -> Vec<(String, Box<dyn UseCase>)> {
     let case = |sample: Sample| {
         let call = TokenCall::of(&sample, &scene.cast);

@@ -1,4 +1,4 @@
-//! What a server stands on: the data that outlive its process, and the ports that a test may put something in front of.
+//! The environment of a test server: data that outlive its process, and ports that a test may wrap.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::database::{Database, store_kind};
 
-/// What a process leaves behind: database, simulator's books, the clock's file, and the machine that it ran on.
+/// The data that outlive a process: database, simulator's database, the clock's file, and the machine.
 pub struct Ground {
     pub url: String,
     pub store_kind: StoreKind,
@@ -30,7 +30,7 @@ pub struct Ground {
     pub clock: Arc<FakeClock>,
     /// The partners that were made here.
     pub partners: Mutex<Vec<PartnerId>>,
-    /// How many snapshots came before it. Each generation counts its identifiers from a seed of its own.
+    /// How many snapshots came before it. Each generation counts its identifiers from another seed.
     generation: u64,
     ids: Arc<SeededIds>,
     entropy: Arc<SeededEntropy>,
@@ -44,7 +44,7 @@ pub struct Snapshot {
     /// A copy of a database that is in no file.
     database: Option<TestDatabase>,
     started_at: OffsetDateTime,
-    /// How far its clock was moved. A database server's goes by that alone, so that work must not fall due later again.
+    /// How far its clock was moved. A database server's clock has only this offset, so that due work stays due.
     ahead: Duration,
     partners: Vec<PartnerId>,
     generation: u64,
@@ -56,7 +56,7 @@ pub struct Plan {
     pub http: HttpSettings,
     pub worker: WorkerSettings,
     pub ports: Box<dyn FnOnce(Ports) -> Ports>,
-    /// Made for this server, unless it is given one.
+    /// The hasher of passwords; the server makes one if absent.
     pub passwords: Option<Arc<dyn PasswordHasher>>,
     /// How far its clock is ahead of the ground's.
     pub clock_ahead: Duration,
@@ -197,7 +197,7 @@ impl Ground {
 }
 
 impl Snapshot {
-    /// A ground of its own that is as this one was.
+    /// A copy from a snapshot of this one.
     pub fn restore(&self) -> Arc<Ground> {
         let folder = tempfile::tempdir().unwrap();
         let database = match &self.database {

@@ -29,7 +29,7 @@ fn is_identifier(operation: &str, name: &str) -> bool {
     }
 }
 
-/// The identifiers in a request: each by itself, and all together.
+/// The identifiers in a request: one by one, and all together.
 fn questions(sample: &Sample) -> Vec<Vec<&str>> {
     let mut names = sample.parameters();
     names.retain(|name| is_identifier(sample.operation.name, name));

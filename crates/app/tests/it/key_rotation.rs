@@ -147,7 +147,7 @@ async fn the_master_key_of_several_processes_with_one_file_is_changed_under_load
     assert!(worker.stop("TERM").1, "{}", installation.log());
 }
 
-/// As docs/OPERATIONS.md says it for keys in variables: one process after the other is started anew, twice.
+/// Rotation of keys in variables, as docs/operations/access.md has it: the processes are restarted one by one, twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_master_key_of_several_processes_with_variables_is_changed_under_load() {
     const OLD: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";

@@ -33,7 +33,7 @@ const SERVE: &[&str] = &["--processing-delay", "0s"];
 struct Attempt {
     key: IdempotencyKey,
     what: What,
-    /// What the 202 said, if it arrived.
+    /// The identifier of the 202, if it arrived.
     accepted: Option<Uuid>,
 }
 
@@ -41,7 +41,7 @@ struct Attempt {
 enum What {
     Order(VirtualItem),
     TopUp(Vec<TopUp>),
-    /// So many kopecks a day for each of these cards.
+    /// A daily limit in kopecks for each of these cards.
     Limit(Vec<Uuid>, i64),
 }
 
@@ -220,7 +220,7 @@ async fn outcome(client: &Client, attempt: &Attempt) -> (i64, i64) {
     }
 }
 
-/// Each card has a limit that it was given, and the same one at the bank: it pays so much in a day and
+/// Each card has a limit that was set, and the same one at the bank: it pays that amount in a day and
 /// not a kopeck more.
 async fn check_limits(client: &Client, cards: &[Uuid], attempts: &[Attempt]) {
     let mut changed = 0;

@@ -23,7 +23,7 @@ pub fn change(cards: &[&str], limit: &Value) -> Value {
     json!({"data": data, "limit": limit})
 }
 
-/// So many kopecks a day.
+/// A daily limit in kopecks.
 pub fn daily(amount: i64) -> Value {
     json!({"amount": amount, "period": "CDAY"})
 }
@@ -61,7 +61,7 @@ pub async fn outcome(api: &Api, id: &str) -> (String, Vec<Option<String>>) {
     (state(api, id).await, reasons)
 }
 
-/// What card info says of the limit.
+/// The limit of a card, as read.
 pub async fn limit_of(api: &Api, card: &str) -> Value {
     api.get(&format!("/v1/card/{card}")).await.ok(200)["data"]["limit"].clone()
 }
@@ -238,7 +238,7 @@ async fn a_new_change_can_be_cancelled() {
 
 /// A card that expires at the bank after the request was accepted.
 #[tokio::test]
-async fn what_the_bank_refuses_keeps_its_limit() {
+async fn a_card_that_the_bank_refuses_keeps_its_limit() {
     let (server, api) = start(0).await;
     let cards = cards(&api, &server, 3).await;
     let [sound, first, second] = [0, 1, 2].map(|place: usize| cards[place].as_str());

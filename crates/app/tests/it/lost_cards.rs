@@ -49,7 +49,7 @@ async fn a_lost_card_cannot_be_opened_again_before_the_verdict() {
     api.delete(&format!("/v1/employee/{employee}/card/{card}")).await.ok(200);
 }
 
-/// Neither a link nor an unlink lifts the block: of an unassigned card, and of one that was never activated and is empty.
+/// Neither a link nor an unlink lifts the block of an unassigned card, or of one that was never activated and is empty.
 #[tokio::test]
 async fn a_stolen_card_is_neither_linked_nor_unlinked() {
     let (server, api) = start(100_000).await;
@@ -77,7 +77,7 @@ async fn a_stolen_card_is_neither_linked_nor_unlinked() {
     api.delete(&link).await.ok(200);
 }
 
-/// Each card goes by its own reason, and is its partner's again once the closing is cancelled or the bank has refused.
+/// The reason counts per card, and a card is usable again once the closing is cancelled or the bank has refused.
 #[tokio::test]
 async fn only_lost_cards_are_kept_and_only_while_the_closing_is_open() {
     let (server, api) = start(100_000).await;

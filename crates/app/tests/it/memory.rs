@@ -1,4 +1,4 @@
-//! What many clients can make the real process keep in memory.
+//! Memory of the real process under many clients.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,13 +12,13 @@ use crate::bare::{Call, JSON, get, login_call, post};
 use crate::process::{Installation, Running};
 
 const IDLE: usize = 3_000;
-/// Of each of the three kinds of unfinished requests; 500 in all.
+/// For each of the three kinds of unfinished requests; 500 in all.
 const TOKEN_CALLS: usize = 200;
 const BODIES: usize = 200;
 const HEADS: usize = 100;
 
 /// The bound of a release build, which holds 130 to 144 MiB here. A debug build holds up to 20 MiB more of the same load,
-/// and maps three times as much of its own file; so what is mapped from files is not counted there.
+/// and maps three times as much of its executable, so mapped files are not counted there.
 const LIMIT_KIB: u64 = 160 * 1024;
 
 /// This process needs a file for each of its connections too.
@@ -73,7 +73,7 @@ fn send_on(address: &str, connections: usize, bytes: &[u8]) -> Vec<TcpStream> {
     thread::scope(|scope| {
         let send = || {
             let mut stream = connect(address);
-            // What the server has refused it does not read to its end.
+            // The server does not read a refused request to its end.
             let _ = stream.write_all(bytes);
             stream
         };

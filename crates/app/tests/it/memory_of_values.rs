@@ -1,4 +1,4 @@
-//! What the values of many bodies make the real process keep in memory: nothing beside their text.
+//! Memory of the real process for the values of many bodies: nothing beside their text.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -79,7 +79,7 @@ impl Shaped {
         let head = Call::new(self.method, &self.path).token(token).with("content-type", JSON);
         let head = head.with("content-length", length.to_string()).to_bytes();
         let parts = [head.as_slice(), self.before.as_bytes(), shape.as_bytes(), self.after.as_bytes()];
-        // What the server has refused it does not read to its end.
+        // The server does not read a refused body to its end.
         let _ = parts.iter().try_for_each(|part| stream.write_all(part));
         Got::try_read(&mut stream).map_or(0, |got| got.status)
     }

@@ -1,4 +1,4 @@
-//! What strangers can make the real process keep in memory by requests that they do not wait for.
+//! Memory of the real process for pipelined requests of unauthenticated clients.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -17,11 +17,10 @@ const CONNECTIONS: usize = 100;
 /// More than the dispatcher reads at once.
 const SENT: usize = 160 * 1024;
 
-/// What all connections may take together: a thirtieth of what they took when the dispatcher parsed all that lay in its
-/// buffer.
+/// The bound for all connections together: a thirtieth of what they took when the dispatcher parsed its whole buffer.
 const LIMIT_KIB: u64 = 64 * 1024;
 
-/// What is sent on each connection, by name.
+/// The bytes sent on each connection, by name.
 fn floods() -> Vec<(&'static str, Vec<u8>)> {
     let head = |line: &str, headers: &str| format!("{line} HTTP/1.1\r\nhost: x\r\n{headers}\r\n");
     let many: String = (0..95).map(|number| format!("x-{number}: 1\r\n")).collect();
@@ -60,7 +59,7 @@ fn flood<S: Read + Write>(connect: &(dyn Fn() -> S + Sync), bytes: &[u8]) -> S {
 }
 
 fn resident_kib(running: &Running, figure: &str) -> u64 {
-    // A debug build maps much of its own file.
+    // A debug build maps much of its executable.
     running.memory_kib(figure) - running.memory_kib("RssFile:")
 }
 

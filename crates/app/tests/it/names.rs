@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-/// What stands in the place of an identifier of the page is taken for it from there on.
+/// Maps identifiers of the page to those of the run: a value in the place of one stands for it from there on.
 #[derive(Default)]
 pub struct Names(BTreeMap<String, String>);
 

@@ -26,7 +26,7 @@ const OF_EVERY_ANSWER: [&str; 5] =
 /// The document, and the compiled schemas.
 struct Document {
     document: Value,
-    /// Those of responses are closed: a field that they do not name is a fault.
+    /// Schemas of responses are closed: an unknown field is a fault.
     closed: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }

@@ -1,4 +1,4 @@
-//! What operators meet beside the work of a command: settings from the environment, ports, pipes, terminals, lists.
+//! Commands of operators: settings from the environment, ports, pipes, terminals, lists.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -301,7 +301,7 @@ fn a_rotation_tells_programs_when_the_former_key_ends() {
 #[test]
 fn at_a_terminal_suspending_a_partner_needs_confirmation() {
     let (installation, id) = with_history();
-    // What the command says, whether it succeeds, and the partner's status afterwards.
+    // The output of the command, its success, and the partner's status afterwards.
     let suspend = |typed: &str, more: &[&str]| {
         let (mut ours, theirs) = pseudo_terminal();
         ours.write_all(typed.as_bytes()).unwrap();

@@ -37,7 +37,7 @@ pub fn links(page: &str) -> impl Iterator<Item = &str> {
     prose.flat_map(|prose| prose.split("](").skip(1)).filter_map(|rest| Some(rest.split_once(')')?.0))
 }
 
-/// What a page can be entered at: its headings, as GitHub and mdBook name them.
+/// The anchors of a page: its headings, as GitHub and mdBook name them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let heading = |line: &'_ str| line.strip_prefix('#').map(|rest| anchor(rest.trim_start_matches('#')));
     page.lines().filter_map(heading).collect()

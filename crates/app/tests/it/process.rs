@@ -1,4 +1,4 @@
-//! The real binary on a data folder of its own.
+//! The real binary on a temporary data folder.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -31,7 +31,7 @@ pub struct Installation {
 /// The master key where there is no file for one.
 pub const MASTER_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
 
-/// What `partner create` shows.
+/// The output of `partner create`.
 pub struct PartnerSecrets {
     pub id: String,
     pub api_key: String,
@@ -87,7 +87,7 @@ impl Installation {
     }
 
     /// A command on this installation, with nothing of the environment that could change it. With the simulator in the
-    /// process the sandbox is on, which has to be said for a database that is named.
+    /// process the sandbox is on, which a database URL requires to be set.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
         for (name, _) in
@@ -125,7 +125,7 @@ impl Installation {
         out
     }
 
-    /// As if the master keys of the data folder had changed a minute ago.
+    /// Sets the modification time of the master keys to a minute ago.
     pub fn age_keys(&self) {
         let file = std::fs::File::options().append(true).open(self.path().join("master.key")).unwrap();
         let written = file.metadata().unwrap().modified().unwrap();
@@ -137,7 +137,7 @@ impl Installation {
         Self::secrets(&shown)
     }
 
-    /// What `partner create --json` has shown.
+    /// Parses the output of `partner create --json`.
     pub fn secrets(shown: &str) -> PartnerSecrets {
         let shown: serde_json::Value = serde_json::from_str(shown).expect("nothing but JSON");
         let text = |name: &str| shown[name].as_str().unwrap().to_owned();

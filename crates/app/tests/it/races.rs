@@ -83,7 +83,7 @@ fn limit_changes(things: &Things) -> Race {
 
 /// By how much one of the two starts later. It favours the loser, so that the two meet again and again.
 struct HeadStart {
-    /// Of the cancel; if negative, of the worker.
+    /// The delay of the cancel; if negative, of the worker.
     micros: i64,
     step: i64,
     cancel_won: bool,

@@ -23,10 +23,10 @@ use crate::transactions::buy;
 const DAY: Date = date!(2026 - 03 - 02);
 const NEXT: Date = date!(2026 - 03 - 03);
 
-/// What the bank's registry lists, in place of the truth.
+/// Falsifies the bank's registry.
 type Lie = Arc<dyn Fn(Vec<RegistryEntry>) -> Vec<RegistryEntry> + Send + Sync>;
 
-/// What the bank answers to submissions.
+/// The bank's verdicts on submissions.
 type Answers = Vec<Result<Verdict, BankError>>;
 
 /// A service with a day behind it: two cards that were topped up, one of which has paid, one that was refused, and a
@@ -72,7 +72,7 @@ impl Scene {
         BankKey::new(format!("replenishment/{}/{ordinal}", self.replenishment)).unwrap()
     }
 
-    /// What differs on these days by a bank with such a registry.
+    /// The differences on these days with a falsified registry.
     fn compare(&self, days: [Date; 2], lie: Lie) -> Vec<Difference> {
         self.compare_with(days, Arc::new(self.lying(lie)))
     }
@@ -80,7 +80,7 @@ impl Scene {
     /// The simulator with a registry of lies.
     fn lying(&self, lie: Lie) -> FakeBank {
         FakeBank::over(Arc::clone(&self.server.bank) as _).on_registry(move |bank, period, after, limit| {
-            // Whatever is listed of another day is the lie's business.
+            // Entries of other days come from the falsified list.
             let all =
                 bank.registry(&(period.start - Duration::WEEK..period.end + Duration::WEEK), None, 1_000)?;
             let mut listed = lie(all);
@@ -104,7 +104,7 @@ impl Scene {
         differences
     }
 
-    /// What a registry lists that says the truth but for this.
+    /// The differences with a registry that is right but for one change.
     fn changed(&self, change: impl Fn(&mut Vec<RegistryEntry>) + Send + Sync + 'static) -> Vec<Difference> {
         self.compare(
             [DAY, DAY],
@@ -147,7 +147,7 @@ fn purchase(card: CardNumber, id: i64, like: &RegistryEntry) -> RegistryEntry {
 async fn a_bank_that_agrees_has_no_differences() {
     let scene = Scene::new().await;
     assert_eq!(scene.compare_with([DAY, NEXT], Arc::clone(&scene.server.bank) as _), []);
-    // Of a day without anything, too.
+    // Nor has a day without movements.
     let later = date!(2026 - 05 - 01);
     assert_eq!(scene.compare_with([later, later], Arc::clone(&scene.server.bank) as _), []);
 }
@@ -327,9 +327,9 @@ async fn another_day_is_found_from_both_sides() {
     }
 }
 
-/// Also if the copy of the bank's transactions does not know them either, as after the bank was restored.
+/// They are found although the copy of the bank's transactions lacks them, as after a restore of the bank.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_settled_here_and_never_happened_there_is_found() {
+async fn a_settlement_without_a_movement_at_the_bank_is_found() {
     let (server, api) = start(1_000_000).await;
     let ids = api.main_cards(&server, 2).await;
     // Two days for one request: the bank answers after midnight.
@@ -358,7 +358,7 @@ async fn what_was_settled_here_and_never_happened_there_is_found() {
 
 /// A request that ends on another day than that of its movements is looked up where they are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_ends_after_midnight_is_found_before_it() {
+async fn a_request_that_ends_after_midnight_is_found_on_the_day_before() {
     let three_minutes_to_midnight = datetime!(2026-03-02 20:57 UTC);
     let http = HttpSettings { workers: 1, ..HttpSettings::default() };
     let server = TestServer::start_at(three_minutes_to_midnight, true, http);
@@ -413,7 +413,7 @@ async fn a_bank_without_a_registry_and_one_that_is_away_are_no_agreement() {
     scene.api.get("/v1/balance").await.ok(200);
 }
 
-/// What the bank told in the last second is on its way, and no difference.
+/// Movements that the feed has not delivered yet are no difference.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_purchase_of_this_moment_is_not_missing() {
     let scene = Scene::new().await;

@@ -226,13 +226,13 @@ async fn a_backup_that_is_put_back_while_the_bank_is_ahead_is_made_up_for() {
     found.retain(|(_, key)| key.is_some());
     assert_eq!((code, sorted(found)), (Some(1), expected.to_vec()));
 
-    // With the bank's feed the service learns of all movements by itself, but not who asked for them.
+    // By the bank's feed the service gets all movements, but not the requests behind them.
     let running = serve(&installation, &[]);
     let until = Instant::now() + PATIENCE;
     while sorted(reconcile(&installation).1) != expected {
         assert!(Instant::now() < until, "{:?}", reconcile(&installation));
     }
-    // What the bank took is made up for under its keys.
+    // The debits are posted under the bank keys.
     for key in &keys {
         installation.succeed(&["partner", "withdraw", &partner.id, "50.00", "--reference", key]);
     }

@@ -1,4 +1,4 @@
-//! What partners call their requests, and the lists filtered by it and by days.
+//! References of requests, and lists filtered by reference and by days.
 
 use kopeck_client::{CardLimit, LimitPeriod, RequestFilter, TopUp, Uuid, VirtualItem};
 use kopeck_domain::partner::SealingPolicy;
@@ -70,7 +70,7 @@ async fn a_reference_is_shown_wherever_the_request_is() {
 
 /// Their entries of the balance show it too.
 #[tokio::test]
-async fn what_comes_back_from_cards_has_references_as_well() {
+async fn returns_from_cards_have_references_too() {
     let (server, api) = start(1_000_000).await;
     let cards = api.main_cards(&server, 2).await;
     api.post("/v1/replenishment", &top_ups(&[(&cards[0], 1_000), (&cards[1], 1_000)])).await.ok(202);

@@ -1,4 +1,4 @@
-//! What an operator rehearses in a sandbox: a request that waits for a person. `reconcile_command` has a difference.
+//! The rehearsal of operators in a sandbox: a request that needs an operator. `reconcile_command` has a discrepancy.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ async fn card(client: &Client) -> Uuid {
     card
 }
 
-/// What a command prints once it contains this, within a minute.
+/// Repeats a command until its output contains `part`, within a minute.
 fn until(installation: &Installation, arguments: &[&str], part: &str) -> String {
     let began = Instant::now();
     loop {

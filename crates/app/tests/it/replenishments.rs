@@ -35,7 +35,7 @@ async fn cancel(api: &Api, id: &str) -> crate::calls::Reply {
     api.delete(&format!("{CREATE}/{id}")).await
 }
 
-/// What became of each card: its reason, or none if it was topped up.
+/// The outcome of each card: the reason, or `None` if it was topped up.
 pub async fn outcome(api: &Api, id: &str) -> (String, Vec<Option<String>>) {
     let result = api.get(&format!("{CREATE}/{id}/result")).await.ok(200);
     let mut reasons = Vec::new();
@@ -246,7 +246,7 @@ async fn each_card_is_refused_for_its_own_reason_and_costs_nothing() {
         (&cards[5], 100_000_000),
         (&cards[6], 12),
     ];
-    // Of three millions the first two leave nothing at all: only then is a card not covered.
+    // The first two of three millions use up the balance, so the third card is not covered.
     let id = api.top_up(&asked).await;
     server.run_jobs();
     let (state, reasons) = outcome(&api, &id).await;

@@ -60,7 +60,7 @@ impl Kind {
         text(&api.get(&format!("{}/{id}/status", self.one)).await.ok(200)["message"])
     }
 
-    /// Of each card whether it was done, what came back, and why not.
+    /// For each card: success, the amount returned, and the reason of a failure.
     async fn result(self, api: &Api, id: &str) -> Vec<(bool, i64, Value)> {
         let result = api.get(&format!("{}/{id}/result", self.one)).await.ok(200);
         let item = |item: &Value| {
@@ -219,7 +219,7 @@ async fn a_lost_card_is_blocked_with_the_response_and_closed_at_once() {
     api.expect_money(10_000, 0).await;
 }
 
-/// Nothing of the employee is needed any more once the card is closed: it is unlinked, and the person erased.
+/// Once the card is closed, it can be unlinked, and the employee erased.
 #[tokio::test]
 async fn a_closed_card_is_unlinked_and_its_employee_erased() {
     let (server, api) = start(10_000).await;
@@ -329,7 +329,7 @@ async fn money_is_taken_back_card_by_card() {
     assert_eq!(server.check(), 0);
 }
 
-/// Whatever keeps a card from paying does not keep its money from the partner.
+/// A card that cannot pay still returns its money to the partner.
 #[tokio::test]
 async fn a_card_that_cannot_pay_gives_its_money_back_and_can_be_closed() {
     let (server, api) = start(50_000).await;

@@ -96,7 +96,7 @@ async fn a_purchase_shows_at_once() {
 
 /// They stand in transactions and events.
 #[tokio::test]
-async fn what_cannot_be_seen_is_no_text_of_a_merchant() {
+async fn texts_of_merchants_have_no_invisible_characters() {
     let (server, api) = start(100_000).await;
     let card = filled_card(&server, &api, 10_000).await;
     let path = format!("/sandbox/v1/card/{card}/purchase");
@@ -186,7 +186,7 @@ async fn faulty_purchases_are_reported_field_by_field() {
     api.post(&format!("/sandbox/v1/card/{UNKNOWN_ID}/purchase"), &purchase_of(1))
         .await
         .refused(404, "card_not_found");
-    // What may be left out may also be null.
+    // An optional field may be null.
     let bare = buy(&api, &card, &json!({"amount": 1, "place": null, "at": null})).await;
     assert_eq!(bare["approved"], json!(true));
 }
@@ -314,7 +314,7 @@ async fn invalid_bank_faults_are_reported_field_by_field() {
     let behaviour = server.bank.faults();
     assert_eq!((behaviour.latency.as_millis(), behaviour.down), (7, false));
     assert_eq!((behaviour.error_rate, behaviour.lose_answer_rate, behaviour.duplicate_rate), (0.5, 1.0, 0.0));
-    // What is not said is as with a bank in good order.
+    // An absent field means no such fault.
     api.post(path, &json!({"down": true})).await.ok(200);
     assert_eq!((server.bank.faults().latency.as_millis(), server.bank.faults().down), (0, true));
     api.post(path, &json!({})).await.ok(200);

@@ -124,7 +124,7 @@ fn no_money_is_held_for_copies() {
     server.run_jobs();
 }
 
-/// What is refused changes nothing, so it may be sent again in any form.
+/// A refused request changes nothing, so it may be sent again in any form.
 #[test]
 fn only_a_success_spends_the_nonce() {
     let server = TestServer::start();
@@ -158,7 +158,7 @@ fn the_fault_names_what_was_used_before() {
     assert_eq!(sealer.body(&same("B").key("known")).send(&server).fields(), "x-nonce");
     // The values are looked at afterwards.
     assert_eq!(sealer.body(&same("").key("other")).send(&server).fields(), "x-nonce");
-    // What travels clear cannot have been sealed by the partner, and a nonce is no secret.
+    // A plaintext request proves nothing about the partner, and a nonce is no secret.
     assert_eq!(same("C").key("clear").send(&server).status, 201);
     assert_eq!(same("D").send(&server).status, 201);
     assert_eq!(same("D").send(&server).ok(201)["nameCategory"], "D");
@@ -182,7 +182,7 @@ fn a_nonce_is_the_partners_own() {
     server.run_jobs();
 }
 
-/// By the service's clock, which the sandbox moves. What is sealed goes by real time.
+/// By the service's clock, which the sandbox moves. Sealing uses real time.
 #[test]
 fn a_nonce_is_spent_for_twenty_minutes() {
     let server = TestServer::start();
@@ -204,7 +204,7 @@ fn a_nonce_is_spent_for_twenty_minutes() {
     server.run_jobs();
 }
 
-/// Each under a key of its own, at the same moment: one has an effect, and the others are refused.
+/// Each under another key, at the same time: one has an effect, and the others are refused.
 #[test]
 fn of_simultaneous_copies_one_has_an_effect() {
     let server = TestServer::start();

@@ -1,4 +1,4 @@
-//! What the policy `required` keeps from someone who reads requests and responses, and may change what is not sealed.
+//! The policy `required` against an attacker who reads requests and responses, and changes what is not sealed.
 
 use serde_json::{Value, json};
 

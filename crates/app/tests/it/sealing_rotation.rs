@@ -55,7 +55,7 @@ impl Partner {
         keys.iter().map(|key| key["firstUsedAt"].is_string()).collect()
     }
 
-    /// A client that logs in anew, so that nothing remembers its token.
+    /// A client that logs in again, so that no cache has its token.
     fn client(&self, key: &SealingKey, others: &[&SealingKey]) -> Client {
         let builder = Client::builder(&self.running.as_ref().unwrap().base_url)
             .api_key(self.secrets.api_key.as_str())
@@ -71,7 +71,7 @@ impl Partner {
         others.iter().fold(verifier, |verifier, key| verifier.also_open_with((*key).clone()))
     }
 
-    /// What a client does in a day: requests with nothing sealed in them, with a sealed body, and without a body.
+    /// A day of a client: requests with nothing sealed, with a sealed body, and without a body.
     async fn work(&mut self, client: &Client) -> Received {
         assert!(client.balance().await.unwrap().balance > 0);
         self.employees += 1;
@@ -83,7 +83,7 @@ impl Partner {
         received
     }
 
-    /// The process ends as if the machine had lost its power, and starts anew.
+    /// Restarts the process after a power loss.
     fn restart(&mut self) {
         self.running.as_mut().unwrap().kill();
         self.running = None;

@@ -12,7 +12,7 @@ fn review() -> String {
     read("docs/SECURITY-REVIEW.md")
 }
 
-/// What stands in code style in a text.
+/// The code spans of a text.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -55,21 +55,18 @@ fn every_table_is_on_the_page_about_data() {
     assert!(missing.is_empty(), "no row for {missing:?}");
 }
 
-/// The rows of the review: level, result, and the requirements.
+/// The items of the review, such as `- 6.2.3 L1 n.a.: …`: requirements, level and result, which is `pass` if none is named.
 fn rows(review: &str) -> Vec<(Vec<&str>, &str, &str)> {
-    let cells = review.lines().filter_map(|line| {
-        let mut cells = line.strip_prefix("| ")?.split(" | ");
-        let requirements: Vec<&str> = cells.next()?.split(", ").collect();
-        let is_number =
-            |text: &&str| text.split('.').count() == 3 && text.starts_with(|c: char| c.is_ascii_digit());
-        let (level, result) = (cells.next()?, cells.next()?.trim_matches('*'));
-        (requirements.iter().all(is_number) && level.starts_with(['1', '2'])).then_some((
-            requirements,
-            level,
-            result,
-        ))
+    let is_number =
+        |text: &&str| text.split('.').count() == 3 && text.starts_with(|c: char| c.is_ascii_digit());
+    let items = review.lines().filter_map(|line| {
+        let (head, _) = line.strip_prefix("- ")?.split_once(": ")?;
+        let (requirements, rating) = head.split_once(" L")?;
+        let requirements: Vec<&str> = requirements.split(", ").collect();
+        let (level, result) = rating.split_once(' ').unwrap_or((rating, "pass"));
+        requirements.iter().all(is_number).then_some((requirements, level, result.trim_matches('*')))
     });
-    let rows: Vec<_> = cells.collect();
+    let rows: Vec<_> = items.collect();
     assert!(rows.len() > 150, "{}", rows.len());
     rows
 }
@@ -81,8 +78,8 @@ fn the_totals_of_the_review_are_those_of_its_rows() {
     let mut seen = BTreeSet::new();
     for (requirements, level, result) in rows(&review) {
         assert!(["pass", "fail", "n.a."].contains(&result), "{requirements:?}: {result}");
-        // Those of both levels in one row are not applicable.
-        let level = if level.contains(',') { "both" } else { level };
+        // A row with both levels is not applicable.
+        let level = if level.contains('–') { "both" } else { level };
         assert!(level != "both" || result == "n.a.", "{requirements:?}");
         *counted.entry((level, result)).or_default() += requirements.len();
         for requirement in requirements {

@@ -1,4 +1,4 @@
-//! What moved on the balance and on all cards, over HTTP.
+//! Statements and transactions of all cards, over HTTP.
 
 use std::io::Cursor;
 
@@ -91,7 +91,7 @@ async fn every_movement_is_an_entry_with_the_balance_after_it() {
     assert_eq!((&shown["balance"], &shown["hold"]), (&json!(89_005), &json!(0)));
 }
 
-/// Whatever the filters are: the balances at the ends are those of the period, and periods fit together.
+/// The balances at the ends are those of the period under any filter, and periods fit together.
 #[tokio::test]
 async fn periods_fit_together_and_the_type_does_not_change_their_balances() {
     let server = TestServer::start();
@@ -169,7 +169,7 @@ async fn transactions_of_all_cards_come_in_the_order_in_which_they_were_learnt_o
     expected["customId"] = custom_id;
     assert_eq!(*payment, expected);
 
-    // Who follows `next` has each once.
+    // A client that follows `next` gets each once.
     let (mut after, mut seen) = (0, Vec::new());
     loop {
         let piece = feed(&format!("after={after}&limit=3")).await;
@@ -350,7 +350,7 @@ fn the_first_media_type_that_is_known_decides_on_the_form() {
     assert_eq!(faulty.json()["data"][0]["field"], "month");
 }
 
-/// Of the balance, the hold and what is available: opening, what changed, closing.
+/// Opening, change and closing of the balance, the hold and the available amount.
 type Ends = [[i64; 2]; 3];
 
 fn ends(of: &Value) -> Ends {

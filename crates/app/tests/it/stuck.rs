@@ -93,7 +93,7 @@ async fn a_card_without_a_verdict_is_sent_once_and_left_to_an_operator() {
     }
 }
 
-/// Also long after a person was called for.
+/// The outcome may come long after the alarm.
 #[tokio::test]
 async fn a_bank_that_comes_to_know_ends_it_without_a_person() {
     let (server, api) = start(10_000).await;

@@ -21,7 +21,7 @@ pub fn write_pair(chain: &Path, key: &Path) {
     std::fs::write(key, made.signing_key.serialize_pem()).unwrap();
 }
 
-/// What `curl` makes of a call if it trusts this certificate alone; its answer, then the version of HTTP.
+/// Sends a request by `curl` that trusts only this certificate. The response, then the version of HTTP.
 fn curl(trusted: &Path, extra: &[&str], url: &str) -> Output {
     let nonce = format!("x-nonce: {}", fresh_nonce());
     let mut command = Command::new("curl");
@@ -44,7 +44,7 @@ fn calls_are_served_by_https_and_a_new_certificate_without_a_restart() {
     let login = json!({"login": partner.login, "password": partner.password}).to_string();
     let api_key = format!("x-api-key: {}", partner.api_key);
     let url = format!("{}/v1/get_access_token", running.base_url);
-    // Also to a client that offers HTTP/2: the server does not speak it.
+    // The server does not speak HTTP/2, also if the client offers it.
     for flag in ["--http1.1", "--http2"] {
         let extra = [flag, "-H", &api_key, "-H", "content-type: application/json", "-d", &login];
         let output = curl(&first, &extra, &url);
@@ -69,7 +69,7 @@ fn calls_are_served_by_https_and_a_new_certificate_without_a_restart() {
     assert!(!curl(&first, &[], &running.base_url).status.success(), "the old one is shown no more");
 }
 
-/// Health and metrics, with a certificate of their own.
+/// Health and metrics, with a separate certificate.
 #[test]
 fn the_operations_port_is_served_by_https() {
     let installation = Installation::new();
@@ -112,7 +112,7 @@ pub fn client_config(trusted: &Path, offered: &[&str]) -> rustls::ClientConfig {
     config
 }
 
-/// The protocol that a client which offers these is given; `None` if the server refuses the handshake.
+/// The negotiated protocol; `None` if the server refuses the handshake.
 fn negotiated(base_url: &str, trusted: &Path, offered: &[&str]) -> Option<String> {
     let config = client_config(trusted, offered);
     let mut client =

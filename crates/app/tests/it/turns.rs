@@ -10,7 +10,7 @@ use crate::bare::{optional, post};
 use crate::calls::Api;
 use crate::server::{SETTINGS, TestServer};
 
-/// So many large calls take longer than one of them waits.
+/// So many that large requests take longer than one of them may wait.
 const FLOODERS: usize = 40;
 
 /// More requests than a worker takes at once, all of them due before the other partner's.

@@ -2,7 +2,7 @@
 //!
 //! The rows are in `tests/fixtures/0.1.0-sqlite.sql` and `0.1.0-postgres.sql`, which the ignored test writes: `cargo test
 //! --workspace --locked --test it -- --ignored write_the_rows_of_this_version`, and again with `TEST_STORE=postgres`.
-//! The next release writes files of its own. The files of a released version never change.
+//! The next release adds files. The files of a released version never change.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::server::{START, TestPartner, TestServer};
 const SQLITE: &str = include_str!("../../../../migrations/sqlite/0100_initial/up.sql");
 const POSTGRES: &str = include_str!("../../../../migrations/postgres/0100_initial/up.sql");
 
-/// What diesel knows of it. The one row that the schema brings is in the file too.
+/// Diesel's table of migrations. The one row that the schema inserts is in the file too.
 const APPLIED: &str = "
     CREATE TABLE __diesel_schema_migrations (
         version VARCHAR(50) PRIMARY KEY NOT NULL,

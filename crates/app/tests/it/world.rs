@@ -1,6 +1,6 @@
 //! One thing of each kind that a partner can have, and for every operation requests about them that succeed.
 //!
-//! What has to hold for every operation is tested with these requests, so that a new operation cannot be forgotten: one
+//! Rules for every operation are tested with these requests, so that a new operation cannot be forgotten: one
 //! without a request here fails `coverage`.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
 /// A card number that no bank has given out.
 const NO_NUMBER: &str = "4006381333931";
 
-/// Where nothing is delivered: the tests' server has no sender.
+/// An endpoint that gets nothing: the tests' server has no sender.
 const HOOK: &str = "https://hooks.example/";
 
 /// Identifiers by the names that stand for them in [`samples`].
@@ -28,7 +28,7 @@ pub struct Things(BTreeMap<&'static str, Value>);
 /// own.
 pub struct Sample {
     pub operation: OperationInfo,
-    /// What stands in the path; of several, with slashes between.
+    /// The identifiers in the path, separated by slashes.
     at: &'static str,
     /// The fields of the body; of a `GET`, its query.
     fields: Value,
@@ -59,8 +59,8 @@ pub fn samples() -> impl Iterator<Item = Sample> {
     })
 }
 
-/// Those with one identifier in the path, and its name there. Not among them: calls with a category among their fields,
-/// as an unknown one is a faulty value, which is reported first.
+/// Samples with one identifier in the path, and its name there; without those with a category among their fields,
+/// as an unknown category is a faulty value, which is reported first.
 pub fn samples_by_path() -> impl Iterator<Item = (Sample, &'static str)> {
     let by_id =
         |sample: &Sample| sample.at.starts_with(['<', '[']) && sample.fields.get("idCategory").is_none();
@@ -179,7 +179,7 @@ fn of_the_sandbox() -> Vec<(&'static str, &'static str, Value)> {
 }
 
 impl Sample {
-    /// What the request names things by: the placeholders of its path and its fields.
+    /// The identifiers in the request: placeholders of its path, and fields.
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.operation.placeholders().collect();
         names.extend(self.fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str()));
@@ -363,7 +363,7 @@ impl Maker<'_> {
         call.token(self.token).send(self.server)
     }
 
-    /// What the response holds under `name`.
+    /// Posts `body` and returns the field `name` of the response.
     fn post(&self, path: &str, body: &Value, name: &str) -> String {
         self.send(post(path, body)).text_of(name)
     }

@@ -24,7 +24,7 @@ fn with_last(mut cards: Vec<IssuedCard>, change: impl FnOnce(&mut IssuedCard)) -
     cards
 }
 
-/// What a bank makes of the cards that it issued: how many came before, and those of this page.
+/// Falsifies a page of issued cards; the number counts the cards of earlier pages.
 type Lie = fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>;
 
 /// Runs a worker several times at a bank that lies about the cards that it issued. It fetches two cards at a time.

@@ -78,7 +78,7 @@ impl Requests<'_, LimitChange> {
 }
 
 impl Requests<'_, Closing> {
-    /// Asks to close 1 to 10,000 cards for good, each once. What is on them comes back to the balance.
+    /// Permanently closes 1 to 10,000 cards, each once. Their money returns to the balance.
     ///
     /// Fails with [`Error::Cards`] if some of them stand in the way.
     pub fn create(&self, cards: &[CardClosing]) -> Write<ClosingCreated> {

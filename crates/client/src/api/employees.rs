@@ -31,7 +31,7 @@ impl<'a> Employees<'a> {
         self.client.write(Request::of(&operations::EMPLOYEE_UPDATE).id(id_employee).body(update))
     }
 
-    /// Erases an employee's personal data for good. They must have no card that is neither closed nor expired.
+    /// Permanently erases an employee's personal data. They must have no card that is neither closed nor expired.
     pub fn erase(&self, id_employee: Uuid) -> Write<EmployeeErased> {
         self.client.write(Request::of(&operations::EMPLOYEE_ERASE).id(id_employee))
     }

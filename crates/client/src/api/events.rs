@@ -28,8 +28,8 @@ impl<'a> Events<'a> {
     ///
     /// # Errors
     ///
-    /// 410 `events_expired` if events after that number are no longer kept, and `events_ahead` if there is none with that number
-    /// yet: the feed is another one than it was; see [`Error`].
+    /// 410 `events_expired` if events after that number are no longer kept, and `events_ahead` if no event has that number
+    /// yet: it is another feed; see [`Error`].
     pub async fn list(&self, query: &EventQuery) -> Result<Feed, Error> {
         self.client.read(query.add_to(Request::of(&operations::EVENT_FEED))).await
     }

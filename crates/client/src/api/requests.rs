@@ -1,4 +1,4 @@
-//! What orders and card batches have in common: state, wait, cancellation and list.
+//! Operations of orders and card batches alike: state, wait, cancellation and list.
 
 use std::fmt;
 use std::marker::PhantomData;

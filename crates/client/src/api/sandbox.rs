@@ -49,7 +49,7 @@ impl<'a> Sandbox<'a> {
         self.client.write(request.body(&Body { transaction_id, amount }))
     }
 
-    /// Activates a card by its code; without one the bank does it of its own accord.
+    /// Activates a card by its code; without one the bank activates it.
     pub fn activate(&self, id_card: Uuid, code: Option<&ActivationCode>) -> Write<Done> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -81,8 +81,8 @@ impl<'a> Sandbox<'a> {
         self.client.write(Request::of(&operations::SANDBOX_BANK).body(behaviour))
     }
 
-    /// Moves the service's clock forward, for all partners: tokens and cards expire, periods begin anew. It never goes
-    /// back. What is sealed goes by the machine's own time, before and after.
+    /// Moves the service's clock forward, for all partners: tokens and cards expire, periods reset. It never goes
+    /// back. Sealing keeps using the machine's time.
     pub fn advance_clock(&self, seconds: u64) -> Write<Done> {
         #[derive(Serialize)]
         struct Body {
@@ -96,6 +96,6 @@ fn on_card(operation: &Operation, id_card: Uuid) -> Request {
     Request::of(operation).id(id_card)
 }
 
-/// An empty body, where nothing is to be said: the service takes a POST with a JSON object only.
+/// An empty body: the service takes a POST with a JSON object only.
 #[derive(Serialize)]
 struct Nothing {}

@@ -1,4 +1,4 @@
-//! What moved on the partner's balance and on its cards.
+//! Movements of the partner's balance and of its cards.
 
 use std::collections::VecDeque;
 use std::time::Duration;

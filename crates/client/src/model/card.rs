@@ -11,19 +11,19 @@ use crate::request::Request;
 /// Which cards to list. The default lists all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CardFilter {
-    /// Those that are linked to an employee, or to none.
+    /// Only cards that are linked to an employee, or to none.
     pub linked: Option<bool>,
-    /// Those with this status.
+    /// Only cards with this status.
     pub status_card: Option<CardStatus>,
-    /// Those with this status at the bank.
+    /// Only cards with this status at the bank.
     pub bank_status: Option<BankStatus>,
-    /// Those of this type.
+    /// Only cards of this type.
     pub type_card: Option<CardType>,
-    /// Those of this order.
+    /// Only cards of this order.
     pub order_id: Option<Uuid>,
-    /// Those of this employee.
+    /// Only cards of this employee.
     pub id_employee: Option<Uuid>,
-    /// Those whose last day is before this one.
+    /// Only cards whose last day is before this one.
     pub expires_before: Option<Date>,
 }
 
@@ -43,11 +43,11 @@ impl CardFilter {
 /// Which transactions to list. The default lists all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransactionFilter {
-    /// Those of this day and later.
+    /// Only transactions of this day and later.
     pub from: Option<Date>,
-    /// Those of this day and earlier.
+    /// Only transactions of this day and earlier.
     pub to: Option<Date>,
-    /// Those of this kind.
+    /// Only transactions of this kind.
     pub transaction_type: Option<TransactionType>,
 }
 

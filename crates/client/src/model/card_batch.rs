@@ -1,4 +1,4 @@
-//! What is to happen to a card of a batch.
+//! Items of card batches.
 
 use kopeck_api::ClosingReason;
 use serde::Serialize;

@@ -31,7 +31,7 @@ pub struct NewEmployee {
     /// The category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_category: Option<Uuid>,
-    /// What the employee is doing. Default: working.
+    /// The status. Default: working.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EmployeeStatus>,
 }
@@ -78,7 +78,7 @@ pub struct EmployeeUpdate {
     /// The category.
     #[serde(skip_serializing_if = "Patch::is_keep")]
     pub id_category: Patch<Uuid>,
-    /// What the employee is doing; it cannot be empty.
+    /// The status; it cannot be empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EmployeeStatus>,
 }
@@ -86,13 +86,13 @@ pub struct EmployeeUpdate {
 /// Which employees to list. The default lists all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EmployeeFilter {
-    /// Those in this status.
+    /// Only employees in this status.
     pub status: Option<EmployeeStatus>,
-    /// Those in this category.
+    /// Only employees in this category.
     pub id_category: Option<Uuid>,
     /// The one with this identifier of the partner's own.
     pub custom_id: Option<String>,
-    /// Those with this text in surname, name or the partner's own identifier; letter case does not matter.
+    /// Only employees with this text in surname, name or the partner's own identifier; letter case does not matter.
     pub q: Option<String>,
 }
 

@@ -18,9 +18,9 @@ pub struct EventQuery {
     pub from_now: bool,
     /// The most events, 1 to 500. Default: 100.
     pub limit: Option<u64>,
-    /// Only events of these types; of all types if there are none.
+    /// Only events of these types; of all types if empty.
     pub types: Vec<EventType>,
-    /// How long the service waits for an event if there is none, up to 30 s, in whole seconds.
+    /// How long the service waits for the first event, up to 30 s, in whole seconds.
     pub wait: Duration,
 }
 

@@ -14,7 +14,7 @@ pub struct PlasticItem {
     pub number_cards: u32,
     /// [`CardType::Mp4`] or [`CardType::Kkl`].
     pub type_card: CardType,
-    /// Where to send them.
+    /// The address of the delivery.
     pub delivery_address: String,
     /// Full name of the recipient.
     pub recipient: String,
@@ -30,7 +30,7 @@ pub struct VirtualItem {
     pub number_cards: u32,
     /// [`CardType::Mlz`].
     pub type_card: CardType,
-    /// What each holds from the start, 5,000 to 1,500,000 kopecks.
+    /// The first top-up of each, 5,000 to 1,500,000 kopecks.
     pub amount: i64,
 }
 
@@ -69,7 +69,7 @@ pub struct IssuedCard {
     /// The last day on which the code of a virtual card can be used.
     #[serde(default, with = "wire::text_or_null")]
     pub validity_period: Option<Date>,
-    /// What a virtual card holds from the start, in kopecks.
+    /// The first top-up of a virtual card, in kopecks.
     #[serde(default)]
     pub amount: Option<i64>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-/// What an update does to a field that can be empty.
+/// The update of a field that can be empty.
 ///
 /// ```
 /// use kopeck_client::{EmployeeUpdate, Patch};
@@ -40,7 +40,7 @@ impl<T> From<T> for Patch<T> {
     }
 }
 
-/// `Clear` is `null`. `Keep` has no form of its own: its field has to be skipped.
+/// `Clear` is `null`. `Keep` has no JSON form: its field has to be skipped.
 impl<T: Serialize> Serialize for Patch<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

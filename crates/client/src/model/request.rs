@@ -43,13 +43,13 @@ pub struct RequestFilter {
 }
 
 impl RequestFilter {
-    /// Those in one state.
+    /// Only requests in one state.
     #[must_use]
     pub fn in_state(state: RequestState) -> Self {
         Self { state: Some(state), ..Self::default() }
     }
 
-    /// Those with one reference.
+    /// Only requests with one reference.
     #[must_use]
     pub fn referred_to_as(reference: impl Into<String>) -> Self {
         Self { reference: Some(reference.into()), ..Self::default() }

@@ -10,11 +10,11 @@ use crate::request::Request;
 /// Which entries of the balance to list. The default lists all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntryFilter {
-    /// Those of this day and later.
+    /// Only entries of this day and later.
     pub from: Option<Date>,
-    /// Those of this day and earlier.
+    /// Only entries of this day and earlier.
     pub to: Option<Date>,
-    /// Those of this type.
+    /// Only entries of this type.
     pub entry_type: Option<EntryType>,
 }
 
@@ -34,15 +34,15 @@ pub struct TransactionQuery {
     pub after: i64,
     /// The most transactions, 1 to 1,000. Default: 100.
     pub limit: Option<u64>,
-    /// Those executed on this day or later.
+    /// Only transactions of this day or later.
     pub from: Option<Date>,
-    /// Those executed on this day or earlier.
+    /// Only transactions of this day or earlier.
     pub to: Option<Date>,
-    /// Those of this type.
+    /// Only transactions of this type.
     pub transaction_type: Option<TransactionType>,
-    /// Those of this card.
+    /// Only transactions of this card.
     pub id_card: Option<Uuid>,
-    /// Those of the cards that this employee has.
+    /// Only transactions of the cards of this employee.
     pub id_employee: Option<Uuid>,
 }
 

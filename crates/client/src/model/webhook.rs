@@ -9,7 +9,7 @@ use super::patch::Patch;
 /// A webhook that is to be created.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NewWebhook {
-    /// Where events are posted.
+    /// The URL to which events are posted.
     pub url: String,
     /// Only events of these types; of all types if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,7 +24,7 @@ pub struct NewWebhook {
 /// Changes of a webhook. What is left at its default stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct WebhookUpdate {
-    /// Where events are posted.
+    /// The URL to which events are posted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Only events of these types; of all types if cleared.
@@ -47,7 +47,7 @@ pub enum RedeliveryOf {
     /// One event.
     #[serde(rename = "eventId")]
     Event(Uuid),
-    /// Those behind this number of the feed that were not delivered, 10,000 at most.
+    /// Undelivered events after this number of the feed, at most 10,000.
     #[serde(rename = "after")]
     After(i64),
 }

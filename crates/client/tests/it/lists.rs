@@ -44,7 +44,7 @@ fn record(id: u128) -> serde_json::Value {
     })
 }
 
-/// What a client finds in a list that changes meanwhile.
+/// The records that a client finds in a list that changes meanwhile.
 async fn found(
     change: fn(&mut Vec<u128>),
     all: impl AsyncFn(Client) -> Result<Vec<u128>, Error>,

@@ -24,7 +24,7 @@ const OBJECT: &str = r#"{
     "available":4,"updatedAt":"07.02.2026 09:05","allowed":false,"reason":"limit","remaining":7,
     "resetsAt":"01.03.2026 00:00","approved":true,"transactionId":9"#;
 
-/// What has a response of its own, by the end of its path.
+/// A special response, by the end of the path.
 fn special(path: &str) -> Option<String> {
     const REQUEST: &str = r#""status":"NEW","numberCards":2,"amount":10000,"createdAt":"07.02.2026 09:05",
         "statusUpdatedAt":"07.02.2026 09:06""#;

@@ -99,7 +99,7 @@ async fn a_read_is_retried_without_a_key() {
 }
 
 #[tokio::test]
-async fn what_will_not_pass_is_not_retried() {
+async fn permanent_failures_are_not_retried() {
     for (status, body) in [
         (409, r#"{"code":"category_exists","message":"no"}"#),
         (404, r#"{"code":"not_found","message":"no"}"#),

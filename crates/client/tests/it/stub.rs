@@ -99,7 +99,7 @@ impl Stub {
         self.seen.lock().unwrap().clone()
     }
 
-    /// What arrived, but for logins and renewals.
+    /// The requests so far, without logins and refreshes.
     pub(crate) fn calls(&self) -> Vec<RecordedRequest> {
         self.seen().into_iter().filter(|seen| !seen.is_token_call()).collect()
     }
@@ -121,7 +121,7 @@ pub(crate) fn pair(n: usize, expires: u64) -> Reply {
     )
 }
 
-/// Answers token calls with a pair that is good for as long as any test runs, all else by `handler`.
+/// Answers token calls with a pair that outlives any test, all else by `handler`.
 pub(crate) async fn logged_in(handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Stub {
     Stub::start(move |seen| if seen.is_token_call() { pair(1, 4_000_000_000) } else { handler(seen) }).await
 }

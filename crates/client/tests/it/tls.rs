@@ -59,7 +59,7 @@ async fn a_certificate_that_is_not_accepted_is_named_at_once() {
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
-/// What `openssl req -x509` makes unless told otherwise.
+/// The certificate that `openssl req -x509` makes by default.
 #[tokio::test]
 async fn the_certificate_of_an_authority_is_none_of_a_server() {
     let mut parameters = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -98,7 +98,7 @@ async fn http_against_https_is_named_at_once() {
     let (port, count) = listen(|mut stream| {
         let mut head = [0; 4_096];
         let _ = stream.read(&mut head);
-        // What OpenSSL and rustls answer to plain HTTP: the alert `protocol_version`.
+        // The answer of OpenSSL and rustls to plain HTTP: the alert `protocol_version`.
         let _ = stream.write_all(&[0x15, 3, 3, 0, 2, 2, 0x46]);
         // Closed with unread bytes the connection would be reset, and the alert could be lost.
         let _ = stream.shutdown(std::net::Shutdown::Write);

@@ -100,7 +100,7 @@ async fn the_first_call_logs_in_and_the_next_do_not() {
     let mut nonces: Vec<_> = seen.iter().map(|seen| seen.header("x-nonce").unwrap()).collect();
     nonces.sort_unstable();
     nonces.dedup();
-    assert_eq!(nonces.len(), seen.len(), "each call has a nonce of its own");
+    assert_eq!(nonces.len(), seen.len(), "each request has a new nonce");
 }
 
 #[tokio::test]

@@ -198,7 +198,7 @@ async fn logs_in_anew_after_a_revocation(client: &Client, other: &Client, proxy:
     let shown = json!({"token": first.refresh_token.expose_secret()});
     let headers = [("x-api-key", api_key.to_owned())];
     assert_eq!(proxy.call("POST", REFRESH, &headers, Some(&shown)).await.0, 401);
-    // What the service has just seen to be good it believes for two seconds.
+    // The service caches a valid token for two seconds.
     other.sandbox().advance_clock(5).await.unwrap();
     let bearer = [("authorization", format!("Bearer {}", second.access_token.expose_secret()))];
     assert_eq!(proxy.call("GET", "/v1/balance", &bearer, None).await.0, 401);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// Where the proxy listens.
+/// The proxy, by its address.
 pub(crate) struct Proxy {
     pub(crate) url: String,
 }

@@ -26,7 +26,7 @@ use crate::profile;
 /// Amounts are typed and shown as roubles, always with both digits of kopecks: `1500.00`. In JSON they are kopecks, as in
 /// the API.
 ///
-/// An employee goes by idEmployee or customId, a category by idCategory or name, a card by idCard or customIdCard.
+/// Name an employee by idEmployee or customId, a category by idCategory or name, a card by idCard or customIdCard.
 ///
 /// Exit codes: 0 done; 1 error on this side; 2 invalid command line or file; 3 refused values or insufficient balance;
 /// 4 not found; 5 credentials not accepted; 6 state conflict; 7 throttled; 8 service unavailable; 9 negative outcome

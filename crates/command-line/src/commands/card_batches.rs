@@ -10,16 +10,19 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{Client, Uuid};
+use kopeck_client::{CardBatchKind, Client, Requests, Uuid};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::context::IdempotencyArgs;
 use crate::failure::{Failure, field_of_item};
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{self, Kind, RequestFilterArgs, WaitArgs, changed};
+use crate::requests::{self, Kind, RequestFilterArgs, WaitArgs, changed, listed};
+use crate::table::Column;
 
-/// What can be done with a kind of card batch; `C` is a new one, as it is typed.
+/// Commands for a kind of card batch; `C` is a new one, as it is typed.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum BatchCommand<C: NewBatch> {
     #[command(name = C::COMMAND, about = C::ABOUT, after_help = C::EXAMPLES)]
@@ -52,32 +55,51 @@ pub(crate) enum BatchCommand<C: NewBatch> {
     },
 }
 
-/// A new card batch, as it is typed.
+/// A kind of card batch: a new one, as it is typed.
 pub(crate) trait NewBatch: Args {
-    type Record: Kind;
+    type Record: CardBatchKind<CardResult: Serialize> + Serialize;
 
     const COMMAND: &'static str = "create";
     const ABOUT: &'static str;
     const EXAMPLES: &'static str;
     const NOUN: &'static str;
-    /// What stands for its identifier.
+    /// The placeholder of its identifier.
     const ID: &'static str;
     /// Which of them cannot be cancelled.
     const NOT_CANCELLED: &'static str = "";
+    /// The columns of a list.
+    const COLUMNS: &'static [Column];
+    /// The columns of a result.
+    const RESULT: &'static [Column];
+
+    fn of(client: &Client) -> Requests<'_, Self::Record>;
 
     async fn create(self, client: &Client) -> Result<Output, Failure>;
 }
 
+impl<C: NewBatch> Kind for C {
+    type Record = C::Record;
+
+    fn of(client: &Client) -> Requests<'_, C::Record> {
+        C::of(client)
+    }
+
+    async fn outcome(client: &Client, id: Uuid, _: bool) -> Result<(Value, String), Failure> {
+        listed(&C::of(client).result(id).await?, C::RESULT)
+    }
+}
+
 /// Runs a command on card batches.
 pub(super) async fn run<C: NewBatch>(client: &Client, command: BatchCommand<C>) -> Result<Output, Failure> {
-    let batches = C::Record::of(client);
     match command {
         BatchCommand::Create(args) => args.create(client).await,
-        BatchCommand::Status { id, wait } => requests::status(batches, id, wait).await,
-        BatchCommand::Result { id } => requests::result(batches, id, false).await,
-        BatchCommand::Cancel { id, repeat } => Ok(changed(repeat.send(batches.cancel(id)).await?)),
+        BatchCommand::Status { id, wait } => requests::status::<C>(client, id, wait).await,
+        BatchCommand::Result { id } => requests::result::<C>(client, id, false).await,
+        BatchCommand::Cancel { id, repeat } => {
+            Ok(changed(repeat.send(<C as NewBatch>::of(client).cancel(id)).await?))
+        }
         BatchCommand::List { filter, page } => {
-            page.answer(C::Record::COLUMNS, batches.all(&filter.into())).await
+            page.answer(C::COLUMNS, <C as NewBatch>::of(client).all(&filter.into())).await
         }
     }
 }
@@ -89,7 +111,7 @@ pub(crate) struct ForCard<V> {
     value: V,
 }
 
-/// What is to happen to a card.
+/// The argument of a card.
 pub(crate) trait CardValue: FromStr<Err = String> + fmt::Display {
     /// With its article.
     const NOUN: &'static str;

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use kopeck_client::{
-    BankStatus, Card, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LimitPeriod, LinkedCard,
+    BankStatus, Card, CardFilter, CardLimit, CardStatus, CardType, Client, Date, LimitPeriod,
     PaymentQuestion, PrimitiveDateTime, TransactionFilter, TransactionType, Uuid,
 };
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::shown;
 use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::exit::Exit;
-use crate::export::{ExportArgs, ExportColumn, RowWriter, column, kopecks};
+use crate::export::{ExportArgs, RowWriter};
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName, EmployeeName};
@@ -20,7 +20,7 @@ use crate::pages::PageArgs;
 use crate::table::{self, Column, flag, number, text};
 use crate::times;
 
-/// What can be done with cards.
+/// Commands for cards.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CardsCommand {
     /// Show a card.
@@ -37,10 +37,10 @@ pub(crate) enum CardsCommand {
     Transactions {
         /// The card.
         card: CardName,
-        /// Those of this day and later, `DD.MM.YYYY`.
+        /// Only records of this day and later, `DD.MM.YYYY`.
         #[arg(long, value_parser = times::date)]
         from: Option<Date>,
-        /// Those of this day and earlier, `DD.MM.YYYY`.
+        /// Only records of this day and earlier, `DD.MM.YYYY`.
         #[arg(long, value_parser = times::date)]
         to: Option<Date>,
         /// Only those of this kind, such as `PAYMENT`.
@@ -56,7 +56,7 @@ pub(crate) enum CardsCommand {
         employee: EmployeeName,
         /// The card's number on the bank's side: customIdCard.
         number: String,
-        /// What it is to the employee: `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
+        /// The status: `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
         #[arg(long, default_value = "MAIN")]
         status: CardStatus,
         #[command(flatten)]
@@ -191,20 +191,20 @@ const LISTED: [Column; 8] = [
     text("valid until", "/dateUntil"),
     table::money("balance", "/balance"),
 ];
-const EXPORTED: [ExportColumn; 13] = [
-    column("idCard", "/idCard"),
-    column("customIdCard", "/customCardId"),
-    column("type", "/type"),
-    column("idEmployee", "/idEmployee"),
-    column("statusCard", "/statusCard"),
-    column("bankStatus", "/bankStatus"),
-    column("dateUntil", "/dateUntil"),
-    column("activated", "/activated"),
-    column("activatedAt", "/activatedAt"),
-    kopecks("balance", "/balance"),
-    kopecks("canToUp", "/canToUp"),
-    column("updatedAt", "/balanceAccount/updateAt"),
-    column("limit", "/shownLimit"),
+const EXPORTED: [Column; 13] = [
+    text("idCard", "/idCard"),
+    text("customIdCard", "/customCardId"),
+    text("type", "/type"),
+    text("idEmployee", "/idEmployee"),
+    text("statusCard", "/statusCard"),
+    text("bankStatus", "/bankStatus"),
+    text("dateUntil", "/dateUntil"),
+    text("activated", "/activated"),
+    text("activatedAt", "/activatedAt"),
+    table::money("balance", "/balance"),
+    table::money("canToUp", "/canToUp"),
+    text("updatedAt", "/balanceAccount/updateAt"),
+    text("limit", "/shownLimit"),
 ];
 const UNLINKED: [Column; 2] = [text("idEmployee", "/idEmployee"), text("idCard", "/idCard")];
 const LINKED: [Column; 3] =
@@ -230,11 +230,11 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output
         }
         CardsCommand::Link { employee, number, status, repeat } => {
             let employee = employee.resolve(client).await?;
-            linked(&repeat.send(cards.link(employee, &number, &status)).await?)
+            shown(&repeat.send(cards.link(employee, &number, &status)).await?, &LINKED)
         }
         CardsCommand::Switch { employee, card, status, repeat } => {
             let (employee, card) = (employee.resolve(client).await?, names::card(client, &card).await?);
-            linked(&repeat.send(cards.switch(employee, card, &status)).await?)
+            shown(&repeat.send(cards.switch(employee, card, &status)).await?, &LINKED)
         }
         CardsCommand::Unlink { employee, card, repeat } => {
             let (employee, card) = (employee.resolve(client).await?, names::card(client, &card).await?);
@@ -298,10 +298,6 @@ fn with_limit(card: &Card) -> Result<Value, Failure> {
         fields.insert("shownLimit".to_owned(), limit(&card.limit).into());
     }
     Ok(json)
-}
-
-fn linked(card: &LinkedCard) -> Result<Output, Failure> {
-    shown(card, &LINKED)
 }
 
 /// A period as people say it.

@@ -1,7 +1,7 @@
 //! `kopeck call categories …`.
 
 use clap::Subcommand;
-use kopeck_client::{Category, Client};
+use kopeck_client::Client;
 
 use super::shown;
 use crate::context::IdempotencyArgs;
@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::pages::PageArgs;
 use crate::table::{Column, number, text};
 
-/// What can be done with categories.
+/// Commands for categories.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CategoriesCommand {
     /// List categories, the first created first.
@@ -51,18 +51,16 @@ pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<O
     let categories = client.categories();
     match command {
         CategoriesCommand::List { page } => page.answer(&COLUMNS, categories.all()).await,
-        CategoriesCommand::Create { name, repeat } => one(&repeat.send(categories.create(&name)).await?),
+        CategoriesCommand::Create { name, repeat } => {
+            shown(&repeat.send(categories.create(&name)).await?, &COLUMNS[..2])
+        }
         CategoriesCommand::Rename { category, name, repeat } => {
             let id = category.resolve(client).await?;
-            one(&repeat.send(categories.rename(id, &name)).await?)
+            shown(&repeat.send(categories.rename(id, &name)).await?, &COLUMNS[..2])
         }
         CategoriesCommand::Delete { category, repeat } => {
             let id = category.resolve(client).await?;
-            one(&repeat.send(categories.delete(id)).await?)
+            shown(&repeat.send(categories.delete(id)).await?, &COLUMNS[..2])
         }
     }
-}
-
-fn one(category: &Category) -> Result<Output, Failure> {
-    shown(category, &COLUMNS[..2])
 }

@@ -1,7 +1,7 @@
 //! `kopeck call employees …`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use kopeck_client::{Client, Employee, EmployeeFilter, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch};
+use kopeck_client::{Client, EmployeeFilter, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch};
 use serde_json::Value;
 
 use super::shown;
@@ -14,7 +14,7 @@ use crate::output::{Output, json_of};
 use crate::pages::PageArgs;
 use crate::table::{self, Column, text};
 
-/// What can be done with employees.
+/// Commands for employees.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum EmployeesCommand {
     /// List employees, the first added first.
@@ -36,7 +36,7 @@ pub(crate) enum EmployeesCommand {
     },
     /// Change an employee. What is not named stays as it is.
     Update(UpdateArgs),
-    /// Erase an employee's personal data for good. They must have no card that is neither closed nor expired.
+    /// Permanently erase an employee's personal data. They must have no card that is neither closed nor expired.
     Erase {
         /// The employee.
         employee: EmployeeName,
@@ -68,7 +68,7 @@ pub(crate) struct ListArgs {
     page: PageArgs,
 }
 
-/// What is known of an employee.
+/// The fields of an employee.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PersonArgs {
     /// The surname.
@@ -89,12 +89,12 @@ pub(crate) struct PersonArgs {
     /// The category.
     #[arg(long)]
     category: Option<CategoryName>,
-    /// What they are doing: `WORK`, `VACATION`, `MEDICAL`, `DONT_WORK`.
+    /// The status: `WORK`, `VACATION`, `MEDICAL`, `DONT_WORK`.
     #[arg(long)]
     status: Option<EmployeeStatus>,
 }
 
-/// What to change of an employee.
+/// The changes of an employee.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct UpdateArgs {
     /// The employee.
@@ -153,12 +153,12 @@ pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<Ou
         EmployeesCommand::Get { employee } => get(client, &employee).await,
         EmployeesCommand::Add { custom_id, person, repeat } => {
             let employee = person.new_employee(client, custom_id).await?;
-            one(&repeat.send(client.employees().add(&employee)).await?)
+            shown(&repeat.send(client.employees().add(&employee)).await?, &EMPLOYEE)
         }
         EmployeesCommand::Update(args) => {
             let update = args.update(client).await?;
             let id = args.employee.resolve(client).await?;
-            one(&args.repeat.send(client.employees().update(id, &update)).await?)
+            shown(&args.repeat.send(client.employees().update(id, &update)).await?, &EMPLOYEE)
         }
         EmployeesCommand::Erase { employee, repeat } => {
             let id = employee.resolve(client).await?;
@@ -187,10 +187,6 @@ async fn get(client: &Client, employee: &EmployeeName) -> Result<Output, Failure
         _ => text.push_str("no cards\n"),
     }
     Ok(Output::new(json, text))
-}
-
-fn one(employee: &Employee) -> Result<Output, Failure> {
-    shown(employee, &EMPLOYEE)
 }
 
 impl PersonArgs {

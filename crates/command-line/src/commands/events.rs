@@ -8,7 +8,7 @@ use crate::arguments::whole;
 use crate::failure::Failure;
 use crate::output::{Output, json_of, print_line};
 
-/// What can be done with the feed of events.
+/// Commands for the feed of events.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum EventsCommand {
     /// List events, the oldest first.
@@ -29,7 +29,7 @@ pub(crate) enum EventsCommand {
     },
 }
 
-/// Where in the feed to begin, and with which types.
+/// The start in the feed, and the types.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FeedArgs {
     /// The number after which to begin: `seq` of the last event you have; 0 for the oldest that is kept.

@@ -15,11 +15,11 @@ use crate::profile::{self, DEFAULT_NAME, Profile, Profiles};
 use crate::prompt;
 use crate::token::TokenFile;
 
-/// What of the credentials is no secret. The secrets come by the environment, by standard input or by asking: a command
-/// line is seen by everyone on the machine.
+/// The public part of the credentials. The secrets come by the environment, standard input or a prompt: every user of the
+/// machine can see a command line.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LoginArgs {
-    /// Where the service is, such as `https://api.example.com`.
+    /// The URL of the service, such as `https://api.example.com`.
     #[arg(long, env = "KOPECK_URL")]
     base_url: Option<String>,
     /// A file with the certificates, in PEM, that alone may vouch for the service.
@@ -146,7 +146,7 @@ impl LoginInput {
     }
 }
 
-/// What is pasted, or comes from a file of Windows, may end so. It would count as a wrong one, and lock the login.
+/// Refuses line ends of pasted credentials and of Windows files: they would count as failed logins.
 fn check_typed(variable: &str, value: &str) -> Result<(), Failure> {
     let what = if value.starts_with('\u{feff}') {
         "begins with a byte-order mark"

@@ -17,7 +17,7 @@ use crate::pages::PageArgs;
 use crate::requests::{self, Kind, NewRequestArgs, RequestFilterArgs, WaitArgs, changed, listed};
 use crate::table::{Column, money, number, text};
 
-/// What can be done with orders.
+/// Commands for orders.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum OrdersCommand {
     /// Order plastic cards.
@@ -80,7 +80,7 @@ pub(crate) struct PlasticArgs {
     /// How many cards, and of which type: `100xMP4`.
     #[arg(required = true, value_name = "COUNTxTYPE")]
     items: Vec<Quantity<Plastic>>,
-    /// Where to send them.
+    /// The address of the delivery.
     #[arg(long)]
     address: String,
     /// Full name of the recipient.
@@ -143,24 +143,27 @@ const RESULT: [Column; 4] = [
 ];
 const CODE: Column = text("activation code", "/activationCode");
 
-impl Kind for Order {
-    const COLUMNS: &'static [Column] = &[
-        text("orderId", "/orderId"),
-        text("status", "/status"),
-        text("kind", "/kind"),
-        number("cards", "/numberCards"),
-        money("amount", "/amount"),
-        text("created", "/createdAt"),
-        text("reference", "/reference"),
-    ];
+const COLUMNS: [Column; 7] = [
+    text("orderId", "/orderId"),
+    text("status", "/status"),
+    text("kind", "/kind"),
+    number("cards", "/numberCards"),
+    money("amount", "/amount"),
+    text("created", "/createdAt"),
+    text("reference", "/reference"),
+];
+
+impl Kind for OrdersCommand {
+    type Record = Order;
+
     const DECLINED_HAS_RESULT: bool = false;
 
     fn of(client: &Client) -> Orders<'_> {
         client.orders()
     }
 
-    async fn outcome(orders: Orders<'_>, id: Uuid, codes: bool) -> Result<(Value, String), Failure> {
-        let mut result = orders.result(id).await?;
+    async fn outcome(client: &Client, id: Uuid, codes: bool) -> Result<(Value, String), Failure> {
+        let mut result = client.orders().result(id).await?;
         let mut columns = RESULT.to_vec();
         if codes {
             columns.push(CODE);
@@ -177,7 +180,8 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Outpu
         OrdersCommand::Plastic(args) => {
             let items: Vec<PlasticItem> = args.items.iter().map(|item| args.item(item)).collect();
             let created = orders.plastic(&items);
-            args.request.send(orders, created, |created| created.order_id, |field| args.argument(field)).await
+            let argument = |field: &str| args.argument(field);
+            args.request.send::<OrdersCommand, _>(client, created, |created| created.order_id, argument).await
         }
         OrdersCommand::Virtual { items, request } => {
             let wanted: Vec<VirtualItem> = items
@@ -186,17 +190,21 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Outpu
                 .collect();
             let argument = |field: &str| items.get(field_of_item(field)?.0).map(ToString::to_string);
             let created = orders.virtual_cards(&wanted);
-            request.send(orders, created, |created| created.order_id, argument).await
+            request.send::<OrdersCommand, _>(client, created, |created| created.order_id, argument).await
         }
-        OrdersCommand::Status { order_id, wait } => requests::status(orders, order_id, wait).await,
-        OrdersCommand::Result { order_id, codes } => requests::result(orders, order_id, codes).await,
+        OrdersCommand::Status { order_id, wait } => {
+            requests::status::<OrdersCommand>(client, order_id, wait).await
+        }
+        OrdersCommand::Result { order_id, codes } => {
+            requests::result::<OrdersCommand>(client, order_id, codes).await
+        }
         OrdersCommand::Confirm { order_id, repeat } => {
             Ok(changed(repeat.send(orders.confirm(order_id)).await?))
         }
         OrdersCommand::Cancel { order_id, repeat } => {
             Ok(changed(repeat.send(orders.cancel(order_id)).await?))
         }
-        OrdersCommand::List { filter, page } => page.answer(Order::COLUMNS, orders.all(&filter.into())).await,
+        OrdersCommand::List { filter, page } => page.answer(&COLUMNS, orders.all(&filter.into())).await,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::profile::{self, Profile, Profiles};
 use crate::table::{self, Column, flag, text};
 use crate::token;
 
-/// What can be done with profiles.
+/// Commands for profiles.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ProfilesCommand {
     /// List all profiles, without their secrets.

@@ -1,7 +1,7 @@
 //! `kopeck call sandbox …`.
 
 use clap::{Args, Subcommand};
-use kopeck_client::{BankBehaviour, Client, PrimitiveDateTime, Purchase};
+use kopeck_client::{BankBehaviour, Client, Done, PrimitiveDateTime, Purchase, Uuid, Write};
 use serde_json::{Value, json};
 
 use super::balance;
@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::table::{self, Column, flag, number, text};
 use crate::times;
 
-/// What a sandbox can do.
+/// Commands for a sandbox.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum SandboxCommand {
     /// Let money arrive on the partner's balance.
@@ -136,22 +136,10 @@ pub(super) async fn run(client: &Client, command: SandboxCommand) -> Result<Outp
             let refund = repeat.send(sandbox.refund(card, transaction_id, amount)).await?;
             Ok(record(json!({ "transactionId": refund.transaction_id }), &REFUND))
         }
-        SandboxCommand::Activate(CardArgs { card, repeat }) => {
-            let card = names::card(client, &card).await?;
-            repeat.send(sandbox.activate(card, None)).await.map(|_| done())
-        }
-        SandboxCommand::Block(CardArgs { card, repeat }) => {
-            let card = names::card(client, &card).await?;
-            repeat.send(sandbox.block(card)).await.map(|_| done())
-        }
-        SandboxCommand::Unblock(CardArgs { card, repeat }) => {
-            let card = names::card(client, &card).await?;
-            repeat.send(sandbox.unblock(card)).await.map(|_| done())
-        }
-        SandboxCommand::Expire(CardArgs { card, repeat }) => {
-            let card = names::card(client, &card).await?;
-            repeat.send(sandbox.expire(card)).await.map(|_| done())
-        }
+        SandboxCommand::Activate(args) => args.send(client, |id| sandbox.activate(id, None)).await,
+        SandboxCommand::Block(args) => args.send(client, |id| sandbox.block(id)).await,
+        SandboxCommand::Unblock(args) => args.send(client, |id| sandbox.unblock(id)).await,
+        SandboxCommand::Expire(args) => args.send(client, |id| sandbox.expire(id)).await,
         SandboxCommand::Bank(args) => {
             let behaviour = args.behaviour();
             args.repeat.send(sandbox.bank(&behaviour)).await.map(|_| done())
@@ -171,6 +159,17 @@ async fn purchase(client: &Client, args: PurchaseArgs) -> Result<Output, Failure
     let json =
         json!({"approved": result.approved, "reason": result.reason, "transactionId": result.transaction_id});
     Ok(record(json, &PURCHASE).ending(exit))
+}
+
+impl CardArgs {
+    async fn send(
+        self,
+        client: &Client,
+        change: impl FnOnce(Uuid) -> Write<Done>,
+    ) -> Result<Output, Failure> {
+        let card = names::card(client, &self.card).await?;
+        self.repeat.send(change(card)).await.map(|_| done())
+    }
 }
 
 impl BankArgs {

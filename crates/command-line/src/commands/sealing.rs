@@ -29,7 +29,7 @@ pub(crate) struct SlotArgs {
     slot: String,
 }
 
-/// What to seal for.
+/// The context of a value to seal.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SealArgs {
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) struct SealArgs {
     at: Option<u64>,
 }
 
-/// What to open.
+/// The context of a value to open.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OpenArgs {
     #[command(flatten)]

@@ -8,7 +8,7 @@ use kopeck_client::{Client, Date, EntryFilter, EntryType, FileFormat, Transactio
 use serde_json::json;
 
 use crate::arguments::whole;
-use crate::export::{ExportArgs, ExportColumn, RowWriter, Target, check_spreadsheet, column, kopecks};
+use crate::export::{ExportArgs, RowWriter, Target, check_spreadsheet};
 use crate::failure::Failure;
 use crate::names::{self, CardName, EmployeeName};
 use crate::output::{Output, json_of};
@@ -19,10 +19,10 @@ use crate::times;
 /// Which entries of the balance to list.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EntriesArgs {
-    /// Those of this day and later, `DD.MM.YYYY`.
+    /// Only records of this day and later, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     from: Option<Date>,
-    /// Those of this day and earlier, `DD.MM.YYYY`.
+    /// Only records of this day and earlier, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     to: Option<Date>,
     /// Only those of this type, such as `DEBIT`.
@@ -59,7 +59,7 @@ pub(crate) enum Form {
     Xlsx,
 }
 
-/// What can be done with the transactions of all cards.
+/// Commands for the transactions of all cards.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TransactionsCommand {
     /// List transactions in the order in which the service received them.
@@ -85,10 +85,10 @@ pub(crate) struct TransactionArgs {
     /// The number after which to begin: `seq` of the last transaction you have; 0 for the first.
     #[arg(long, default_value_t = 0, value_parser = whole(0, None::<i64>))]
     after: i64,
-    /// Those executed on this day or later, `DD.MM.YYYY`.
+    /// Only transactions of this day or later, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     from: Option<Date>,
-    /// Those executed on this day or earlier, `DD.MM.YYYY`.
+    /// Only transactions of this day or earlier, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     to: Option<Date>,
     /// Only those of this kind, such as `PAYMENT`.
@@ -168,19 +168,19 @@ pub(super) async fn transactions(client: &Client, command: TransactionsCommand) 
 
 /// The most transactions that the service gives at once.
 const MOST: u64 = 1_000;
-const COLUMNS: [ExportColumn; 12] = [
-    column("seq", "/seq"),
-    column("idCard", "/idCard"),
-    column("idEmployee", "/idEmployee"),
-    column("customId", "/customId"),
-    column("id", "/id"),
-    column("date", "/dateExecutionAt"),
-    column("time", "/timeExecutionAt"),
-    column("type", "/type"),
-    kopecks("amount", "/amount"),
-    column("place", "/place"),
-    column("mcc", "/mcc"),
-    column("merchantId", "/merchantId"),
+const COLUMNS: [Column; 12] = [
+    text("seq", "/seq"),
+    text("idCard", "/idCard"),
+    text("idEmployee", "/idEmployee"),
+    text("customId", "/customId"),
+    text("id", "/id"),
+    text("date", "/dateExecutionAt"),
+    text("time", "/timeExecutionAt"),
+    text("type", "/type"),
+    money("amount", "/amount"),
+    text("place", "/place"),
+    text("mcc", "/mcc"),
+    text("merchantId", "/merchantId"),
 ];
 
 /// Writes transactions as they come. Kopecks are integers.

@@ -4,7 +4,7 @@ mod listen;
 
 use clap::{Args, Subcommand};
 use kopeck_client::{
-    Client, DeliveryStatus, EventType, NewWebhook, Patch, RedeliveryOf, Uuid, Webhook, WebhookUpdate,
+    Client, DeliveryStatus, EventType, NewWebhook, Patch, RedeliveryOf, Uuid, WebhookUpdate,
 };
 
 use super::shown;
@@ -15,12 +15,12 @@ use crate::output::{Output, json_of};
 use crate::pages::PageArgs;
 use crate::table::{Column, flag, number, text};
 
-/// What can be done with webhooks.
+/// Commands for webhooks.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum WebhooksCommand {
     /// Create a webhook, and print the secret that signs its deliveries.
     Create {
-        /// Where events are posted.
+        /// The URL to which events are posted.
         url: String,
         #[command(flatten)]
         fields: FieldArgs,
@@ -41,7 +41,7 @@ pub(crate) enum WebhooksCommand {
     Update {
         /// The webhook.
         webhook: Uuid,
-        /// Where events are posted.
+        /// The URL to which events are posted.
         #[arg(long)]
         url: Option<String>,
         /// All types of events again.
@@ -128,7 +128,7 @@ pub(crate) struct WhichArgs {
     /// This event.
     #[arg(long)]
     event: Option<Uuid>,
-    /// Those behind this number of the feed that were not delivered.
+    /// Undelivered events after this number of the feed.
     #[arg(long, value_parser = whole(0, None::<i64>))]
     after: Option<i64>,
 }
@@ -165,7 +165,7 @@ pub(super) async fn run(client: &Client, command: WebhooksCommand, json: bool) -
             shown(&created, &[text("idWebhook", "/idWebhook"), text("secret", "/secret")])
         }
         WebhooksCommand::List { page } => page.answer(&COLUMNS, webhooks.all()).await,
-        WebhooksCommand::Get { webhook } => one(&webhooks.get(webhook).await?),
+        WebhooksCommand::Get { webhook } => shown(&webhooks.get(webhook).await?, &COLUMNS),
         WebhooksCommand::Update { webhook, url, all_types, enabled, fields, repeat } => {
             let types = match fields.types() {
                 Some(types) => Patch::Set(types),
@@ -174,9 +174,11 @@ pub(super) async fn run(client: &Client, command: WebhooksCommand, json: bool) -
             };
             let FieldArgs { description, sealed, .. } = fields;
             let update = WebhookUpdate { url, types, description, enabled, sealed };
-            one(&repeat.send(webhooks.update(webhook, &update)).await?)
+            shown(&repeat.send(webhooks.update(webhook, &update)).await?, &COLUMNS)
         }
-        WebhooksCommand::Delete { webhook, repeat } => one(&repeat.send(webhooks.delete(webhook)).await?),
+        WebhooksCommand::Delete { webhook, repeat } => {
+            shown(&repeat.send(webhooks.delete(webhook)).await?, &COLUMNS)
+        }
         WebhooksCommand::RotateSecret { webhook, repeat } => {
             shown(&repeat.send(webhooks.rotate_secret(webhook)).await?, &[text("secret", "/secret")])
         }
@@ -195,8 +197,4 @@ pub(super) async fn run(client: &Client, command: WebhooksCommand, json: bool) -
             Ok(Output::new(json_of(&queued)?, format!("{} queued", queued.deliveries)))
         }
     }
-}
-
-fn one(webhook: &Webhook) -> Result<Output, Failure> {
-    shown(webhook, &COLUMNS)
 }

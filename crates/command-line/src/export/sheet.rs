@@ -5,7 +5,7 @@ use std::io::Write;
 use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 use serde_json::Value;
 
-use super::ExportColumn;
+use crate::table::Column;
 
 /// The most rows of a sheet, of which one has the names of the columns.
 const MOST_ROWS: u32 = 1_048_576;
@@ -30,7 +30,7 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    pub(super) fn new(columns: &[ExportColumn]) -> Result<Self, XlsxError> {
+    pub(super) fn new(columns: &[Column]) -> Result<Self, XlsxError> {
         let format = |text| Format::new().set_num_format(text);
         let mut sheet = Self {
             workbook: Workbook::new(),
@@ -47,7 +47,7 @@ impl Sheet {
     /// Adds a row.
     pub(super) fn add<'v>(
         &mut self,
-        columns: &[ExportColumn],
+        columns: &[Column],
         values: impl Iterator<Item = Option<&'v Value>>,
     ) -> Result<(), XlsxError> {
         if self.row >= MOST_ROWS {
@@ -68,7 +68,7 @@ impl Sheet {
         self.workbook.save_to_writer(file)
     }
 
-    fn begin(&mut self, columns: &[ExportColumn]) -> Result<(), XlsxError> {
+    fn begin(&mut self, columns: &[Column]) -> Result<(), XlsxError> {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
         let name = match self.sheet {
             0 => "Export".to_owned(),
@@ -77,12 +77,12 @@ impl Sheet {
         // Before the rows: they are written as they come.
         sheet.set_name(name)?.set_freeze_panes(1, 0)?;
         for (place, column) in (0..).zip(columns) {
-            let format = if column.is_kopecks { &self.amount } else { &self.digits };
+            let format = if column.is_money() { &self.amount } else { &self.digits };
             sheet.set_column_width(place, WIDTH)?.set_column_format(place, format)?;
         }
         for (place, column) in (0..).zip(columns) {
-            let unit = if column.is_kopecks { " (kopecks)" } else { "" };
-            sheet.write_string_with_format(0, place, format!("{}{unit}", column.name), &self.bold)?;
+            let unit = if column.is_money() { " (kopecks)" } else { "" };
+            sheet.write_string_with_format(0, place, format!("{}{unit}", column.title), &self.bold)?;
         }
         self.row = 1;
         Ok(())

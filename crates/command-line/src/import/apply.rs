@@ -49,7 +49,7 @@ async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<O
                 added => added,
             }
         }
-        // Under a key of its own: a week may bring the same change twice, with another one between.
+        // A new key each time: the same change may come twice within a week, with another one between.
         Action::Update { id, update, .. } => employees.update(*id, update).await,
     };
     match answered {
@@ -58,7 +58,7 @@ async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<O
     }
 }
 
-/// What is wrong with the row, or the error if that is not about the row.
+/// The faults of the row, or the error if it is not about the row.
 fn faults(change: &Change, error: Error) -> Result<Vec<RowFault>, Failure> {
     let Change { row, custom_id, .. } = change;
     match error {

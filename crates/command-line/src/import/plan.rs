@@ -110,7 +110,7 @@ impl<'a> WantedEmployee<'a> {
         }
     }
 
-    /// What has to be done, if anything has.
+    /// The required action, if any.
     fn action(&self, employee: Option<&Employee>) -> Option<Action> {
         let Some(employee) = employee else { return Some(Action::Add(Box::new(self.new_employee()))) };
         let (update, fields) = self.update(employee);
@@ -135,7 +135,7 @@ impl<'a> WantedEmployee<'a> {
         }
     }
 
-    /// What has to change of an employee, and the columns in which it does.
+    /// The update of an employee, and its columns.
     fn update(&self, employee: &Employee) -> (EmployeeUpdate, Vec<&'static str>) {
         let mut fields = Vec::new();
         let phone = employee.phone.as_deref().map(str::to_owned);
@@ -160,7 +160,7 @@ impl<'a> WantedEmployee<'a> {
         (update, fields)
     }
 
-    /// What has to change of a field: a column that is not there says nothing, an empty cell empties.
+    /// The update of a field: a missing column keeps it, an empty cell clears it.
     fn patch<T: PartialEq>(
         &self,
         column: &'static str,
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_already_is_left_alone() {
+    fn equal_employees_are_left_alone() {
         let same = plan("customId,surname,phone,category,status\nT-1,Попов,0031234567,склад,WORK\n", false);
         assert_eq!((same.unchanged, same.changes.len(), same.faults.len()), (1, 0, 0));
         assert_eq!(plan("customId,status\nT-1,\n", false).unchanged, 1, "a status cannot be emptied");

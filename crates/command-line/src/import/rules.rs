@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::csv_file::{Row, RowFault};
 
-/// What is wrong with the values of a row.
+/// The faults of a row.
 pub(super) fn check(row: &Row, custom_id: &str) -> Vec<RowFault> {
     let texts = [
         ("customId", custom_id_fault as fn(&str) -> Option<String>),

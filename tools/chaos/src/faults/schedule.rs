@@ -12,7 +12,7 @@ const GAP: (u64, u64) = (1_500, 5_000);
 /// Time at the start without faults, in milliseconds.
 const QUIET: u64 = 1_000;
 
-/// What can be struck.
+/// The targets of faults.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene {
     pub(crate) apis: usize,
@@ -37,7 +37,7 @@ pub(crate) struct PlannedFault {
     pub(crate) percent: u64,
 }
 
-/// What only one fault at a time deals with.
+/// A resource that one fault at a time uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Process(Role),

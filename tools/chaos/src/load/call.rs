@@ -5,7 +5,7 @@ use kopeck_client::{
     IdempotencyKey, NewEmployee, PlasticItem, Purchase, RequestState, TopUp, Uuid, VirtualItem,
 };
 
-/// What is processed after its request was answered.
+/// The kinds of asynchronous requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RequestKind {
     Order,
@@ -39,7 +39,7 @@ pub(crate) enum Call {
     Deposit { amount: i64 },
 }
 
-/// What a request was answered with, as far as it has to be the same each time.
+/// The part of a response that every retry has to get again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     Employee(Uuid),
@@ -52,7 +52,7 @@ pub(crate) enum Answer {
 }
 
 impl Call {
-    /// What it is called in tables.
+    /// The name in tables.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::AddEmployee { .. } => "add employee",

@@ -24,7 +24,7 @@ const MOST_LIMITS: u64 = 12;
 /// The most cards of a withdrawal.
 const MOST_WITHDRAWALS: u64 = 6;
 
-/// What a try of a request came to.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Answered,
@@ -53,13 +53,13 @@ pub(crate) async fn call_until(end: Instant, partner: Arc<Partner>, journal: Arc
     }
 }
 
-/// Makes a request that was begun until it is answered, refused for good, or left open for later.
+/// Repeats a request until it is answered, finally refused, or left open for later.
 pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, random: &Random) -> bool {
     let first = usize::try_from(random.below(1_000)).unwrap_or(0);
     let mut uncertain = false;
     for number in first..first + TRIES {
         let retries = partner.client(number).is_some_and(|(_, retries)| retries);
-        // A client that tries again by itself may have had a try whose fate is unknown before the refusal.
+        // A client that retries may have made an attempt with an unknown outcome before the refusal.
         uncertain |= retries;
         match attempt(partner, journal, place, number).await {
             Outcome::Answered => return true,
@@ -88,7 +88,7 @@ pub(crate) async fn answer_all(partner: &Partner, journal: &Journal, deadline: I
             match attempt(partner, journal, place, number).await {
                 Outcome::Answered => break,
                 Outcome::Refused => {
-                    // Nothing is on its way any more.
+                    // No attempt is in flight any more.
                     partner.book().refused(place);
                     break;
                 }
@@ -103,7 +103,7 @@ pub(crate) async fn answer_all(partner: &Partner, journal: &Journal, deadline: I
     }
 }
 
-/// Tries a request once, or, with a client that tries again by itself, a few times.
+/// Sends a request once, or a few times with a client that retries.
 async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usize) -> Outcome {
     let made = partner.book().made.get(place).cloned();
     let (Some(made), Some((client, _))) = (made, partner.client(number)) else { return Outcome::Refused };
@@ -154,7 +154,7 @@ async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
     }
 }
 
-/// What to call next, if what was drawn is possible yet.
+/// The next request, if the drawn one is possible yet.
 fn choose(book: &mut Book, random: &Random) -> Option<Call> {
     Some(match random.below(66) {
         0..8 => Call::AddEmployee { custom_id: format!("C-{}", book.made.len()) },

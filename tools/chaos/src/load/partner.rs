@@ -24,14 +24,14 @@ pub(crate) struct Partner {
     pub(crate) login: String,
     /// Kopecks that it started with.
     pub(crate) opening: i64,
-    /// One for each API process that tries again by itself, then one for each that does not.
+    /// For each API process a client that retries, then for each one that does not.
     pub(crate) clients: Vec<Client>,
     /// Its webhooks.
     pub(crate) endpoints: Vec<Endpoint>,
     book: Mutex<Book>,
 }
 
-/// What a partner knows.
+/// The state that a partner tracks.
 #[derive(Default)]
 pub(crate) struct Book {
     /// Every request that changes something, in the order in which they were begun.
@@ -43,7 +43,7 @@ pub(crate) struct Book {
     pub(crate) cards: Vec<MainCard>,
     /// Other cards that were linked.
     pub(crate) spare: Vec<MainCard>,
-    /// Those of them that no closing was asked for.
+    /// Cards without a closing yet.
     pub(crate) to_close: Vec<Uuid>,
     /// Numbers of unassigned cards.
     pub(crate) free: Vec<String>,
@@ -102,13 +102,13 @@ impl Partner {
         Ok(Self { name, login, opening, clients, endpoints: Vec::new(), book: Mutex::default() })
     }
 
-    /// A client, whatever the number; and whether it tries again by itself.
+    /// A client, chosen by any number, and whether it retries.
     pub(crate) fn client(&self, number: usize) -> Option<(&Client, bool)> {
         let place = number.checked_rem(self.clients.len())?;
         Some((self.clients.get(place)?, place < self.clients.len() / 2))
     }
 
-    /// What it knows.
+    /// The tracked state.
     pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -78,7 +78,7 @@ async fn balance(client: &Client) -> Result<Option<String>, Error> {
     Ok((!right).then(|| format!("{read:?}")))
 }
 
-/// What a failed try is called in tables.
+/// The name of a failed attempt in tables.
 pub(crate) fn outcome(error: &Error) -> String {
     match error {
         Error::Transport { sent: false, .. } => "not reached".to_owned(),
@@ -92,7 +92,7 @@ pub(crate) fn outcome(error: &Error) -> String {
     }
 }
 
-/// Whatever happens to it, the service fails in one way only: 503 with the time to wait.
+/// The only permitted failure of the service is 503 with the time to wait.
 pub(crate) fn judge(journal: &Journal, what: &str, error: &Error) {
     match error {
         Error::Api { status: 503, retry_after, .. } => {

@@ -18,10 +18,10 @@ use kopeck_test_support::Random;
 const AT_ONCE: usize = 6;
 /// How long the first orders may take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What each virtual card holds from the start, in kopecks.
+/// The first top-up of each virtual card, in kopecks.
 const FIRST_TOP_UP: i64 = 5_000;
 
-/// Orders `cards` cards, half of them virtual, and links each to an employee of its own.
+/// Orders `cards` cards, half of them virtual, and links each to a new employee.
 pub(crate) async fn set_up(
     partner: &Partner,
     journal: &Journal,

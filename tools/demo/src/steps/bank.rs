@@ -1,4 +1,4 @@
-//! What the day needs of the sandbox's bank before the top-ups: cards activated, and a few blocked.
+//! Prepares the sandbox's bank for the top-ups: activates the cards, and blocks a few.
 
 use anyhow::{Context as _, ensure};
 use kopeck_client::Client;

@@ -9,7 +9,7 @@ use kopeck_client::{
 use super::patience;
 use crate::progress::Progress;
 
-/// So many orders are accepted.
+/// The number of accepted orders.
 pub(crate) const ACCEPTED: usize = 2;
 
 /// The cards that came, the plastic ones first.

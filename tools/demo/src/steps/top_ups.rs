@@ -17,7 +17,7 @@ pub(crate) struct PlannedTopUp {
     pub(crate) now: CardNow,
 }
 
-/// What became of the request.
+/// The outcome of the request.
 pub(crate) struct TopUps {
     pub(crate) state: RequestState,
     pub(crate) cards: Vec<CardTopUp>,
@@ -25,7 +25,7 @@ pub(crate) struct TopUps {
     pub(crate) repeat_is_the_same: bool,
 }
 
-/// What became of one card.
+/// The outcome of one card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CardTopUp {
     pub(crate) card: Uuid,
@@ -37,7 +37,7 @@ pub(crate) struct CardTopUp {
 }
 
 impl CardTopUp {
-    /// What came onto the card.
+    /// The amount topped up.
     pub(crate) const fn topped_up(&self) -> i64 {
         if matches!(self.outcome, Outcome::ToppedUp) { self.answered } else { 0 }
     }

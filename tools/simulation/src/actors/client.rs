@@ -13,8 +13,8 @@ use time::Duration;
 
 use super::calls::{CommandError, SealedRequest, carry_out};
 use super::{Call, ClientView, Command, compose, judge};
-use crate::Violation;
 use crate::chaos::survive;
+use crate::violation::Violation;
 use crate::world::World;
 
 const ONE_EFFECT: &str = "one idempotency key, one effect and one answer";

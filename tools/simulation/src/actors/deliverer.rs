@@ -14,8 +14,8 @@ use time::Duration;
 use uuid::Uuid;
 
 use super::judge;
-use crate::Violation;
 use crate::chaos::survive;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// The endpoint of a partner's webhook.

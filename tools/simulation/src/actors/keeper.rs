@@ -11,8 +11,8 @@ use kopeck_service::{Progress, housekeeping};
 use time::Duration;
 
 use super::judge;
-use crate::Violation;
 use crate::chaos::survive;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// The follower, the sender of blocks, the refresher and the sweeper.

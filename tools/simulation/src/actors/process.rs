@@ -8,8 +8,8 @@ use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::worker::{Task, TaskResult, Worker, WorkerSettings};
 
 use super::judge;
-use crate::Violation;
 use crate::chaos::survive;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// A process.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use kopeck_port_store::{Access, Disposition, Done, Store, StoreError, Work};
+use kopeck_port_store::{Access, Disposition, Done, Store, StoreError, UnitOfWork, Work};
 
 use super::{Chaos, StoreFault, crash};
 use crate::store::lock;
@@ -17,45 +17,48 @@ impl FaultyStore {
     pub(crate) fn new(inner: Arc<dyn Store>, chaos: Arc<Chaos>) -> Self {
         Self { inner, chaos }
     }
-}
 
-impl Store for FaultyStore {
-    fn submit(&self, access: Access, work: Work, done: Done) {
-        match self.chaos.store_fault() {
-            None => self.inner.submit(access, work, done),
-            Some(StoreFault::CrashBefore) => crash(),
-            Some(StoreFault::CrashAfter) => {
-                self.inner.submit(access, work, no_receiver());
-                crash()
-            }
-            Some(StoreFault::Fail) => {
-                self.inner.submit(access, in_vain(&Arc::new(Mutex::new(work))), no_receiver());
-                done(Err(away()));
-            }
-            Some(StoreFault::LoseAnswer) => {
-                self.inner.submit(access, work, no_receiver());
-                done(Err(away()));
-            }
-            Some(StoreFault::RunAgain) => {
-                let work = Arc::new(Mutex::new(work));
-                self.inner.submit(access, in_vain(&work), no_receiver());
-                self.inner.submit(access, Box::new(move |unit| (*lock(&work))(unit)), done);
-            }
-        }
+    /// Runs the work, and rolls it back whatever it says.
+    fn in_vain(&self, access: Access, work: &Arc<Mutex<Work>>) {
+        let work = Arc::clone(work);
+        let rolled_back = Box::new(move |unit: &mut dyn UnitOfWork| {
+            (*lock(&work))(unit);
+            Disposition::RollBack
+        });
+        let _ = self.inner.run(access, rolled_back);
     }
 }
 
-/// Runs the work, and rolls it back whatever it says.
-fn in_vain(work: &Arc<Mutex<Work>>) -> Work {
-    let work = Arc::clone(work);
-    Box::new(move |unit| {
-        (*lock(&work))(unit);
-        Disposition::RollBack
-    })
-}
+impl Store for FaultyStore {
+    /// Returns only after `done`.
+    fn submit(&self, access: Access, work: Work, done: Done) {
+        done(self.run(access, work));
+    }
 
-fn no_receiver() -> Done {
-    Box::new(|_| ())
+    fn run(&self, access: Access, work: Work) -> Result<(), StoreError> {
+        match self.chaos.store_fault() {
+            None => self.inner.run(access, work),
+            Some(StoreFault::CrashBefore) => crash(),
+            Some(StoreFault::CrashAfter) => {
+                // Whatever came of it, nobody learns.
+                let _ = self.inner.run(access, work);
+                crash()
+            }
+            Some(StoreFault::Fail) => {
+                self.in_vain(access, &Arc::new(Mutex::new(work)));
+                Err(away())
+            }
+            Some(StoreFault::LoseAnswer) => {
+                let _ = self.inner.run(access, work);
+                Err(away())
+            }
+            Some(StoreFault::RunAgain) => {
+                let work = Arc::new(Mutex::new(work));
+                self.in_vain(access, &work);
+                self.inner.run(access, Box::new(move |unit| (*lock(&work))(unit)))
+            }
+        }
+    }
 }
 
 fn away() -> StoreError {

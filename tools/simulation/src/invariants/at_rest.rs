@@ -20,9 +20,9 @@ use holdings::Holdings;
 use story::Story;
 
 use super::unreadable;
-use crate::Violation;
 use crate::actors::{Client, ClientView, Command};
 use crate::bank::Effect;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// Checks every partner's books against its requests and against the bank.

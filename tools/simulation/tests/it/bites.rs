@@ -1,10 +1,11 @@
 //! With any of the safety rules switched off the simulation finds something wrong.
 
-use simulation::{Sabotage, run};
+use simulation::{Sabotage, Simulation};
 
 /// What the first of a thousand seeds that finds something finds.
 fn found(sabotage: Sabotage) -> Option<&'static str> {
-    (0..1_000).find_map(|seed| run(seed, Some(sabotage), false).violation).map(|violation| violation.rule)
+    let simulation = Simulation::open(Some(sabotage)).unwrap();
+    (0..1_000).find_map(|seed| simulation.run(seed, false).violation).map(|violation| violation.rule)
 }
 
 const BANK_AND_REQUESTS: &str = "the bank did what the requests say, and nothing else";

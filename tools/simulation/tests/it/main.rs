@@ -1,5 +1,4 @@
-//! Tests of the simulation: its store keeps the contract, thousands of seeds hold, and it bites.
+//! Tests of the simulation: thousands of seeds hold, and it bites.
 
 mod bites;
-mod contract;
 mod seeds;

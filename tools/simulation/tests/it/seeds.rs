@@ -1,11 +1,12 @@
 //! Many seeds, in all of which everything holds.
 
-use simulation::run;
+use simulation::Simulation;
 
 /// Plays seeds and fails with the first that does not hold.
 fn all_hold(seeds: std::ops::Range<u64>) {
+    let simulation = Simulation::open(None).unwrap();
     for seed in seeds {
-        let violation = run(seed, None, false).violation;
+        let violation = simulation.run(seed, false).violation;
         assert_eq!(violation, None, "replay it with: cargo run -p simulation -- --seed {seed}");
     }
 }
@@ -24,12 +25,14 @@ fn everything_holds_in_the_second_thousand_seeds() {
 /// Else no seed could be replayed.
 #[test]
 fn one_seed_is_one_run() {
+    let simulation = Simulation::open(None).unwrap();
+    let run = |seed, traced| simulation.run(seed, traced);
     for seed in [3, 17, 99] {
-        let (first, second) = (run(seed, None, true), run(seed, None, true));
+        let (first, second) = (run(seed, true), run(seed, true));
         assert!(first.trace.len() > 50, "something happens");
         assert_eq!(first, second);
-        assert_ne!(first.trace, run(seed + 1, None, true).trace);
-        assert_eq!(run(seed, None, false).requests, first.requests, "whether it is watched or not");
+        assert_ne!(first.trace, run(seed + 1, true).trace);
+        assert_eq!(run(seed, false).requests, first.requests, "whether it is watched or not");
     }
 }
 
@@ -37,8 +40,9 @@ fn one_seed_is_one_run() {
 #[test]
 fn every_kind_of_request_comes_to_every_end() {
     let mut ends = std::collections::BTreeSet::new();
+    let simulation = Simulation::open(None).unwrap();
     for seed in 0..1_000 {
-        ends.extend(run(seed, None, false).requests.into_keys());
+        ends.extend(simulation.run(seed, false).requests.into_keys());
     }
     for kind in ["REPLENISHMENT", "LIMIT_CHANGE", "CLOSING", "WITHDRAWAL"] {
         for end in ["SUCCESS", "PART_SUCCESS", "DECLINE", "REJECTED"] {

@@ -8,7 +8,7 @@ use actix_web::http::header::{CONTENT_LENGTH, HeaderValue, TRANSFER_ENCODING};
 
 use super::*;
 
-/// What a client sends, piece by piece; then it waits, or ends the connection.
+/// The pieces that a client sends before it waits, or ends the connection.
 #[derive(Default)]
 struct Client {
     pieces: VecDeque<Vec<u8>>,
@@ -191,7 +191,7 @@ fn a_response_may_precede_the_end_of_the_body() {
 }
 
 #[test]
-fn what_is_no_chunk_is_passed_and_nothing_behind_it() {
+fn a_malformed_chunk_is_passed_and_nothing_behind_it() {
     let mut connection = Connection::default();
     connection.sends(&[CHUNKED]);
     assert_eq!(connection.text(), CHUNKED);
@@ -200,7 +200,7 @@ fn what_is_no_chunk_is_passed_and_nothing_behind_it() {
     assert_eq!(connection.read(), ("5\r\nhello!".to_owned(), true));
 }
 
-/// Where the two parsers differ, the connection ends: nothing more is passed.
+/// The connection ends where the two parsers differ: nothing more is passed.
 #[test]
 fn a_request_that_the_dispatcher_reads_otherwise_is_the_last() {
     let mut connection = Connection::default();

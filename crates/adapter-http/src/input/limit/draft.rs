@@ -36,9 +36,9 @@ pub(crate) struct LimitDraft {
 /// Merchant categories as they were written down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct CategoriesDraft {
-    /// Those at which the card pays.
+    /// Merchant categories at which the card pays.
     pub(crate) only: Part<Vec<Result<String, Invalid>>>,
-    /// Those at which it does not.
+    /// Merchant categories at which it does not pay.
     pub(crate) except: Part<Vec<Result<String, Invalid>>>,
 }
 
@@ -52,8 +52,8 @@ pub(crate) struct WindowDraft {
 }
 
 impl LimitDraft {
-    /// Reads a draft that is part of a greater body, and gathers its faults with those of the rest: `None` if there
-    /// are any of its own. A conflict is for later, when all values are known to be sound.
+    /// Reads a draft that is part of a body, and adds its faults to those of the rest. `None` if it has faults. The
+    /// caller reports a conflict later, once all values are valid.
     pub(crate) fn read(&self, field: &str, faults: &mut Faults) -> Option<Result<Limit, LimitConflict>> {
         let before = faults.as_slice().len();
         let mut reader = Reader { field, faults };
@@ -87,7 +87,7 @@ impl LimitDraft {
         if let Some(categories) = categories {
             builder = builder.at_merchants(categories);
         }
-        // The parts are sound by now, so that the one fault left is that there are none.
+        // The parts are valid here, so the only fault left is that there is no part.
         let limit = builder.build().map_err(|_| {
             faults.push(
                 field,

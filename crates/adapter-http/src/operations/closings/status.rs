@@ -2,16 +2,16 @@
 
 use kopeck_domain::closing::Closings;
 
-use super::{ClosingStateDto, read_id};
+use super::{read_id, state};
 use crate::operations::card_batches;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_STATUS, handler!(status))
     .reads(reads!(read_id))
-    .responds::<ClosingStateDto>(200)
+    .responds::<api::ClosingState>(200)
     .refuses(&[Code::RequestNotFound]);
 
 async fn status(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);
-    card_batches::status::<Closings, ClosingStateDto>(ctx, id).await
+    card_batches::status::<Closings, _>(ctx, id, state).await
 }

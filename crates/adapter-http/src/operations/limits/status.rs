@@ -4,14 +4,14 @@ use kopeck_domain::ids::LimitChangeId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_service::card_batches;
 
-use super::{BODY, ID, LimitChangeStateDto};
+use super::{BODY, ID, state};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_STATUS, handler!(status))
     .reads(reads!(read))
     .shares_body(BODY)
-    .responds::<LimitChangeStateDto>(200)
+    .responds::<api::LimitChangeState>(200)
     .refuses(&[Code::RequestNotFound]);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
@@ -22,5 +22,5 @@ async fn status(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read);
     let request =
         ctx.read(id, |unit, _env, partner, id| card_batches::get::<LimitChanges>(unit, partner, *id)).await?;
-    ctx.respond(&LimitChangeStateDto::from(request))
+    ctx.respond(&state(request))
 }

@@ -1,4 +1,4 @@
-//! What both kinds of orders share.
+//! Placing orders of both kinds.
 
 use kopeck_domain::card::CardType;
 use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine};

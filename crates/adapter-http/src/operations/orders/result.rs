@@ -1,21 +1,18 @@
 //! Shows the cards of an order.
 
-use kopeck_domain::Kopecks;
-use kopeck_domain::card::CardType;
-use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::Order;
 use kopeck_port_store::{OrderResultItem, UnitOfWork};
 use kopeck_service::orders::{self, OrderResult, OrderResultError};
-use time::Date;
+use serde::Serialize;
+use uuid::Uuid;
 
 use super::read_id;
 use crate::list_stream::{self, ListSource, PAGE};
 use crate::operations::prelude::*;
-use crate::schema::Following;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_RESULT, handler!(result))
     .reads(reads!(read_id))
-    .responds::<OrderResultDto>(200)
+    .responds::<api::OrderResult>(200)
     .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
     .discloses();
 
@@ -28,68 +25,34 @@ async fn result(mut ctx: HandlerContext) -> HandlerResult {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             orders::more_of_result(unit, partner, id, from, PAGE)
         },
-        show: |row, out| serde_json::to_writer(out, &OrderResultItemDto::from(row)),
+        show: |row, out| serde_json::to_writer(out, &card(row)),
     };
-    list_stream::response(&ctx, &OrderResultDto::from(order), order.cards, items, listing)
+    list_stream::response(&ctx, &Head::from(order), order.cards, items, listing)
 }
 
-api_type! {
-    /// The cards of an order.
-    struct OrderResultDto as "OrderResult" {
-        /// The order.
-        order_id: OrderId,
-        /// The type of the first item.
-        type_card: CardType,
-        /// Its cards.
-        #[serde(skip_serializing_if = "Following::comes_later")]
-        data: Following<OrderResultItemDto<'static>>,
-    }
+/// [`api::OrderResult`] up to its list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    order_id: Uuid,
+    type_card: api::CardType,
 }
 
-api_type! {
-    /// One card of an order; a plastic one has its type and number alone.
-    struct OrderResultItemDto<'a> as "OrderedCard" {
-        /// The type of this card.
-        type_card: CardType,
-        /// The bank's number of the card: 13 digits (EAN) for plastic, 10 for virtual; you link it by this number.
-        custom_id_card: String,
-        /// What only virtual cards have.
-        #[serde(flatten)]
-        activation: Option<ActivationDto<'a>>,
-    }
-}
-
-api_type! {
-    /// What only virtual cards have.
-    struct ActivationDto<'a> as "Activation" {
-        /// Virtual cards: the code that activates the card; `null` once the card is activated or the code has expired. Keep
-        /// it secret.
-        activation_code: Option<&'a str>,
-        /// Virtual cards: the last day of the code.
-        #[serde(with = "kopeck_api::wire::text")]
-        validity_period: Date,
-        /// Virtual cards: the first top-up, kopecks.
-        amount: Kopecks,
-    }
-}
-
-impl From<&Order> for OrderResultDto {
+impl From<&Order> for Head {
     fn from(order: &Order) -> Self {
-        Self { order_id: order.id, type_card: order.card_type, data: Following::default() }
+        Self { order_id: order.id.uuid(), type_card: order.card_type.as_str().into() }
     }
 }
 
-impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
-    fn from(item: &'a OrderResultItem) -> Self {
-        Self {
-            type_card: item.card_type,
-            custom_id_card: item.number.to_string(),
-            activation: item.activation.as_ref().map(|activation| ActivationDto {
-                activation_code: activation.code.as_deref(),
-                validity_period: activation.valid_until,
-                amount: activation.first_top_up,
-            }),
-        }
+fn card(item: &OrderResultItem) -> api::OrderedCard {
+    api::OrderedCard {
+        type_card: item.card_type.as_str().into(),
+        custom_id_card: item.number.to_string(),
+        activation: item.activation.as_ref().map(|activation| api::Activation {
+            activation_code: activation.code.clone().map(api::SecretText),
+            validity_period: activation.valid_until,
+            amount: activation.first_top_up.get(),
+        }),
     }
 }
 
@@ -107,14 +70,16 @@ impl From<OrderResultError> for ApiError {
 
 #[cfg(test)]
 mod tests {
+    use kopeck_domain::Kopecks;
+    use kopeck_domain::card::CardType;
     use kopeck_domain::card_number::CardNumber;
+    use kopeck_domain::ids::OrderId;
     use kopeck_domain::order::OrderKind;
     use kopeck_domain::order::StoredOrder;
     use kopeck_port_store::Activation;
     use serde_json::json;
     use time::OffsetDateTime;
     use time::macros::date;
-    use uuid::Uuid;
 
     use super::*;
 
@@ -133,12 +98,12 @@ mod tests {
     }
 
     fn result(item: &OrderResultItem) -> serde_json::Value {
-        serde_json::to_value(OrderResultItemDto::from(item)).unwrap()
+        serde_json::to_value(card(item)).unwrap()
     }
 
     #[test]
     fn the_type_of_the_order_stands_above_its_cards() {
-        let shown = serde_json::to_value(OrderResultDto::from(&order(OrderKind::Plastic, CardType::Kkl)));
+        let shown = serde_json::to_value(Head::from(&order(OrderKind::Plastic, CardType::Kkl)));
         assert_eq!(shown.unwrap(), json!({"orderId": Uuid::nil(), "typeCard": "KKL"}));
     }
 

@@ -5,18 +5,18 @@ use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_service::card_batches;
 
-use super::{ReplenishmentStateDto, read_id, read_parameter};
+use super::{read_id, read_parameter, state};
 use crate::operations::prelude::*;
 
 pub(super) static BY_QUERY: Operation = Operation::of(&operations::REPLENISHMENT_STATUS, handler!(by_query))
     .reads(reads!(read_parameter))
-    .responds::<ReplenishmentStateDto>(200)
+    .responds::<api::ReplenishmentState>(200)
     .refuses(&[Code::RequestNotFound]);
 
 pub(super) static BY_PATH: Operation =
     Operation::of(&operations::REPLENISHMENT_STATUS_BY_PATH, handler!(by_path))
         .reads(reads!(read_id))
-        .responds::<ReplenishmentStateDto>(200)
+        .responds::<api::ReplenishmentState>(200)
         .refuses(&[Code::RequestNotFound]);
 
 async fn by_query(mut ctx: HandlerContext) -> HandlerResult {
@@ -32,5 +32,5 @@ async fn by_path(mut ctx: HandlerContext) -> HandlerResult {
 async fn status(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
     let request =
         ctx.read(id, |unit, _env, partner, id| card_batches::get::<TopUps>(unit, partner, *id)).await?;
-    ctx.respond(&ReplenishmentStateDto::from(request))
+    ctx.respond(&state(request))
 }

@@ -3,7 +3,6 @@
 use kopeck_domain::Invalid;
 
 use super::{on_card, with_card};
-use crate::dto::SuccessDto;
 use crate::input::field_types::text;
 use crate::operations::cards::NO_CARD_OR_BANK;
 use crate::operations::prelude::*;
@@ -12,14 +11,14 @@ use crate::schema::chars;
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_ACTIVATE, handler!(activate))
     .body_optional()
     .reads(reads!(with_card, read))
-    .responds::<SuccessDto>(200)
+    .responds::<api::Done>(200)
     .refuses(NO_CARD_OR_BANK);
 
 /// The most characters of a code that is looked at.
 const LONGEST_CODE: usize = 256;
 
 fn read(r: &mut Reader<'_>) -> Option<Option<String>> {
-    let about = "The code from the result of its order; without one the bank activates the card by itself.";
+    let about = "The code from the result of its order; without one the bank activates the card.";
     let code = text(code).looks_like(|_| chars(1, LONGEST_CODE)).about(about);
     Some(r.body().optional("activationCode", code))
 }
@@ -33,7 +32,7 @@ fn code(code: &str) -> Result<String, Invalid> {
 
 async fn activate(ctx: HandlerContext) -> HandlerResult {
     on_card(ctx, read, |sandbox, card, code, _| {
-        sandbox.bank.activate(card, code.as_deref()).map(|()| SuccessDto::new())
+        sandbox.bank.activate(card, code.as_deref()).map(|()| api::Done { success: true })
     })
     .await
 }

@@ -6,7 +6,6 @@ use kopeck_domain::Invalid;
 use kopeck_port_bank::sandbox::BankFaults;
 
 use super::{NO_BANK, on_service};
-use crate::dto::SuccessDto;
 use crate::input::field_types::{boolean, integer, rate};
 use crate::operations::prelude::*;
 
@@ -15,7 +14,7 @@ const LONGEST_LATENCY_MS: i64 = 60_000;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_BANK, handler!(bank))
     .reads(reads!(read))
-    .responds::<SuccessDto>(200)
+    .responds::<api::Done>(200)
     .refuses(NO_BANK);
 
 /// Absent fields mean no fault, so an empty object ends all faults.

@@ -1,14 +1,13 @@
 //! Blocks a card at the bank.
 
 use super::plain_command;
-use crate::dto::SuccessDto;
 use crate::operations::cards::{NO_CARD_OR_BANK, read_id};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_BLOCK, handler!(block))
     .body_optional()
     .reads(reads!(read_id))
-    .responds::<SuccessDto>(200)
+    .responds::<api::Done>(200)
     .refuses(NO_CARD_OR_BANK);
 
 async fn block(ctx: HandlerContext) -> HandlerResult {

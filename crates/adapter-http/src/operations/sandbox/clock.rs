@@ -5,7 +5,6 @@ use std::time::Duration;
 use kopeck_domain::Invalid;
 
 use super::{NO_BANK, on_service};
-use crate::dto::SuccessDto;
 use crate::input::field_types::integer;
 use crate::operations::prelude::*;
 
@@ -14,7 +13,7 @@ const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_CLOCK, handler!(advance_clock))
     .reads(reads!(read))
-    .responds::<SuccessDto>(200)
+    .responds::<api::Done>(200)
     .refuses(NO_BANK);
 
 fn read(r: &mut Reader<'_>) -> Option<Duration> {

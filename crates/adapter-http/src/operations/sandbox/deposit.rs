@@ -30,7 +30,7 @@ impl From<PartnerError> for ApiError {
     fn from(error: PartnerError) -> Self {
         match error {
             PartnerError::NotPositive | PartnerError::Overflow => Self::field("amount", error.to_string()),
-            // None of these can happen to a deposit of an authenticated partner under a reference of its own.
+            // A deposit of an authenticated partner under a new reference has none of these errors.
             PartnerError::LoginTaken
             | PartnerError::Password(_)
             | PartnerError::NotFound

@@ -1,14 +1,13 @@
 //! Makes a card expire.
 
 use super::plain_command;
-use crate::dto::SuccessDto;
 use crate::operations::cards::{NO_CARD_OR_BANK, read_id};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_EXPIRE, handler!(expire))
     .body_optional()
     .reads(reads!(read_id))
-    .responds::<SuccessDto>(200)
+    .responds::<api::Done>(200)
     .refuses(NO_CARD_OR_BANK);
 
 async fn expire(ctx: HandlerContext) -> HandlerResult {

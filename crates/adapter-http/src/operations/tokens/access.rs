@@ -3,14 +3,13 @@
 use kopeck_service::tokens::LoginBody;
 use secrecy::SecretString;
 
-use super::TokensDto;
 use crate::input::field_types::text;
 use crate::operation::Effect;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::with_effect(&operations::TOKEN_ACCESS, Effect::Login)
     .reads(reads!(read))
-    .responds::<TokensDto<'_>>(200)
+    .responds::<api::Tokens>(200)
     .refuses(&[Code::BadCredentials, Code::TooManyRequests]);
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<LoginBody> {

@@ -1,13 +1,12 @@
 //! Issues tokens for a refresh token.
 
-use super::TokensDto;
 use crate::input::field_types::text;
 use crate::operation::Effect;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::with_effect(&operations::TOKEN_REFRESH, Effect::Refresh)
     .reads(reads!(read))
-    .responds::<TokensDto<'_>>(200)
+    .responds::<api::Tokens>(200)
     .refuses(&[Code::Unauthorized, Code::TooManyRequests]);
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<String> {

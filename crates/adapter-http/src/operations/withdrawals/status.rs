@@ -2,16 +2,16 @@
 
 use kopeck_domain::withdrawal::Withdrawals;
 
-use super::{WithdrawalStateDto, read_id};
+use super::{read_id, state};
 use crate::operations::card_batches;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_STATUS, handler!(status))
     .reads(reads!(read_id))
-    .responds::<WithdrawalStateDto>(200)
+    .responds::<api::WithdrawalState>(200)
     .refuses(&[Code::RequestNotFound]);
 
 async fn status(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);
-    card_batches::status::<Withdrawals, WithdrawalStateDto>(ctx, id).await
+    card_batches::status::<Withdrawals, _>(ctx, id, state).await
 }

@@ -360,7 +360,7 @@ fn plaintext_names_that_the_operation_does_not_have_are_listed() {
     sent.query = format!("sealed={}", sent.seal(Slot::Query, r#"{"statuss":"WORK"}"#));
     sent.body = json!({"sealed": sent.seal(Slot::Body, r#"{"perPagee":5}"#)}).to_string();
     assert_eq!(told(&sent), None);
-    // What changes something has no parameters.
+    // A request that changes something has no query parameters.
     let mut sent = TestRequestParts::to("category.create", "/v1/category");
     sent.query = "nameCategory=A".to_owned();
     sent.body = json!({"nameCategory": "A", "namecategory": "B"}).to_string();

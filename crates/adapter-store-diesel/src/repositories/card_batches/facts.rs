@@ -12,29 +12,14 @@ use crate::connection::AnyConnection;
 use crate::convert::{AsKey, corrupt, natural, word};
 use crate::error::Stored;
 use crate::sql_types::{Id, sql};
+use crate::statements::{self, binds};
 
 /// Every batch of the partner, oldest first.
 pub(super) fn all<K: StoredColumns>(
     connection: &mut AnyConnection,
     partner: PartnerId,
 ) -> Result<Vec<BatchFacts<K>>, StoreError> {
-    let rows: Vec<FactsRow> = diesel::dsl::sql::<FactsSql>(
-        "SELECT b.id, b.state, b.cards, b.amount, b.returned, EXISTS ( \
-             SELECT 1 FROM jobs j \
-             WHERE j.partner_id = b.partner_id AND j.subject_kind = b.kind AND j.subject_id = b.id \
-         ), i.state, COUNT(i.state), CAST(COALESCE(SUM(i.amount), 0) AS BIGINT), \
-         CAST(COALESCE(SUM(i.returned), 0) AS BIGINT), \
-         CAST(COALESCE(SUM(CASE WHEN i.claimed THEN 1 ELSE 0 END), 0) AS BIGINT) \
-         FROM card_batches b \
-         LEFT JOIN card_batch_items i ON i.partner_id = b.partner_id AND i.batch_id = b.id \
-         WHERE b.partner_id = ",
-    )
-    .bind::<sql::Id, _>(partner.key())
-    .sql(" AND b.kind = ")
-    .bind::<Text, _>(K::KIND)
-    .sql(" GROUP BY b.partner_id, b.id, i.state ORDER BY b.seq")
-    .load(connection)
-    .stored()?;
+    let rows: Vec<FactsRow> = statements::load(connection, FACTS, binds![partner.key(), K::KIND]).stored()?;
     let mut all = Vec::new();
     for row in rows {
         row.add_to(&mut all)?;
@@ -42,22 +27,45 @@ pub(super) fn all<K: StoredColumns>(
     Ok(all)
 }
 
-type FactsSql =
-    (sql::Id, Text, BigInt, Nullable<BigInt>, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt, BigInt);
+const FACTS: &str = "
+    SELECT b.id, b.state, b.cards, b.amount AS asked, b.returned,
+        EXISTS (
+            SELECT 1 FROM jobs j
+            WHERE j.partner_id = b.partner_id AND j.subject_kind = b.kind AND j.subject_id = b.id
+        ) AS has_job,
+        i.state AS item_state, COUNT(i.state) AS items,
+        CAST(COALESCE(SUM(i.amount), 0) AS BIGINT) AS amount,
+        CAST(COALESCE(SUM(i.returned), 0) AS BIGINT) AS item_returned,
+        CAST(COALESCE(SUM(CASE WHEN i.claimed THEN 1 ELSE 0 END), 0) AS BIGINT) AS claimed
+    FROM card_batches b
+    LEFT JOIN card_batch_items i ON i.partner_id = b.partner_id AND i.batch_id = b.id
+    WHERE b.partner_id = ? AND b.kind = ?
+    GROUP BY b.partner_id, b.id, i.state ORDER BY b.seq";
 
 /// The items of one batch that are in one state; a batch without items has one row without a state.
-#[derive(Queryable)]
+#[derive(QueryableByName)]
 struct FactsRow {
+    #[diesel(sql_type = sql::Id)]
     id: Id,
+    #[diesel(sql_type = Text)]
     state: String,
+    #[diesel(sql_type = BigInt)]
     cards: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
     asked: Option<i64>,
+    #[diesel(sql_type = BigInt)]
     returned: i64,
+    #[diesel(sql_type = Bool)]
     has_job: bool,
+    #[diesel(sql_type = Nullable<Text>)]
     item_state: Option<String>,
+    #[diesel(sql_type = BigInt)]
     items: i64,
+    #[diesel(sql_type = BigInt)]
     amount: i64,
+    #[diesel(sql_type = BigInt)]
     item_returned: i64,
+    #[diesel(sql_type = BigInt)]
     claimed: i64,
 }
 

@@ -1,5 +1,5 @@
-//! What the system knows of this process, under the names that Prometheus' own clients use: dashboards and alarms for any
-//! process work with them. Linux only: elsewhere there are no such metrics.
+//! Metrics of this process under the names of Prometheus' clients, so that dashboards and alarms for any process work with
+//! them. Linux only.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ pub(super) struct ProcessMetrics {
     threads: IntGauge,
 }
 
-/// What `/proc/self/stat` says, in units of the kernel.
+/// The values of `/proc/self/stat`, in units of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     /// Ticks of processor time, of the process itself and of the kernel for it.

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use super::{Metrics, Registrar};
 use kopeck_adapter_workers::ReconciliationObserver;
 
-/// What came of the daily comparisons.
+/// The outcome of the daily comparisons.
 pub(super) struct Reconciliation {
     last: IntGauge,
     differences: IntGauge,

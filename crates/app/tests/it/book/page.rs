@@ -12,20 +12,20 @@ pub enum Piece<'a> {
 /// A fenced block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block<'a> {
-    /// What stands behind the fence.
+    /// The text behind the fence.
     pub info: &'a str,
     /// Without its last line feed.
     pub text: &'a str,
 }
 
-/// What a block is there for.
+/// The purpose of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kind<'a> {
     /// A reader pastes it into the terminal of the chapter, if they have these tools.
     Paste(Vec<&'a str>),
-    /// A reader leaves it running in a terminal of its own.
+    /// A reader leaves it running in a separate terminal.
     Server,
-    /// What the paste before it prints.
+    /// The output of the paste before it.
     Output,
     /// For the eye alone.
     Picture,

@@ -16,7 +16,7 @@ use crate::server::TestServer;
 
 /// The address of the service in the book.
 const ADDRESS: &str = "http://127.0.0.1:8080";
-/// What the demo partner has.
+/// The balance of the demo partner.
 const DEPOSIT: i64 = 100_000_000;
 
 /// The service of a chapter.
@@ -51,7 +51,7 @@ struct Player {
 
 impl Player {
     /// The chapter finds what the first one leaves behind: variables, and the profile `demo`. Without the sealing key, as
-    /// what is sealed goes by the machine's clock.
+    /// sealing uses the machine's clock.
     fn on_a_stage(desk: &Desk) -> Self {
         let server = TestServer::start();
         let partner = server.partner(SealingPolicy::Optional, DEPOSIT);
@@ -117,7 +117,7 @@ impl Player {
             }
         }
         if let World::Stage(server) = &self.world {
-            // What the reader has left undone.
+            // The work that is left.
             server.run_jobs();
         }
     }
@@ -169,7 +169,7 @@ impl Player {
 
     fn paste(&mut self, script: &str) -> String {
         let script = self.names.in_this_play(&script.replace(ADDRESS, self.address()));
-        // What a script waits for is done as soon as it has asked for it.
+        // Work that a script waits for is done as soon as it polls.
         let waits = script.contains("--wait") || script.contains("poll ");
         let world = &self.world;
         let printed = self.terminal.paste(&script, || {

@@ -39,8 +39,8 @@ impl Desk {
         self.folder.path()
     }
 
-    /// What is built already is not built again: neither the service as a release, nor an example by itself, for which
-    /// cargo would compile the dependencies with fewer features.
+    /// Nothing is built twice: neither the service as a release, nor a single example, for which cargo would compile the
+    /// dependencies with fewer features.
     fn cargo() -> String {
         format!(
             r#"#!/bin/sh
@@ -103,7 +103,7 @@ impl Terminal {
         Self { shell, input, lines, paste: desk.path().join("bin/paste") }
     }
 
-    /// What the script prints, errors too, and the exit code if it is not 0. Calls `meanwhile` now and then.
+    /// Runs a script. Returns its output, errors included, and the exit code if it is not 0. Calls `meanwhile` repeatedly.
     pub fn paste(&mut self, script: &str, meanwhile: impl Fn()) -> String {
         // From a file, so that the shell never waits for the end of a text that is left open.
         std::fs::write(&self.paste, script).unwrap();
@@ -169,7 +169,7 @@ impl Drop for Server {
 }
 
 fn end(process: &mut Child) {
-    // Gone already if it ended by itself.
+    // It may have exited already.
     let _ = process.kill();
     let _ = process.wait();
 }

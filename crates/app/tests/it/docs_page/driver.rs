@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The name under which WebDriver gives elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser with one window, in a profile of its own.
+/// A browser with one window and a new profile.
 pub struct Browser {
     http: reqwest::Client,
     session: String,
@@ -72,12 +72,12 @@ impl Browser {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters})).await;
     }
 
-    /// What a script answers.
+    /// Runs a script and returns its result.
     pub async fn run(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": []})).await
     }
 
-    /// What a script answers by its last argument, a function.
+    /// Runs a script that returns its result by its last argument, a function.
     pub async fn run_async(&self, script: &str, arguments: &Value) -> Value {
         self.post("/execute/async", &json!({"script": script, "args": arguments})).await
     }
@@ -131,7 +131,7 @@ impl Browser {
         urls
     }
 
-    /// What the page has complained of: errors and warnings of its console.
+    /// Errors and warnings of the console.
     pub async fn complaints(&self) -> Vec<String> {
         let told = self.log("browser").await;
         let told = told.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");

@@ -12,7 +12,7 @@ use super::{log_in, send};
 use crate::calls::{Api, text};
 use crate::server::TestServer;
 
-/// What the page says of the service.
+/// The kind of service that the page shows.
 pub async fn mode(browser: &Browser) -> String {
     let shown = "
         const bars = [...document.querySelectorAll('.mode')];
@@ -52,7 +52,7 @@ async fn open(browser: &Browser, name: &str) -> String {
     section
 }
 
-/// Nothing of what the partner has stands in the form of any change, and nothing that was made up.
+/// Forms of changes are filled in neither with objects of the partner nor with invented ones.
 async fn fills_in_no_change(browser: &Browser, objects: &[&str]) {
     // A read is filled in, so the page knows by now what there is.
     let section = open(browser, "employee.get").await;
@@ -78,7 +78,7 @@ async fn fills_in_no_change(browser: &Browser, objects: &[&str]) {
     browser.run("document.querySelectorAll('.try').forEach(one => { one.open = false })").await;
 }
 
-/// What the page asks, once it does.
+/// The confirmation that the page shows, once it does.
 async fn question(browser: &Browser, section: &str) -> String {
     browser.text_of(&format!("{section} .confirm")).await
 }
@@ -149,7 +149,7 @@ async fn asks_before_any_other_change(browser: &Browser) {
     assert!(asked.contains("this changes real data. POST /v1/category"), "{asked}");
     press(browser, &section, ".go").await;
     browser.text_of(&format!("{section} .received[data-status='201']")).await;
-    // What only reads is sent at once.
+    // A read needs no confirmation.
     assert_eq!(send(browser, "balance").await.0, "200");
 }
 

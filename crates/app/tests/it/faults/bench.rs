@@ -27,13 +27,13 @@ pub static BEGINNING: LazyLock<Scene> = LazyLock::new(Scene::beginning);
 /// The same without anything to work on.
 pub static SETTLED: LazyLock<Scene> = LazyLock::new(|| BEGINNING.after(|server, _| server.run_jobs()));
 
-/// Where use cases begin.
+/// The starting state of use cases.
 pub struct Scene {
     snapshot: Snapshot,
     pub cast: Arc<Cast>,
 }
 
-/// Who acts, and with what.
+/// The partner, its credentials and its objects.
 pub struct Cast {
     pub partner: TestPartner,
     /// An access token that was used before.
@@ -43,9 +43,9 @@ pub struct Cast {
     pub things: Things,
 }
 
-/// What is done while one of its calls to the ports goes wrong.
+/// A use case that runs while one of its calls to the ports fails.
 pub trait UseCase {
-    /// What goes before; nothing goes wrong with it.
+    /// Prepares the use case, without faults.
     fn prepare(&self, _server: &TestServer, _cast: &Cast) {}
 
     /// Does it once.
@@ -61,7 +61,7 @@ pub trait UseCase {
     }
 }
 
-/// What was run.
+/// Counts of runs.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub use_cases: usize,
@@ -85,7 +85,7 @@ impl Scene {
         Self { snapshot: server.leave(), cast: Arc::new(Cast { partner, token, unused, things }) }
     }
 
-    /// Where one is after something more was done.
+    /// The scene after further steps.
     pub fn after(&self, more: impl FnOnce(&TestServer, &Cast)) -> Self {
         let server = open(self.snapshot.restore(), &Arc::default());
         more(&server, &self.cast);
@@ -128,7 +128,7 @@ impl Scene {
         let answer = case.complete(&server, cast, first, recorded);
         rest(&server);
         let mut seen = observe(&server, &case.token(&server, cast), &cast.things);
-        // What goes with its end is checked above, and its folder with it.
+        // Its end is checked above; its folder goes with it.
         drop(server.die());
         // The things seen come first, and name what is in the response.
         seen.push(answer);

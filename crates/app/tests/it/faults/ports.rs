@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 use crate::ground::Ports;
 
-/// What goes wrong at a call.
+/// A fault of a call to a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It fails and has no effect.
@@ -59,7 +59,7 @@ struct WatchedBank(Arc<dyn BankGateway>, Arc<Watch>);
 struct WatchedSandbox(Sandbox, Arc<Watch>);
 
 impl Fault {
-    /// Those that make a difference at this step.
+    /// The faults that make a difference at this step.
     pub fn of(step: Step) -> &'static [Self] {
         if step.has_effect {
             &[Self::FailBefore, Self::FailAfter, Self::KillBefore, Self::KillAfter]
@@ -156,7 +156,7 @@ fn away() -> StoreError {
     StoreError::Unavailable("as the test has it".to_owned())
 }
 
-/// What a gateway may say of it: only if the bank was not reached for certain has nothing happened.
+/// The error of a gateway: only if the bank was certainly not reached, nothing has happened.
 fn silence(fault: Fault) -> BankError {
     let reason = "as the test has it".to_owned();
     if fault.is_late() { BankError::Unknown(reason) } else { BankError::Unavailable(reason) }

@@ -1,4 +1,4 @@
-//! What can be seen of a server once it is at rest, identifiers and moments aside.
+//! The observable state of an idle server, without identifiers and times.
 
 use std::collections::HashMap;
 

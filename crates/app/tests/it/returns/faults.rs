@@ -64,7 +64,7 @@ fn settle(
 
 /// A bank that does twice what it is sent twice is sent each card once; a person says what came back.
 #[tokio::test]
-async fn what_a_forgetful_bank_gave_back_is_said_by_a_person() {
+async fn an_operator_settles_a_return_that_the_bank_lost() {
     let (server, api) = start(10_000).await;
     let cards = loaded(&server, &api, &[1_000, 2_000]).await;
     let id = CLOSING.create(&api, &[close(&cards[0].id, "OTHER"), close(&cards[1].id, "OTHER")]).await;
@@ -85,10 +85,9 @@ async fn what_a_forgetful_bank_gave_back_is_said_by_a_person() {
     assert_eq!(server.check(), 0);
 }
 
-/// The bank put money of its own on the card: the ledger takes what was spent, a person sees to the rest, and nothing
-/// is lost.
+/// The bank put its own money on the card: the ledger posts what was spent, and an operator the rest.
 #[tokio::test]
-async fn what_was_never_spent_is_left_to_a_person() {
+async fn money_that_was_never_spent_is_left_to_an_operator() {
     let (server, api) = start(10_000).await;
     let cards = loaded(&server, &api, &[1_000, 500]).await;
     let gift = FakeBank::over(Arc::clone(&server.bank) as _).on_submit(|bank, submissions: &[Submission]| {
@@ -143,7 +142,7 @@ async fn a_closing_that_takes_days_holds_up_no_other() {
                 if is_slow(&one.key) {
                     return Err(BankError::Unknown("later".to_owned()));
                 }
-                // Of the last card the answer is lost.
+                // The response for the last card is lost.
                 match bank.submit(std::slice::from_ref(one)).remove(0) {
                     Ok(_) if one.key.as_str().ends_with("/2") => Err(BankError::Unknown("lost".to_owned())),
                     answer => answer,

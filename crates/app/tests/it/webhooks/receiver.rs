@@ -11,7 +11,7 @@ use serde_json::Value;
 /// How long a test waits before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What arrived.
+/// A received delivery.
 pub struct Received {
     headers: Vec<(String, String)>,
     pub body: Vec<u8>,
@@ -53,7 +53,7 @@ impl Received {
 /// An answer: a status with what follows it, and a body, or none at all.
 type Answer = Option<(String, String)>;
 
-/// What is answered: the last of the list, or what stands for all others.
+/// The responses: the last of the list, or the default.
 struct Answers {
     next: Vec<Answer>,
     others: (String, String),
@@ -75,7 +75,7 @@ impl Receiver {
         let answers = Arc::new(Mutex::new(answers));
         let next = Arc::clone(&answers);
         std::thread::spawn(move || {
-            // Those that get no answer stay open.
+            // Connections without a response stay open.
             let mut silent = Vec::new();
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
@@ -104,7 +104,7 @@ impl Receiver {
         format!("http://{}/hook?token=1", self.address)
     }
 
-    /// What arrives next.
+    /// The next delivery.
     pub fn next(&self) -> Received {
         self.arrived.recv_timeout(PATIENCE).expect("an event arrives")
     }
@@ -135,7 +135,7 @@ impl Receiver {
     }
 }
 
-/// What `look` finds, as soon as it finds something.
+/// Polls `look` until it returns a value.
 pub fn once<T>(look: impl Fn() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {

@@ -10,7 +10,7 @@ use super::{CardValue, ForCard, NewBatch, item_of, items};
 use crate::examples;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::requests::{CardBatch, NewRequestArgs};
+use crate::requests::NewRequestArgs;
 use crate::table::{Column, flag, money, number, text};
 
 /// Which cards, and why.
@@ -50,7 +50,14 @@ impl fmt::Display for Reason {
     }
 }
 
-impl CardBatch for Closing {
+impl NewBatch for ClosingArgs {
+    type Record = Closing;
+
+    const ABOUT: &'static str = "Close cards for good, in one request";
+    const EXAMPLES: &'static str = examples::CLOSINGS;
+    const NOUN: &'static str = "closing";
+    const ID: &'static str = "CLOSING_ID";
+    const NOT_CANCELLED: &'static str = "; one of lost and stolen cards alone cannot be cancelled";
     const COLUMNS: &'static [Column] = &[
         text("closingId", "/closingId"),
         text("status", "/status"),
@@ -59,7 +66,7 @@ impl CardBatch for Closing {
         text("created", "/createdAt"),
         text("reference", "/reference"),
     ];
-    const RESULT_COLUMNS: &'static [Column] = &[
+    const RESULT: &'static [Column] = &[
         text("idCard", "/idCard"),
         flag("closed", "/resultClosing"),
         money("returned", "/amountReturned"),
@@ -69,23 +76,13 @@ impl CardBatch for Closing {
     fn of(client: &Client) -> Closings<'_> {
         client.closings()
     }
-}
-
-impl NewBatch for ClosingArgs {
-    type Record = Closing;
-
-    const ABOUT: &'static str = "Close cards for good, in one request";
-    const EXAMPLES: &'static str = examples::CLOSINGS;
-    const NOUN: &'static str = "closing";
-    const ID: &'static str = "CLOSING_ID";
-    const NOT_CANCELLED: &'static str = "; one of lost and stolen cards alone cannot be cancelled";
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
         let Self { cards: typed, request } = self;
         let cards = items(client, &typed, |id, reason| CardClosing::new(id, reason.0.clone())).await?;
         let created = client.closings().create(&cards);
         let argument = |field: &str| item_of(field, &typed);
-        request.send(client.closings(), created, |created| created.closing_id, argument).await
+        request.send::<Self, _>(client, created, |created| created.closing_id, argument).await
     }
 }
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName};
 use crate::output::Output;
-use crate::requests::{CardBatch, NewRequestArgs};
+use crate::requests::NewRequestArgs;
 use crate::table::{Column, flag, number, text};
 
 /// Which cards, and which limit.
@@ -26,7 +26,7 @@ pub(crate) struct LimitArgs {
     /// No limit but the card's balance.
     #[arg(long, conflicts_with_all = ["amount", "days", "times", "only_at", "except_at"])]
     unlimited: bool,
-    /// What may be spent in a period, such as `500.00`.
+    /// The amount to spend in a period, such as `500.00`.
     #[arg(long, value_parser = money::parse, requires = "period")]
     amount: Option<i64>,
     /// The period of the calendar that the amount is for.
@@ -105,22 +105,6 @@ impl FromStr for Window {
     }
 }
 
-impl CardBatch for LimitChange {
-    const COLUMNS: &'static [Column] = &[
-        text("setLimitsCardsId", "/setLimitsCardsId"),
-        text("status", "/status"),
-        number("cards", "/numberCards"),
-        text("created", "/createdAt"),
-        text("reference", "/reference"),
-    ];
-    const RESULT_COLUMNS: &'static [Column] =
-        &[text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
-
-    fn of(client: &Client) -> Limits<'_> {
-        client.limits()
-    }
-}
-
 impl NewBatch for LimitArgs {
     type Record = LimitChange;
 
@@ -129,11 +113,24 @@ impl NewBatch for LimitArgs {
     const EXAMPLES: &'static str = examples::LIMITS_SET;
     const NOUN: &'static str = "change";
     const ID: &'static str = "SET_LIMITS_CARDS_ID";
+    const COLUMNS: &'static [Column] = &[
+        text("setLimitsCardsId", "/setLimitsCardsId"),
+        text("status", "/status"),
+        number("cards", "/numberCards"),
+        text("created", "/createdAt"),
+        text("reference", "/reference"),
+    ];
+    const RESULT: &'static [Column] =
+        &[text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
+
+    fn of(client: &Client) -> Limits<'_> {
+        client.limits()
+    }
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
         let cards = names::cards(client, &self.cards).await?;
         let created = client.limits().set(&cards, &self.limit());
-        self.request.send(client.limits(), created, |created| created.set_limits_cards_id, argument).await
+        self.request.send::<Self, _>(client, created, |created| created.set_limits_cards_id, argument).await
     }
 }
 

@@ -10,7 +10,7 @@ use crate::examples;
 use crate::failure::Failure;
 use crate::money::Amount;
 use crate::output::Output;
-use crate::requests::{CardBatch, NewRequestArgs};
+use crate::requests::NewRequestArgs;
 use crate::table::{Column, flag, money, number, text};
 
 /// Which cards, and how much.
@@ -31,7 +31,13 @@ impl CardValue for Amount {
     const NOUN: &'static str = "an amount";
 }
 
-impl CardBatch for Replenishment {
+impl NewBatch for TopUpArgs {
+    type Record = Replenishment;
+
+    const ABOUT: &'static str = "Top up cards, in one request";
+    const EXAMPLES: &'static str = examples::TOP_UP;
+    const NOUN: &'static str = "request";
+    const ID: &'static str = "REPLENISHMENT_ID";
     const COLUMNS: &'static [Column] = &[
         text("replenishmentId", "/replenishmentId"),
         text("status", "/status"),
@@ -40,7 +46,7 @@ impl CardBatch for Replenishment {
         text("created", "/createdAt"),
         text("reference", "/reference"),
     ];
-    const RESULT_COLUMNS: &'static [Column] = &[
+    const RESULT: &'static [Column] = &[
         text("idCard", "/idCard"),
         flag("topped up", "/resultReplenishment"),
         money("amount", "/amountReplenishment"),
@@ -50,15 +56,6 @@ impl CardBatch for Replenishment {
     fn of(client: &Client) -> Replenishments<'_> {
         client.replenishments()
     }
-}
-
-impl NewBatch for TopUpArgs {
-    type Record = Replenishment;
-
-    const ABOUT: &'static str = "Top up cards, in one request";
-    const EXAMPLES: &'static str = examples::TOP_UP;
-    const NOUN: &'static str = "request";
-    const ID: &'static str = "REPLENISHMENT_ID";
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
         let Self { cards, from_csv, request } = self;
@@ -68,7 +65,7 @@ impl NewBatch for TopUpArgs {
         };
         let created = client.replenishments().create(&top_ups);
         let argument = |field: &str| item_of(field, &typed);
-        request.send(client.replenishments(), created, |created| created.replenishment_id, argument).await
+        request.send::<Self, _>(client, created, |created| created.replenishment_id, argument).await
     }
 }
 

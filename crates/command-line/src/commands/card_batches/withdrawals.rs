@@ -11,7 +11,7 @@ use crate::examples;
 use crate::failure::Failure;
 use crate::money;
 use crate::output::Output;
-use crate::requests::{CardBatch, NewRequestArgs};
+use crate::requests::NewRequestArgs;
 use crate::table::{self, Column, flag, number, text};
 
 /// Which cards, and how much.
@@ -24,7 +24,7 @@ pub(crate) struct WithdrawalArgs {
     request: NewRequestArgs,
 }
 
-/// What takes all that is on a card.
+/// Stands for the whole balance of a card.
 const ALL: &str = "all";
 
 /// How much to take from a card, in kopecks; `None` for all of it.
@@ -49,7 +49,13 @@ impl fmt::Display for Part {
     }
 }
 
-impl CardBatch for Withdrawal {
+impl NewBatch for WithdrawalArgs {
+    type Record = Withdrawal;
+
+    const ABOUT: &'static str = "Take money back from cards, in one request";
+    const EXAMPLES: &'static str = examples::WITHDRAWALS;
+    const NOUN: &'static str = "withdrawal";
+    const ID: &'static str = "WITHDRAWAL_ID";
     const COLUMNS: &'static [Column] = &[
         text("withdrawalId", "/withdrawalId"),
         text("status", "/status"),
@@ -59,7 +65,7 @@ impl CardBatch for Withdrawal {
         text("created", "/createdAt"),
         text("reference", "/reference"),
     ];
-    const RESULT_COLUMNS: &'static [Column] = &[
+    const RESULT: &'static [Column] = &[
         text("idCard", "/idCard"),
         flag("taken", "/resultWithdrawal"),
         table::money("withdrawn", "/amountWithdrawn"),
@@ -69,22 +75,13 @@ impl CardBatch for Withdrawal {
     fn of(client: &Client) -> Withdrawals<'_> {
         client.withdrawals()
     }
-}
-
-impl NewBatch for WithdrawalArgs {
-    type Record = Withdrawal;
-
-    const ABOUT: &'static str = "Take money back from cards, in one request";
-    const EXAMPLES: &'static str = examples::WITHDRAWALS;
-    const NOUN: &'static str = "withdrawal";
-    const ID: &'static str = "WITHDRAWAL_ID";
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
         let Self { cards: typed, request } = self;
         let cards = items(client, &typed, |id_card, part| CardWithdrawal { id_card, amount: part.0 }).await?;
         let created = client.withdrawals().create(&cards);
         let argument = |field: &str| item_of(field, &typed);
-        request.send(client.withdrawals(), created, |created| created.withdrawal_id, argument).await
+        request.send::<Self, _>(client, created, |created| created.withdrawal_id, argument).await
     }
 }
 

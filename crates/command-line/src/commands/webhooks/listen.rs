@@ -15,7 +15,7 @@ use crate::system;
 /// Which events are forwarded, and where to.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ListenArgs {
-    /// Where events are posted: an address on this machine, such as `http://127.0.0.1:8000/kopeck`.
+    /// The URL to which events are posted: an address on this machine, such as `http://127.0.0.1:8000/kopeck`.
     #[arg(long, value_parser = local_address)]
     forward_to: String,
     /// Only these types, with commas between them, such as `order.status,card.issued`.
@@ -144,7 +144,7 @@ fn body(event: &Event, key: Option<&SealingKey>) -> Result<String, Failure> {
 /// A client without TLS.
 fn plain_http() -> Result<reqwest::Client, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::local(format!("no HTTP client: {error}"));
-    // Nothing here speaks TLS, but reqwest has to be given something.
+    // Nothing here speaks TLS, but reqwest requires a provider.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

@@ -9,7 +9,7 @@ use kopeck_domain::request::RequestState;
 use kopeck_port_store::FeedEvent;
 
 use super::holdings::Holdings;
-use crate::Violation;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// What the feed tells.

@@ -9,8 +9,8 @@ use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
 use super::Holdings;
-use crate::Violation;
 use crate::bank::Effect;
+use crate::violation::Violation;
 
 /// The invariant that the bank and the requests agree.
 pub(super) const RULE: &str = "the bank did what the requests say, and nothing else";

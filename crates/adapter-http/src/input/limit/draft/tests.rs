@@ -235,7 +235,7 @@ fn all_faults_are_gathered_beside_those_of_the_call() {
             "cards[3].limit.times[0].to",
         ]
     );
-    // Faults of the rest of the call are none of the limit's.
+    // Faults elsewhere in the request do not affect the limit.
     assert_eq!(unlimited(days(&[])).read("limit", &mut call), Some(Ok(Limit::Unlimited)));
     assert_eq!(unlimited(days(&[1])).read("limit", &mut call), Some(Err(LimitConflict)));
     assert!(matches!(days(&[1]).read("limit", &mut call), Some(Ok(Limit::Limited(_)))));
@@ -305,7 +305,7 @@ fn naive_windows(drafts: &[Result<WindowDraft, Invalid>]) -> bool {
     sound && drafts.len() <= 10 && covered.iter().all(|count| *count < 2)
 }
 
-/// What a draft is: `Err(false)` faulty, `Err(true)` a conflict, `Ok` whether it is unlimited.
+/// The verdict on a draft: `Err(false)` faulty, `Err(true)` a conflict, `Ok` whether it is unlimited.
 fn naive_verdict(draft: &LimitDraft) -> Result<bool, bool> {
     let given = |part: bool| if part { Ok(()) } else { Err(false) };
     given(!matches!(draft.unlimited, Some(Err(_))))?;
