@@ -3,7 +3,6 @@
 
 servers=()
 server_processes=()
-postmaster=
 calls=
 
 # Whether a row is to be measured.
@@ -66,23 +65,14 @@ sql() {
 
 # Starts one more server of the service, with these options.
 serve() {
-    run_server "$kopeck" serve --listen 127.0.0.1:0 "$@"
-}
-
-# Starts a server with the service's front door and another store.
-serve_ceiling() {
-    run_server "$bench" ceiling --targets "$folder/targets" "$@"
-}
-
-run_server() {
     local name="server-${#servers[@]}" url
-    start "$name" "$@"
-    url="$(said "$name" "$address")"
-    servers+=("${url#http://}")
+    start "$name" "$kopeck" serve --listen 127.0.0.1:0 "$@"
+    url="$(said "$name" "serves on $address")"
+    servers+=("${url#*http://}")
     server_processes+=("${processes[-1]}")
 }
 
-# Stops the servers that `run_server` has started, and leaves the others.
+# Stops the servers, and leaves other processes.
 stop_servers() {
     local process rest=()
     for process in "${server_processes[@]}"; do
@@ -95,18 +85,10 @@ stop_servers() {
     processes=("${rest[@]}") servers=() server_processes=()
 }
 
-# Whose processor time and memory count: the first server's, and PostgreSQL's time if it runs.
-watched() {
-    local server="serve=${server_processes[0]}"
-    echo "--cpu $server --memory $server${postmaster:+ --cpu postgres=$postmaster}"
-}
-
-# Sends a load to the servers.
+# Sends a load to the first server.
 load() {
-    local all
-    all="$(IFS=,; echo "${servers[*]}")"
-    # shellcheck disable=SC2046
-    measure load --address "$all" --targets "$folder/targets" --seconds "$seconds" $(watched) "$@"
+    measure load --address "${servers[0]}" --targets "$folder/targets" --seconds "$seconds" \
+        --memory "${server_processes[0]}" "$@"
 }
 
 # Sends a load to one of the servers: $1 is its number, from 0.
@@ -117,17 +99,16 @@ load_to() {
 
 # Has the first server do mass work.
 mass() {
-    # shellcheck disable=SC2046
-    measure mass --address "${servers[0]}" $(watched) "$@"
+    measure mass --address "${servers[0]}" --memory "${server_processes[0]}" "$@"
 }
 
 # The yardstick of a call on PostgreSQL.
 pgbench() {
     measure pgbench --side yardstick --program "$binaries/pgbench" --socket "$cluster" --targets "$folder/targets" \
-        --seconds "$seconds" --cpu "postgres=$postmaster" "$@"
+        --seconds "$seconds" "$@"
 }
 
 # The yardstick of mass work on PostgreSQL.
 statements() {
-    measure statements --side yardstick --cpu "postgres=$postmaster" "$@"
+    measure statements --side yardstick "$@"
 }

@@ -189,7 +189,7 @@ pub(crate) trait ConnectionWatch: Send + Sync {
 }
 
 /// Opens a connection to the database behind a URL.
-pub(crate) type OpenConnection = fn(&str, Access) -> Result<AnyConnection, OpenError>;
+pub(crate) type OpenConnection = Arc<dyn Fn(&str, Access) -> Result<AnyConnection, OpenError> + Send + Sync>;
 
 /// Opens connections of one access, with their settings: pragmas on SQLite, `SET` on PostgreSQL.
 #[derive(Clone)]
@@ -278,7 +278,7 @@ impl ConnectionPool {
         watch: Arc<dyn ConnectionWatch>,
         settings: PoolSettings,
     ) -> Self {
-        let open = settings.open;
+        let open = Arc::clone(&settings.open);
         let manager = Manager { url: url.to_owned(), access, open, watch, failed: Arc::default() };
         let current = RwLock::new(pool(&manager, &settings));
         Self { manager, settings, current }

@@ -1,6 +1,8 @@
 //! A database that is open: its connections, its clock, and what is known of its condition.
 
 use std::sync::Arc;
+#[cfg(feature = "testing")]
+use std::sync::{Mutex, PoisonError};
 
 use kopeck_port_store::{Access, ColumnCipher, StoreError};
 use kopeck_port_system::Clock;
@@ -9,8 +11,7 @@ use scheduled_thread_pool::ScheduledThreadPool;
 use crate::condition::Condition;
 use crate::config::{AuditSettings, StoreConfig};
 use crate::connection::{
-    AnyConnection, ConnectionPool, ConnectionWatch, OpenConnection, PoolSettings, PoolState, PooledSession,
-    Session,
+    AnyConnection, ConnectionPool, ConnectionWatch, PoolSettings, PoolState, PooledSession, Session,
 };
 use crate::dialect;
 use crate::dialect::migrations::missing_migrations;
@@ -46,7 +47,7 @@ impl Database {
         let condition = condition(config, files);
         let threads = connecting_threads(if config.is_server() { 3 } else { 1 });
         let pool = |access, size| {
-            let (threads, open) = (Arc::clone(&threads), AnyConnection::open_existing as OpenConnection);
+            let (threads, open) = (Arc::clone(&threads), Arc::new(AnyConnection::open_existing));
             let settings = PoolSettings { size, is_checked, threads, open };
             let watch = Arc::clone(&condition) as Arc<dyn ConnectionWatch>;
             Arc::new(ConnectionPool::new(url, access, watch, settings))
@@ -64,8 +65,12 @@ impl Database {
     #[cfg(feature = "testing")]
     pub(crate) fn in_memory(config: &StoreConfig) -> Result<Arc<Self>, OpenError> {
         let (condition, threads) = (condition(config, None), connecting_threads(1));
-        let settings =
-            PoolSettings { size: 1, is_checked: false, threads, open: |_, _| AnyConnection::in_memory() };
+        let only = Mutex::new(Some(AnyConnection::in_memory()?));
+        let open = move |_: &str, _: Access| {
+            let only = only.lock().unwrap_or_else(PoisonError::into_inner).take();
+            only.ok_or_else(|| OpenError::connect("it went with its connection"))
+        };
+        let settings = PoolSettings { size: 1, is_checked: false, threads, open: Arc::new(open) };
         let watch = Arc::clone(&condition) as Arc<dyn ConnectionWatch>;
         let pool = Arc::new(ConnectionPool::new(&config.url, Access::Write, watch, settings));
         Self::over(config, Arc::clone(&pool), pool, condition)

@@ -1,6 +1,7 @@
 //! How long a quiet partner waits beside one that does its worst: its reads, its writes and its large calls.
 //!
-//! The variables of the environment are those of [`crate::waiting`]; both partners need not seal.
+//! `KOPECK_BENCH_URL` is the service, `KOPECK_BENCH_BUSY` and `KOPECK_BENCH_QUIET` are what `kopeck partner create --json` printed
+//! for the two partners, which need not seal.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,17 +11,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use comfy_table::{Table, presets};
-use kopeck_client::{CardType, NewEmployee, Uuid};
+use kopeck_client::{CardStatus, CardType, NewEmployee, PlasticItem, RequestState, Uuid, Wait};
 use serde_json::{Value, json};
 
 use crate::caller::{Caller, nonce};
 use crate::partner::{self, Secrets};
 use crate::targets::Target;
-use crate::waiting::{ids, link, order_plastic, unassigned_cards};
 
 /// Cards of the hostile partner, and those of them that are linked.
 const CARDS: u32 = 500;
 const LINKED: usize = 100;
+/// Longer than the order takes.
+const ORDER_TAKES: Duration = Duration::from_secs(60);
 /// Connections of the hostile partner.
 const CONNECTIONS: usize = 32;
 /// Cards of a large call of the quiet partner: more than 32 KiB.
@@ -94,16 +96,28 @@ async fn prepare() -> anyhow::Result<(Hostile, Target)> {
     let url = std::env::var("KOPECK_BENCH_URL").context("KOPECK_BENCH_URL")?;
     let address = url.trim_start_matches("http://").parse().context("the address of the service")?;
     let (busy, quiet) = (partner::client("KOPECK_BENCH_BUSY")?, partner::client("KOPECK_BENCH_QUIET")?);
-    order_plastic(&busy, CARDS).await?;
-    let cards = unassigned_cards(&busy, &CardType::Kkl).await?;
-    let linked = cards.get(..LINKED).context("the order brought too few cards")?;
-    link(&busy, linked).await?;
+    let item = PlasticItem {
+        number_cards: CARDS,
+        type_card: CardType::Kkl,
+        delivery_address: "Nevsky 1".to_owned(),
+        recipient: "Ivan Ivanov".to_owned(),
+        phone: "9031234567".to_owned(),
+    };
+    let order = busy.orders().plastic(&[item]).await?.order_id;
+    let state = busy.orders().wait(order, Wait::up_to(ORDER_TAKES), |_| ()).await?;
+    anyhow::ensure!(state == RequestState::Success, "the order ended in {state}");
+    let cards = busy.cards().all_available(Some(&CardType::Kkl)).collect().await?;
+    let cards = cards.get(..LINKED).context("the order brought too few cards")?;
+    for card in cards {
+        let employee = busy.employees().add(&NewEmployee::new(&card.custom_id_card)).await?.id_employee;
+        busy.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
+    }
     quiet.employees().add(&NewEmployee::new("quiet")).await?;
     let hostile = Hostile {
         address,
         target: partner::target("KOPECK_BENCH_BUSY", &busy, 1).await?,
         secrets: partner::secrets("KOPECK_BENCH_BUSY")?,
-        linked: ids(linked),
+        linked: cards.iter().map(|card| card.id_card).collect(),
     };
     Ok((hostile, partner::target("KOPECK_BENCH_QUIET", &quiet, 2).await?))
 }

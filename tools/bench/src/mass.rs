@@ -1,4 +1,4 @@
-//! Mass work: 100,000 cards topped up, 100,000 cards ordered; and whether a list knows its length.
+//! Mass work: 100,000 cards topped up, 100,000 cards ordered.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::caller::{Caller, Sealed};
-use crate::cpu::{self, WatchedProcess};
+use crate::memory;
 use crate::numbered;
 use crate::record::Label;
 use crate::targets::Targets;
@@ -34,8 +34,6 @@ enum Task {
     TopUps,
     /// Orders 100,000 virtual cards and reads the result to its end.
     Order,
-    /// Asks for the last page of employees and compares `total` with what was seeded.
-    Total,
 }
 
 /// What to do, and for whom.
@@ -51,12 +49,9 @@ pub(crate) struct Args {
     /// The file that `seed` made; its first partner calls.
     #[arg(long)]
     targets: PathBuf,
-    /// Processes whose processor time is reported, each with its children: `name=pid`.
-    #[arg(long, value_parser = WatchedProcess::parse)]
-    cpu: Vec<WatchedProcess>,
-    /// Processes whose memory is reported at the end: `name=pid`.
-    #[arg(long, value_parser = WatchedProcess::parse)]
-    memory: Vec<WatchedProcess>,
+    /// A process whose memory is reported at the end.
+    #[arg(long, value_name = "PID")]
+    memory: Option<u32>,
 }
 
 /// Does it, and prints how long it took.
@@ -65,19 +60,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let target = targets.partners.first().context("there is no partner")?;
     let mut caller = Caller::connect(args.address, target)?;
     let calls = calls(args.task, &caller, targets.employees);
-    let before = cpu::spent(&args.cpu)?;
     let begun = Instant::now();
     let mut figures = match args.task {
         Task::TopUps => top_ups(&mut caller, &calls, targets.employees)?,
         Task::Order => order(&mut caller, &calls)?,
-        Task::Total => total(&mut caller, targets.employees)?,
     };
     figures.insert("seconds".to_owned(), begun.elapsed().as_secs_f64());
-    for ((watched, after), before) in args.cpu.iter().zip(cpu::spent(&args.cpu)?).zip(before) {
-        figures.insert(format!("cpu_{}_s", watched.name), after.saturating_sub(before).as_secs_f64());
-    }
-    for WatchedProcess { name, pid } in &args.memory {
-        figures.insert(format!("peak_{name}_mib"), cpu::memory(*pid)?.1);
+    if let Some(process) = args.memory {
+        figures.insert("peak_mib".to_owned(), memory::of(process)?.1);
     }
     args.label.record(figures).print()
 }
@@ -96,7 +86,6 @@ fn calls(task: Task, caller: &Caller, cards: u64) -> Vec<Sealed> {
             let body = json!({ "data": vec![line; LINES as usize] });
             vec![caller.sealed_post("/v1/order/virtualcards", &body)]
         }
-        Task::Total => Vec::new(),
     }
 }
 
@@ -137,14 +126,6 @@ fn order(caller: &mut Caller, calls: &[Sealed]) -> anyhow::Result<Figures> {
         ("issued_s".to_owned(), issued),
         ("result_mib".to_owned(), cards.bytes as f64 / 1_048_576.0),
     ]))
-}
-
-fn total(caller: &mut Caller, employees: u64) -> anyhow::Result<Figures> {
-    let last = employees.div_ceil(15);
-    let page = caller.get_json(&format!("/v1/employees?page={last}"))?;
-    let meta = |name: &str| page.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_u64);
-    let exact = meta("total") == Some(employees) && meta("last_page") == Some(last);
-    Ok(BTreeMap::from([("exact".to_owned(), f64::from(u8::from(exact)))]))
 }
 
 fn until_success(caller: &mut Caller, path: &str) -> anyhow::Result<()> {

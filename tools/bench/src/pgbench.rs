@@ -11,7 +11,6 @@ use std::process::Command;
 use anyhow::Context as _;
 use clap::ValueEnum;
 
-use crate::cpu::{self, WatchedProcess};
 use crate::record::Label;
 use crate::targets::Targets;
 use crate::{machine, numbered};
@@ -21,8 +20,6 @@ use crate::{machine, numbered};
 enum Script {
     /// `GET /v1/employee/{id}`, the selects alone.
     Read,
-    /// The same in a transaction.
-    ReadInTransaction,
     /// `POST /v1/employee/add`.
     Add,
     /// `POST /v1/replenishment` of ten cards.
@@ -33,7 +30,6 @@ impl Script {
     const fn text(self) -> &'static str {
         match self {
             Self::Read => include_str!("../sql/read.sql"),
-            Self::ReadInTransaction => include_str!("../sql/read-in-transaction.sql"),
             Self::Add => include_str!("../sql/add.sql"),
             Self::Replenish => include_str!("../sql/replenish.sql"),
         }
@@ -63,9 +59,6 @@ pub(crate) struct Args {
     /// Transactions of each client, in place of seconds.
     #[arg(long)]
     transactions: Option<u64>,
-    /// Processes whose processor time is shared among the transactions, each with its children: `name=pid`.
-    #[arg(long, value_parser = WatchedProcess::parse)]
-    cpu: Vec<WatchedProcess>,
 }
 
 /// Runs pgbench and prints what it measured.
@@ -73,19 +66,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let targets = Targets::read(&args.targets)?;
     let folder = std::env::temp_dir().join(format!("kopeck-pgbench-{}", std::process::id()));
     std::fs::write(&folder, args.script.text())?;
-    let before = cpu::spent(&args.cpu)?;
     let output = command(args, &targets, &folder).output();
-    let after = cpu::spent(&args.cpu)?;
     std::fs::remove_file(&folder)?;
     let output = output.with_context(|| format!("cannot run {}", args.program.display()))?;
     let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     anyhow::ensure!(output.status.success(), "pgbench failed: {said}{errors}");
-    let mut figures = read(&said).with_context(|| format!("pgbench said: {said}{errors}"))?;
-    let transactions = figures.get("calls").copied().unwrap_or(1.0).max(1.0);
-    for ((watched, after), before) in args.cpu.iter().zip(after).zip(before) {
-        let each = after.saturating_sub(before).as_secs_f64() * 1e6 / transactions;
-        figures.insert(format!("cpu_{}_us", watched.name), each);
-    }
+    let figures = read(&said).with_context(|| format!("pgbench said: {said}{errors}"))?;
     args.label.record(figures).print()
 }
 

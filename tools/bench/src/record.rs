@@ -13,9 +13,6 @@ pub(crate) struct Record {
     pub(crate) row: String,
     /// Which of the row's measurements: `ours`, or a yardstick's name.
     pub(crate) side: String,
-    /// Where on a curve it lies, if it belongs to one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) at: Option<f64>,
     /// The figures by name, with their unit at the end of it.
     #[serde(flatten)]
     pub(crate) figures: BTreeMap<String, f64>,
@@ -30,15 +27,12 @@ pub(crate) struct Label {
     /// Which of the row's measurements.
     #[arg(long, default_value = "ours", overrides_with = "side")]
     side: String,
-    /// Where on a curve it lies.
-    #[arg(long)]
-    at: Option<f64>,
 }
 
 impl Label {
     /// A record of `figures`.
     pub(crate) fn record(&self, figures: BTreeMap<String, f64>) -> Record {
-        Record { row: self.row.clone(), side: self.side.clone(), at: self.at, figures }
+        Record { row: self.row.clone(), side: self.side.clone(), figures }
     }
 }
 

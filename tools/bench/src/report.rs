@@ -1,6 +1,5 @@
 //! Tables of the measurements.
 
-mod curves;
 mod document;
 mod machine;
 mod results;
@@ -44,10 +43,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut page = fs::read_to_string(document).context("the document")?;
     page = document::replace(&page, "machine", &machine::describe(&args.postgres, &args.commit)?)?;
     page = document::replace(&page, "ratios", &tables::ratios(&judged))?;
-    // Curves are measured only if asked for; without them those of the last time stay.
-    if curves::any(&results) {
-        page = document::replace(&page, "growth", &tables::growth(&results))?;
-    }
     fs::write(document, page)?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::cpu;
+use crate::memory;
 use crate::record::Label;
 
 /// How long a server idles before its memory is read.
@@ -67,5 +67,5 @@ fn measure(server: &mut Child, begun: Instant) -> anyhow::Result<(Duration, f64)
     let first_answer = begun.elapsed();
     anyhow::ensure!(&answer == b"HTTP/1.1 401", "a call without a token was not refused");
     std::thread::sleep(IDLE);
-    Ok((first_answer, cpu::memory(server.id())?.0))
+    Ok((first_answer, memory::of(server.id())?.0))
 }

@@ -1,4 +1,4 @@
-//! What must be true once the faults are over and everything has ended.
+//! Invariants once the faults are over and every request has ended.
 
 mod bank;
 mod deliveries;
@@ -24,7 +24,7 @@ pub(crate) struct EndedRequest {
     pub(crate) state: RequestState,
     /// Whether it was done, for each card in the order of the request; for an order, for the order as a whole.
     pub(crate) done: Vec<bool>,
-    /// What came back from each card of a closing or a withdrawal; empty for others.
+    /// The amounts returned from each card of a closing or a withdrawal; empty for others.
     pub(crate) returned: Vec<i64>,
     /// The cards that an order brought, with what each holds from the start.
     pub(crate) issued: Vec<(String, i64)>,
@@ -91,7 +91,7 @@ impl EndedRequest {
         matches!(self.state, S::Success | S::PartSuccess | S::Confirmed)
     }
 
-    /// What came back from each card, by its identifier.
+    /// The amount returned from each card, by its identifier.
     fn returns(&self) -> Vec<(Uuid, i64)> {
         let cards: Vec<Uuid> = match &self.call {
             Call::Close(cards) => cards.iter().map(|card| card.id_card).collect(),

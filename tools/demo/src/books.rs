@@ -11,13 +11,13 @@ use crate::steps::top_ups::CardTopUp;
 
 /// All requests and responses of the day.
 pub(crate) struct Books {
-    /// What the partner was created with.
+    /// The deposit of the new partner.
     pub(crate) deposit: i64,
     pub(crate) at_start: Funds,
     pub(crate) after_orders: Funds,
     pub(crate) after_refused_order: Funds,
     pub(crate) at_end: Funds,
-    /// What the orders were to cost, worked out from what was ordered.
+    /// The expected cost of the orders.
     pub(crate) order_cost: i64,
     pub(crate) employees: Count,
     pub(crate) orders: Count,
@@ -53,11 +53,11 @@ pub(crate) struct Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CardMoney {
     pub(crate) card: Uuid,
-    /// What it held from the start.
+    /// Its first top-up.
     pub(crate) first_top_up: i64,
     /// By how much it was topped up since.
     pub(crate) topped_up: i64,
-    /// What it holds, as the service says.
+    /// Its balance, by the service.
     pub(crate) balance: i64,
 }
 

@@ -5,12 +5,3 @@ mod at_rest;
 
 pub(crate) use always::Watch;
 pub(crate) use at_rest::{accounts_are_fresh, bank_agrees, check};
-
-use kopeck_port_store::StoreError;
-
-use crate::violation::Violation;
-
-/// The store without faults never fails.
-fn unreadable(error: &StoreError) -> Violation {
-    Violation { rule: "what is stored can be read", what: error.to_string() }
-}

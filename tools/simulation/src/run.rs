@@ -1,7 +1,6 @@
 //! One seed, one run.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -56,7 +55,7 @@ impl Simulation {
         let world = World::new(seed, &self.database, self.sabotage, traced);
         let mut stage = None;
         let play = || {
-            self.database.begin_again().map_err(|error| failed(&error))?;
+            self.database.begin_again().map_err(|error| Violation::failed(&error))?;
             stage.insert(Stage::new(&world)?).play()
         };
         let played = catch_unwind(AssertUnwindSafe(play));
@@ -111,9 +110,9 @@ impl<'a> Stage<'a> {
         let dice = &world.dice;
         let (mut clients, mut endpoints) = (Vec::new(), Vec::new());
         for number in 0..dice.between(1, 3) {
-            let partner = open_account(world, number).map_err(|error| failed(&error))?;
+            let partner = open_account(world, number).map_err(|error| Violation::failed(&error))?;
             clients.push(Client::new(format!("partner {number}"), partner));
-            endpoints.push(Endpoint::open(world, partner).map_err(|error| failed(&error))?);
+            endpoints.push(Endpoint::open(world, partner).map_err(|error| Violation::failed(&error))?);
         }
         let small = |most| u32::try_from(dice.between(1, most)).unwrap_or(1);
         let settings = WorkerSettings { lease: Duration::seconds(30), batch: small(4), chunk: small(4) };
@@ -152,6 +151,7 @@ impl<'a> Stage<'a> {
         let world = self.world;
         for client in &mut self.clients {
             client.open(world)?;
+            self.watch.look(world, &self.partners)?;
         }
         world.clock.advance(world.env.settings.processing_delay);
         self.work_all_off()?;
@@ -230,8 +230,8 @@ impl<'a> Stage<'a> {
                 self.watch.look(world, &self.partners)?;
             }
             // A request that may have been sent before its card was blocked waits for the bank's confirmation.
-            self.keeper.send_blocks().map_err(|error| failed(&error))?;
-            let left = world.look(|unit| unit.jobs().count()).map_err(|error| failed(&error))?;
+            self.keeper.send_blocks().map_err(|error| Violation::failed(&error))?;
+            let left = world.look(|unit| unit.jobs().count()).map_err(|error| Violation::failed(&error))?;
             if left == 0 {
                 break;
             }
@@ -244,7 +244,7 @@ impl<'a> Stage<'a> {
     /// A person settles what no worker may: what was sent once to a bank that would do it twice, and did not arrive.
     fn settle_by_hand(&self) -> Result<(), Violation> {
         let world = self.world;
-        for request in world.look(stuck::list).map_err(|error| failed(&error))? {
+        for request in world.look(stuck::list).map_err(|error| Violation::failed(&error))? {
             for StuckInstruction { key, card, .. } in request.instructions {
                 // The workers find out by themselves what the bank knows.
                 if world.bank.knows(&key) {
@@ -256,7 +256,7 @@ impl<'a> Stage<'a> {
                 transact(&*world.stored, Access::Write, move |unit| {
                     stuck::settle(unit, &env, id, Outcome::Refused, card)
                 })
-                .map_err(|error| failed(&error))?;
+                .map_err(|error| Violation::failed(&error))?;
             }
         }
         Ok(())
@@ -266,16 +266,12 @@ impl<'a> Stage<'a> {
         let world = self.world;
         invariants::check(world, &self.clients)?;
         world.clock.advance(Duration::DAY);
-        self.keeper.conclude(world).map_err(|error| failed(&error))?;
+        self.keeper.conclude(world).map_err(|error| Violation::failed(&error))?;
         invariants::accounts_are_fresh(world, &self.clients)?;
         invariants::bank_agrees(world)?;
         let deliverer = self.deliverers.first_mut();
         deliverer.map_or(Ok(()), |deliverer| deliverer.conclude(world, &mut self.endpoints))
     }
-}
-
-fn failed(error: &dyn fmt::Display) -> Violation {
-    Violation { rule: "nothing fails without faults", what: error.to_string() }
 }
 
 fn id_of(subject: Subject) -> Uuid {

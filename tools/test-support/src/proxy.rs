@@ -73,7 +73,7 @@ impl Proxy {
     /// A proxy to the PostgreSQL database of this URL, and the URL that leads through it.
     ///
     /// # Errors
-    /// Those of [`Self::open`], or if the URL has no database.
+    /// The errors of [`Self::open`], or if the URL has no database.
     pub fn to_database(url: &str) -> io::Result<(Self, String)> {
         let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "no URL of a database");
         let (_, rest) = url.split_once("://").ok_or_else(invalid)?;

@@ -157,7 +157,7 @@ fn is_signature(line: &str) -> bool {
 fn prose(text: &str) -> String {
     let before = text.split("```http").next().unwrap_or_default();
     let told = |paragraph: &&str| {
-        let fields = ["| field | type | required", "| field | type | what", "| parameter |"]
+        let fields = ["| field | type | rule |\n", "| field | type | what", "| parameter |"]
             .iter()
             .any(|head| paragraph.starts_with(head));
         !(is_signature(paragraph)

@@ -11,14 +11,14 @@ use kopeck_port_system::Clock;
 use crate::config::StoreConfig;
 use crate::connection::AnyConnection;
 use crate::database::Database;
-use crate::error::{OpenError, Stored, StoredRows};
+use crate::error::{OpenError, Stored as _, StoredRows as _};
 use crate::plain::PooledStore;
 use crate::statements::RawStatement;
 
 /// The plain store on one connection to a SQLite database in memory. It runs every unit of work on the caller's thread.
 pub struct MemoryStore {
     store: PooledStore,
-    empty: String,
+    tables: Vec<String>,
 }
 
 impl MemoryStore {
@@ -29,11 +29,8 @@ impl MemoryStore {
     pub fn open(clock: Arc<dyn Clock>, cipher: Arc<dyn ColumnCipher>) -> Result<Self, OpenError> {
         let config = StoreConfig { cipher, ..StoreConfig::new("sqlite://:memory:", clock) };
         let store = PooledStore::over(Database::in_memory(&config)?, config.queue);
-        let mut store = Self { store, empty: "PRAGMA foreign_keys = OFF; BEGIN;".to_owned() };
-        for table in store.answers(TABLES).map_err(OpenError::connect)? {
-            store.empty.push_str(&format!("DELETE FROM {table};"));
-        }
-        store.empty += "INSERT INTO bank_feed (id, cursor) VALUES (1, 0); COMMIT; PRAGMA foreign_keys = ON;";
+        let mut store = Self { store, tables: Vec::new() };
+        store.tables = store.answers(TABLES).map_err(OpenError::connect)?;
         Ok(store)
     }
 
@@ -42,7 +39,12 @@ impl MemoryStore {
     /// # Errors
     /// [`StoreError`] if a row cannot be deleted, as those of the audit log.
     pub fn clear(&self) -> Result<(), StoreError> {
-        self.execute(&self.empty)
+        self.execute("PRAGMA foreign_keys = OFF;")?;
+        let delete = |sqlite: &mut SqliteConnection, table| {
+            RawStatement::new(&format!("DELETE FROM {table}"), Vec::new()).execute(sqlite).done()
+        };
+        on(&self.store, |sqlite| self.tables.iter().try_for_each(|table| delete(sqlite, table)))?;
+        self.execute("INSERT INTO bank_feed (id, cursor) VALUES (1, 0); PRAGMA foreign_keys = ON;")
     }
 
     /// Runs statements, such as one that makes a trigger.
@@ -74,7 +76,7 @@ struct Row {
 
 fn on<T>(
     store: &PooledStore,
-    body: impl FnOnce(&mut diesel::SqliteConnection) -> Result<T, StoreError>,
+    body: impl FnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     match &mut store.database.session(Access::Write)?.connection {
         AnyConnection::Sqlite(sqlite) => body(sqlite),

@@ -53,18 +53,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "bench",
         &[
             "domain",
-            "audit",
             "sealing",
             "client",
-            "service",
             "port-system",
             "port-security",
-            "port-store",
-            "port-bank",
-            "port-webhook",
             "bank-protocol",
             "adapter-security",
-            "adapter-http",
             "test-support",
         ],
     ),
@@ -80,7 +74,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "test-support",
         ],
     ),
-    ("simulation", &["domain", "audit", "service", "port-system", "port-store", "port-bank", "test-support"]),
+    (
+        "simulation",
+        &[
+            "domain",
+            "service",
+            "port-system",
+            "port-store",
+            "port-bank",
+            "adapter-store-diesel",
+            "test-support",
+        ],
+    ),
 ];
 
 /// The permitted dependencies of crates without I/O.

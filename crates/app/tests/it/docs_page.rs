@@ -167,7 +167,7 @@ async fn is_laid_out(browser: &Browser) {
     assert_eq!(browser.run(opened).await, json!([true, "Show less"]));
 }
 
-/// What a partner does first, in this order: the response to one request fills the next one. `~` stands
+/// The first requests of a partner, in order: the response to one fills the next one. `~` stands
 /// for the work that is due.
 /// Purchases come before the limit of the examples, which allows none in the evening.
 const STORY: &str = "token.access token.refresh sandbox.deposit category.create category.rename category.list \
@@ -239,7 +239,7 @@ async fn logged_in(browser: &Browser) {
     let until = "return /^Logged in until \\d\\d[.]\\d\\d[.]\\d{4} \\d\\d:\\d\\d[.]$/
         .test(document.querySelector('#login-told').textContent)";
     browser.wait_for(until).await;
-    // What is open at the top covers what is below.
+    // The open form at the top covers the page below.
     browser.run("document.querySelector('#session').open = false").await;
 }
 

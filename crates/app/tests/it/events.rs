@@ -248,7 +248,7 @@ async fn debits_by_an_operator_are_events() {
     server.run_jobs();
 }
 
-/// A feed that began anew has fewer events than its reader has seen: the reader learns of it, and does not wait for ever.
+/// A reader that has read further than a new feed gets an error, instead of waiting.
 #[tokio::test]
 async fn a_number_that_no_event_has_yet_is_refused_at_once() {
     let (server, api) = start(1).await;

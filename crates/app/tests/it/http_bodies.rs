@@ -104,7 +104,7 @@ fn no_operation_takes_a_broken_body() {
 }
 
 #[test]
-fn what_is_wrong_with_a_value_is_said_truly() {
+fn the_detail_of_a_faulty_value_is_right() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     for body in ["{\"nameCategory\":1e999}", "{\"nameCategory\":\"\\ud800\"}", "{\"x\":\"\\udc00\\ud800\"}"] {
@@ -195,7 +195,7 @@ fn a_body_is_json_or_a_415() {
         }
     }
     assert_eq!(get("/v1/balance").token(&token).with("content-type", "text/plain").send(&server).status, 200);
-    // What says to be sealed has to be.
+    // A body with the type of sealed ones has to be sealed.
     assert_eq!(call(SEALED_JSON, "bad").send(&server).fields(), "body");
 }
 
@@ -311,7 +311,7 @@ fn a_body_that_dawdles_or_breaks_off_ends() {
     let login = post("/v1/get_access_token", &json!({})).with("x-api-key", "ak_wrong").to_bytes();
     assert_eq!(send(&login[..login.len() - 1], false).code(), (408, "request_timeout".to_owned()));
     assert_eq!(send(&whole[..whole.len() - 1], true).fields(), "body", "it broke off");
-    // Who is not let in is not waited for.
+    // The service does not wait for the body of an unauthenticated client.
     let stranger = post("/v1/category", &json!({"nameCategory": "Slow"})).to_bytes();
     assert_eq!(send(&stranger[..stranger.len() - 1], false).code(), (401, "unauthorized".to_owned()));
     assert_eq!(

@@ -140,7 +140,7 @@ fn a_half_closed_connection_is_answered_but_does_not_wait() {
     assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
 }
 
-/// What the limit of open files cannot bear is not accepted, and the operations port answers meanwhile.
+/// Connections beyond the limit of open files are not accepted; the operations port responds meanwhile.
 #[test]
 fn connections_leave_files_for_the_operations_port() {
     let processors = std::thread::available_parallelism().unwrap().get();

@@ -1,4 +1,4 @@
-//! What a refusal says is wrong: words by which an engineer finds the fault.
+//! The details of refusals: an engineer finds the fault by them.
 
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use crate::process::Installation;
 use crate::server::TestServer;
 use crate::world::{Things, samples};
 
-/// What has to be the same: all but the time, the id of the request and what has been counted.
+/// The equal parts: all but the time, the id of the request and the counters.
 fn in_common(got: &Got) -> (u16, Vec<(String, String)>) {
     let mut headers = got.headers.clone();
     headers.retain(|(name, _)| !["date", "x-request-id", "ratelimit"].contains(&name.as_str()));
@@ -60,7 +60,7 @@ fn every_get_operation_answers_head_and_records_nothing() {
     server.run_jobs();
 }
 
-/// As a load balancer or a monitor asks.
+/// The requests of load balancers and monitors.
 #[test]
 fn health_and_metrics_answer_head() {
     let installation = Installation::new();

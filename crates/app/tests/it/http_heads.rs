@@ -78,7 +78,7 @@ fn the_callers_request_id_is_taken_if_it_is_one() {
 }
 
 #[test]
-fn what_is_no_path_is_a_404() {
+fn an_unknown_path_is_a_404() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     for path in [
@@ -280,7 +280,7 @@ fn an_offer_to_upgrade_is_ignored() {
         let read = offer(get("/v1/balance"));
         let change = offer(post("/v1/category", &json!({"nameCategory": name})));
         for (bytes, status) in [(read, 200), (change, 201)] {
-            // What the client would have said without the offer.
+            // The headers without the offer.
             let text = String::from_utf8(bytes).unwrap().replace("connection: close\r\n", "");
             let more = text.clone() + "GET /nowhere HTTP/1.1\r\nhost: kopeck\r\n\r\n";
             for text in [text, more] {

@@ -1,4 +1,4 @@
-//! What the log of the real binary says of a request, and what it must never say.
+//! The log of the real binary about a request, without secrets and personal data.
 
 use serde_json::json;
 
@@ -121,7 +121,7 @@ fn a_request_cannot_forge_lines_of_the_log_or_make_many() {
     let body = format!("{{\"nameCategory\":\"{VALUE}\",{}}}", fields[..31].join(","));
     let call = Call::new("POST", "/v1/category").nonce(&fresh_nonce()).token(&token);
     assert_eq!(send(call.bytes("application/json", body), "many-fields"), 422);
-    // As many as the head of a request has room for.
+    // The maximum that fits into the headers of a request.
     let parameters = many(8_264, &|number| format!("{}=s1.", short_name(number))).join("&");
     assert!(send(get(&format!("/v1/employees?{parameters}")).token(&token), "many-parameters") >= 414);
     let (_, good) = running.stop("TERM");

@@ -149,7 +149,7 @@ fn a_retry_of_a_running_request_gets_409_with_retry_after() {
     assert_eq!((again.replayed(), again.text), (true, done.text));
 }
 
-/// What was not read of a refused call must not be taken for the next one.
+/// The unread rest of a refused request is not parsed as the next one.
 #[test]
 fn a_body_that_was_not_read_is_no_call() {
     let server = TestServer::start();

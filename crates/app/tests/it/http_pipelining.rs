@@ -140,9 +140,9 @@ fn a_connection_is_kept_as_its_version_says() {
     }
 }
 
-/// No byte of a request becomes a request of its own.
+/// No byte of a request becomes another request.
 #[test]
-fn nothing_behind_a_malformed_request_is_answered() {
+fn bytes_behind_a_malformed_request_get_no_response() {
     let server = TestServer::start();
     let smuggled = numbered(999, "GET", "/nowhere", "connection: close\r\n\r\n");
     for malformed in [

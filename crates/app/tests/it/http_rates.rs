@@ -64,7 +64,7 @@ fn without_a_limit_no_response_has_its_headers() {
     assert_eq!((got.status, got.header("ratelimit"), got.header("ratelimit-policy")), (200, None, None));
 }
 
-/// The server's socket ends by itself; the client finds out when it sends something more.
+/// The server closes its socket; the client notices when it sends something more.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_client_that_does_not_read_its_responses_is_disconnected() {

@@ -221,7 +221,7 @@ fn every_faulty_value_is_named_at_once() {
     let mut fields: Vec<String> = call.send(&server).fields().split(' ').map(str::to_owned).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["idEmployee", "name", "status", "surname"]);
-    // What is sealed comes before what is wrong.
+    // Sealing is checked before values.
     let body = json!({"idCard": "none", "statusCard": "s1.x"});
     let call = post("/v1/employee/none/card/switch", &body).token(&token);
     assert_eq!(call.send(&server).fields(), "statusCard");

@@ -54,7 +54,7 @@ fn every_request_that_changes_something_can_be_retried() {
     server.run_jobs();
 }
 
-/// And nothing else has a key: it is answered anew.
+/// Other requests have no key, and are processed again.
 #[test]
 fn no_call_that_reads_is_recorded() {
     let server = TestServer::start();

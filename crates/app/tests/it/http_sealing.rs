@@ -1,4 +1,4 @@
-//! Where sealed values may stand in a request, and answers that come sealed.
+//! Places of sealed values in a request, and sealed responses.
 
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{Clear, KeyId, SealingKey, Slot};

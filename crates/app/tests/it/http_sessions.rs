@@ -77,7 +77,7 @@ pub struct StolenCredentials {
 }
 
 impl StolenCredentials {
-    /// Those of a login.
+    /// The tokens of a login.
     pub fn from_login(running: &Running, partner: &PartnerSecrets) -> Self {
         let call = login_call(&partner.api_key, &partner.login, &partner.password);
         let got = call.send_to(&running.base_url);
@@ -106,7 +106,7 @@ impl StolenCredentials {
 
 /// By the commands, beside a running server.
 #[test]
-fn what_is_stolen_can_be_ended() {
+fn stolen_sessions_can_be_ended() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);

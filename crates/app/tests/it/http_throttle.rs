@@ -247,7 +247,7 @@ fn behind_a_balancer_a_client_locks_no_other_out() {
     locked(&through(right(&partner), "203.0.113.5").send(&server), "900");
     locked(&through(right(&partner), "198.51.100.1, 203.0.113.5:443").send(&server), "900");
     assert_eq!(through(right(&partner), "203.0.113.6").send(&server).status, 200);
-    // What the client wrote itself stands before what the balancer adds, and is not believed.
+    // Addresses that the client sends stand before those of the balancer, and are ignored.
     fail(&server, || through(guess(), "203.0.113.6, 203.0.113.7"), 10);
     locked(&through(right(&partner), "203.0.113.7").send(&server), "900");
     assert_eq!(through(right(&partner), "203.0.113.6").send(&server).status, 200);

@@ -1,4 +1,4 @@
-//! The two requests that give tokens, and what the tokens are good for.
+//! The two token requests, and the use of tokens.
 
 use base64::Engine as _;
 use kopeck_domain::partner::{PartnerStatus, SealingPolicy};

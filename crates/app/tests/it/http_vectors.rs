@@ -212,7 +212,7 @@ fn every_forgery_is_refused_in_the_same_words() {
     for (place, forgery) in forgeries.iter().enumerate() {
         let why = forgery["why"].as_str().unwrap();
         // A response and an event are opened by the client; what does not look sealed stands clear in a path; the path
-        // gives the slot, and no card can be deleted; and a malformed nonce is a fault of its own.
+        // gives the slot, and no card can be deleted; and a malformed nonce is another fault.
         let text = forgery["text"].as_str().unwrap();
         let elsewhere = forgery["direction"] != "req"
             // An event sent as a request: the service has nothing at the path that events are bound to.

@@ -1,4 +1,4 @@
-//! What a copy of the database shows of people.
+//! Personal data in a copy of the database.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::calls::{plastic_item, start_client, virtual_item};
 
 const PEOPLE: usize = 50;
 
-/// Those of `wanted` that are in `dump`, as text or as the hexadecimal digits of its bytes. One pass: a search for each
+/// The texts of `wanted` that are in `dump`, as text or as the hexadecimal digits of its bytes. One pass: a search for each
 /// would take minutes without optimisation.
 pub fn found_in<'a>(dump: &[u8], wanted: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let mut by_start: HashMap<[u8; 2], Vec<(Vec<u8>, &str)>> = HashMap::new();

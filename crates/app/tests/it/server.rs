@@ -228,7 +228,7 @@ impl TestServer {
         self.worker.run_once(&|| false).unwrap()
     }
 
-    /// Looks at the clock that work goes by, as is done every second.
+    /// Runs the check of the clock, as every second.
     pub fn check_clock(&self) -> ClockCheck {
         self.watch.lock().unwrap().check().unwrap()
     }

@@ -67,7 +67,7 @@ impl Service {
         self.delivery(webhook, |delivery| delivery["status"] == "DELIVERED")
     }
 
-    /// The process ends as if the machine had lost its power, and starts anew.
+    /// Restarts the process after a power loss.
     fn kill(&mut self) {
         self.running.as_mut().unwrap().kill();
         self.running = None;
@@ -320,7 +320,7 @@ fn an_operator_lists_webhooks_and_disables_one() {
     assert!(audit.contains("webhooks.disable") && audit.contains(&format!("webhook:{id}")), "{audit}");
 }
 
-/// As in a bare container. By https no event can be delivered then, and the start does not depend on it.
+/// A bare container has no certificates: no event can be delivered by https, and the start does not depend on it.
 #[test]
 fn a_machine_without_certificate_authorities_serves_all_the_same() {
     let installation = Installation::embedded();

@@ -16,20 +16,6 @@ use crate::targets::{Target, Targets};
 
 /// Cards of a replenishment.
 const CARDS: u64 = 10;
-/// Employees on a page.
-const PAGE: u64 = 15;
-
-/// How calls with a body are made.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    /// Whether bodies are sealed.
-    pub(crate) sealed: bool,
-    /// Bytes of the clear body; shorter ones are filled up.
-    pub(crate) bytes: usize,
-    /// Whether what changes something has a key that ascends with time; else its nonce, which is chance, is the key.
-    pub(crate) keyed: bool,
-}
-
 /// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
@@ -73,12 +59,7 @@ struct Partner {
 
 impl Calls {
     /// Makes calls of these kinds, taking turns; `at_most` of those with a body.
-    pub(crate) fn make(
-        targets: &Targets,
-        kinds: &[Kind],
-        form: Form,
-        at_most: usize,
-    ) -> anyhow::Result<Self> {
+    pub(crate) fn make(targets: &Targets, kinds: &[Kind], at_most: usize) -> anyhow::Result<Self> {
         let head =
             |token: &str| format!("host: bench\r\nauthorization: Bearer {token}\r\nx-nonce: ").into_bytes();
         let partners: Vec<_> =
@@ -94,7 +75,7 @@ impl Calls {
             random: Random::new(u64::from_le_bytes(machine::random())),
         };
         for kind in kinds {
-            let made = calls.make_kind(*kind, &keys, form, at_most.div_ceil(kinds.len()));
+            let made = calls.make_kind(*kind, &keys, at_most.div_ceil(kinds.len()));
             calls.turns.push(made);
         }
         Ok(calls)
@@ -131,16 +112,9 @@ impl Calls {
         let Some(partner) = self.partners.get((call.number % count) as usize) else { return };
         out.extend_from_slice(b"GET ");
         out.extend_from_slice(path_of_read(call.kind).unwrap_or_default().as_bytes());
-        match call.kind {
-            Kind::Read => {
-                let employee = numbered::id(numbered::EMPLOYEES + 1 + call.number / count % self.employees);
-                out.extend_from_slice(employee.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
-            }
-            Kind::Last => {
-                let page = self.employees.div_ceil(PAGE).to_string();
-                out.extend_from_slice(page.as_bytes());
-            }
-            _ => {}
+        if call.kind == Kind::Read {
+            let employee = numbered::id(numbered::EMPLOYEES + 1 + call.number / count % self.employees);
+            out.extend_from_slice(employee.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
         }
         out.extend_from_slice(b" HTTP/1.1\r\n");
         out.extend_from_slice(&partner.head);
@@ -149,7 +123,7 @@ impl Calls {
     }
 
     /// Makes the requests of one kind; none if they have no body.
-    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], form: Form, at_most: usize) -> RenderedRequest {
+    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], at_most: usize) -> RenderedRequest {
         let mut made = RenderedRequest { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
         if path_of_read(kind).is_some() {
             return made;
@@ -167,24 +141,23 @@ impl Calls {
             let nonce = nonce(&self.random);
             let nonce = std::str::from_utf8(&nonce).unwrap_or_default();
             let (path, value) = post(kind, number / partners, self.load);
-            let mut text = padded(value, form.bytes);
-            if form.sealed {
-                let clear = Clear::none();
-                let context = RequestContext { method: "POST", path, nonce, slot: Slot::Body, clear };
-                let sealed = seal_request(key, &context, now, machine::random(), text.as_bytes());
-                text = format!(r#"{{"sealed":"{sealed}"}}"#);
-            }
+            let clear = Clear::none();
+            let context = RequestContext { method: "POST", path, nonce, slot: Slot::Body, clear };
+            let sealed = seal_request(key, &context, now, machine::random(), value.to_string().as_bytes());
+            let text = format!(r#"{{"sealed":"{sealed}"}}"#);
             made.bytes.extend_from_slice(format!("POST {path} HTTP/1.1\r\n").as_bytes());
             made.bytes.extend_from_slice(&partner.head);
-            let media = if form.sealed { "application/sealed+json" } else { "application/json" };
             let length = text.len();
             made.bytes.extend_from_slice(nonce.as_bytes());
-            if form.keyed && changes(kind) {
+            if changes(kind) {
                 let key = TimeOrderedIds.next_id();
                 made.bytes.extend_from_slice(format!("\r\nidempotency-key: {}", key.simple()).as_bytes());
             }
             made.bytes.extend_from_slice(
-                format!("\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}").as_bytes(),
+                format!(
+                    "\r\ncontent-type: application/sealed+json\r\ncontent-length: {length}\r\n\r\n{text}"
+                )
+                .as_bytes(),
             );
             made.ends.push(made.bytes.len());
         }
@@ -196,8 +169,8 @@ impl Calls {
 const fn path_of_read(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Read => Some("/v1/employee/"),
+        Kind::Refused => Some("/v1/employee/none"),
         Kind::First => Some("/v1/employees"),
-        Kind::Last => Some("/v1/employees?page="),
         Kind::Balance => Some("/v1/balance"),
         Kind::Add | Kind::Replenish | Kind::Status => None,
     }
@@ -232,20 +205,6 @@ fn post(kind: Kind, number: u64, load: u32) -> (&'static str, Value) {
     }
 }
 
-/// The JSON of `value`, with a field that the service does not know, so that it has `bytes` bytes.
-fn padded(mut value: Value, bytes: usize) -> String {
-    let text = value.to_string();
-    let more = r#","note":"""#.len();
-    if let Some(missing) = bytes.checked_sub(text.len() + more) {
-        // `json!` of an object is one.
-        if let Some(fields) = value.as_object_mut() {
-            fields.insert("note".to_owned(), Value::String("x".repeat(missing)));
-        }
-        return value.to_string();
-    }
-    text
-}
-
 fn hex(number: u64) -> [u8; 16] {
     let mut digits = [0; 16];
     let mut rest = number;
@@ -278,10 +237,29 @@ mod tests {
         SealingKey::new(KeyId::from_bytes([number; 8]), [number; 32])
     }
 
-    fn calls(kinds: &[Kind], form: Form, at_most: usize) -> Calls {
+    fn calls(kinds: &[Kind], at_most: usize) -> Calls {
         let partners = (1..=2).map(|n| Target::new(n, format!("token-{n}"), &key(n as u8))).collect();
         let targets = Targets { partners, employees: 20, cards: 2 };
-        Calls::make(&targets, kinds, form, at_most).unwrap()
+        Calls::make(&targets, kinds, at_most).unwrap()
+    }
+
+    /// The partner of a request, and its body.
+    fn opened(text: &str) -> (String, Value) {
+        let partner = header(text, "authorization: Bearer token-");
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert_eq!(header(head, "content-length: "), body.len().to_string());
+        let sealed: Value = serde_json::from_str(body).unwrap();
+        let context = RequestContext {
+            method: "POST",
+            path: head.split(' ').nth(1).unwrap(),
+            nonce: header(head, "x-nonce: "),
+            slot: Slot::Body,
+            clear: Clear::none(),
+        };
+        let key = key(partner.parse().unwrap());
+        let now = machine::unix_seconds();
+        let opened = open_request(&key, &context, now, sealed["sealed"].as_str().unwrap()).unwrap();
+        (partner.to_owned(), serde_json::from_str(&opened).unwrap())
     }
 
     fn texts(calls: &mut Calls) -> Vec<String> {
@@ -299,66 +277,32 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_call_opens_under_the_key_of_its_partner_and_its_nonce() {
-        let mut calls = calls(&[Kind::Add], Form { sealed: true, bytes: 300, keyed: true }, 4);
-        let texts = texts(&mut calls);
-        assert_eq!(texts.len(), 4);
-        for text in &texts {
-            let partner: u8 = header(text, "authorization: Bearer token-").parse().unwrap();
-            let (head, body) = text.split_once("\r\n\r\n").unwrap();
-            assert_eq!(header(head, "content-length: "), body.len().to_string());
-            let sealed: Value = serde_json::from_str(body).unwrap();
-            let context = RequestContext {
-                method: "POST",
-                path: "/v1/employee/add",
-                nonce: header(head, "x-nonce: "),
-                slot: Slot::Body,
-                clear: Clear::none(),
-            };
-            let sealed = sealed["sealed"].as_str().unwrap();
-            let opened = open_request(&key(partner), &context, machine::unix_seconds(), sealed).unwrap();
-            assert_eq!(opened.len(), 300);
-        }
+    fn new_employees_differ_within_a_load_and_between_two_and_open_under_their_key_and_nonce() {
+        let texts: Vec<_> = (0..2).flat_map(|_| texts(&mut calls(&[Kind::Add], 10))).collect();
+        let bodies: HashSet<_> = texts.iter().map(|text| format!("{:?}", opened(text))).collect();
         let nonces: HashSet<_> = texts.iter().map(|text| header(text, "x-nonce: ")).collect();
-        assert_eq!(nonces.len(), 4);
+        assert_eq!((bodies.len(), nonces.len()), (20, 20));
     }
 
     #[test]
-    fn keys_ascend_where_there_are_any() {
-        let form = Form { sealed: false, bytes: 0, keyed: true };
-        let keyed = texts(&mut calls(&[Kind::Add], form, 20));
+    fn keys_ascend_where_something_changes() {
+        let keyed = texts(&mut calls(&[Kind::Add], 20));
         let keys: Vec<_> = keyed.iter().map(|text| header(text, "idempotency-key: ")).collect();
         assert_eq!(keys.len(), 20);
         assert!(keys.is_sorted_by(|a, b| a < b));
-        let of_chance = texts(&mut calls(&[Kind::Add], Form { keyed: false, ..form }, 1));
-        let reads = texts(&mut calls(&[Kind::Status], form, 1));
-        assert!(of_chance.iter().chain(&reads).all(|text| !text.contains("idempotency-key")));
-    }
-
-    #[test]
-    fn new_employees_differ_within_a_load_and_between_two() {
-        let form = Form { sealed: false, bytes: 0, keyed: true };
-        let bodies: HashSet<_> = (0..2)
-            .flat_map(|_| texts(&mut calls(&[Kind::Add], form, 10)))
-            .map(|text| {
-                let (head, body) = text.split_once("\r\n\r\n").unwrap();
-                format!("{} {body}", header(head, "authorization: "))
-            })
-            .collect();
-        assert_eq!(bodies.len(), 20);
+        let reads = texts(&mut calls(&[Kind::Status], 1));
+        assert!(reads.iter().all(|text| !text.contains("idempotency-key")));
     }
 
     #[test]
     fn no_card_is_in_two_replenishments() {
-        let mut calls = calls(&[Kind::Replenish], Form { sealed: false, bytes: 0, keyed: true }, 1_000);
-        let texts = texts(&mut calls);
+        let texts = texts(&mut calls(&[Kind::Replenish], 1_000));
         assert_eq!(texts.len(), 4, "20 cards for each of two partners");
         let mut cards = HashSet::new();
         for text in texts {
-            let (head, body) = text.split_once("\r\n\r\n").unwrap();
-            let body: Value = serde_json::from_str(body).unwrap();
+            let (partner, body) = opened(&text);
             for card in body["cards"].as_array().unwrap() {
-                assert!(cards.insert(format!("{} {}", header(head, "authorization: "), card["idCard"])));
+                assert!(cards.insert(format!("{partner} {}", card["idCard"])));
             }
         }
         assert_eq!(cards.len(), 40);
@@ -366,14 +310,14 @@ mod tests {
 
     #[test]
     fn kinds_take_turns() {
-        let mut calls = calls(&[Kind::Read, Kind::Add], Form { sealed: false, bytes: 0, keyed: true }, 4);
+        let mut calls = calls(&[Kind::Read, Kind::Add], 4);
         let kinds: Vec<_> = std::iter::from_fn(|| calls.next()).map(|call| call.kind).collect();
         assert_eq!(kinds, [Kind::Read, Kind::Add, Kind::Read, Kind::Add, Kind::Read]);
     }
 
     #[test]
     fn reads_are_of_employees_that_exist() {
-        let mut calls = calls(&[Kind::Read], Form { sealed: false, bytes: 0, keyed: true }, 0);
+        let mut calls = calls(&[Kind::Read], 0);
         for _ in 0..100 {
             let call = calls.next().unwrap();
             let mut out = Vec::new();

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
@@ -19,7 +18,6 @@ use super::calls::Calls;
 use super::connection::{Connection, SentRequest};
 use super::pace::Pace;
 use super::summary::LoadSummary;
-use crate::cpu::{self, WatchedProcess};
 
 /// How long the last answers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,9 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const EVENTS: usize = 1_024;
 
 /// A load.
-pub(crate) struct Plan<'a> {
-    /// The service, by every address that it has.
-    pub(crate) addresses: &'a [SocketAddr],
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// The service.
+    pub(crate) address: SocketAddr,
     /// Connections.
     pub(crate) connections: usize,
     /// How long calls are sent before the measurement begins.
@@ -40,10 +39,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) during: Option<i32>,
     /// Calls a second in an open loop; without it the loop is closed.
     pub(crate) rate: Option<f64>,
-    /// Whether the generator looks for responses without ever going to sleep.
-    pub(crate) awake: bool,
-    /// Whose processor time counts.
-    pub(crate) watched: &'a [WatchedProcess],
 }
 
 /// Carries `plan` out.
@@ -53,13 +48,13 @@ pub(crate) struct Plan<'a> {
 ///
 /// # Errors
 /// If the server refuses or closes a connection, or leaves a request without a response; if there are too few calls.
-pub(crate) fn run(plan: &Plan<'_>, calls: &mut Calls) -> anyhow::Result<LoadSummary> {
+pub(crate) fn run(plan: &Plan, calls: &mut Calls) -> anyhow::Result<LoadSummary> {
     let mut load = Load::open(plan, calls)?;
     load.run()?;
-    load.stage.end(&mut load.seen)?;
-    let seen = load.seen;
-    let (time, asked) = (seen.time, plan.measured);
+    let (time, asked) = (load.stage.time()?, plan.measured);
     ensure!(plan.during.is_some() || time >= asked / 4, "the calls were enough for {time:?} of {asked:?}");
+    let mut seen = load.seen;
+    seen.time = time;
     Ok(seen)
 }
 
@@ -72,7 +67,6 @@ struct Load<'a> {
     /// Tells the end of the process that the measurement ends with.
     #[expect(dead_code, reason = "it is kept open, and closed")]
     during: Option<OwnedFd>,
-    awake: bool,
     stage: Stage,
     seen: LoadSummary,
     /// Calls without a response.
@@ -90,11 +84,11 @@ struct Open {
 }
 
 impl<'a> Load<'a> {
-    fn open(plan: &Plan<'_>, calls: &'a mut Calls) -> anyhow::Result<Self> {
+    fn open(plan: &Plan, calls: &'a mut Calls) -> anyhow::Result<Self> {
         let poll = Poll::new()?;
         let mut connections = Vec::with_capacity(plan.connections);
-        for (number, address) in (0..plan.connections).zip(plan.addresses.iter().cycle()) {
-            let mut connection = Connection::open(*address)?;
+        for number in 0..plan.connections {
+            let mut connection = Connection::open(plan.address)?;
             let interest = Interest::READABLE | Interest::WRITABLE;
             poll.registry().register(connection.socket(), Token(number), interest)?;
             connections.push(connection);
@@ -112,8 +106,8 @@ impl<'a> Load<'a> {
         if let Some(end) = &during {
             watch(&poll, end, Token(plan.connections + 1))?;
         }
-        let (awake, stage, seen) = (plan.awake, Stage::new(plan), LoadSummary::new()?);
-        Ok(Self { poll, connections, calls, open, during, awake, stage, seen, waiting: 0 })
+        let (stage, seen) = (Stage::new(plan), LoadSummary::new()?);
+        Ok(Self { poll, connections, calls, open, during, stage, seen, waiting: 0 })
     }
 
     fn run(&mut self) -> anyhow::Result<()> {
@@ -128,7 +122,6 @@ impl<'a> Load<'a> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
             let now = Instant::now();
-            self.stage.look(now)?;
             if self.stage.is_over(now) {
                 // What fell due while this thread did not run is of the measured time too.
                 self.send_due()?;
@@ -139,15 +132,10 @@ impl<'a> Load<'a> {
             if now > self.stage.ends + PATIENCE {
                 bail!("{} calls have no answer", self.waiting);
             }
-            let wait = if self.awake { Duration::ZERO } else { self.stage.until_next(now) };
-            if let Err(error) = self.poll.poll(&mut events, Some(wait))
+            if let Err(error) = self.poll.poll(&mut events, Some(self.stage.left(now)))
                 && error.kind() != std::io::ErrorKind::Interrupted
             {
                 return Err(error).context("poll");
-            }
-            if self.awake && events.is_empty() {
-                // Processes with work go first.
-                thread::yield_now();
             }
             for event in &events {
                 match event.token().0.checked_sub(self.connections.len()) {
@@ -241,34 +229,18 @@ impl Open {
 }
 
 /// Warm-up, measurement, end.
+#[derive(Debug, Clone, Copy)]
 struct Stage {
-    watched: Vec<WatchedProcess>,
     begun: Instant,
     starts: Instant,
     ends: Instant,
-    /// Processor time at the beginning of the measurement, and at its end.
-    cpu: [Option<Vec<Duration>>; 2],
 }
 
 impl Stage {
-    fn new(plan: &Plan<'_>) -> Self {
+    fn new(plan: &Plan) -> Self {
         let begun = Instant::now();
         let starts = begun + plan.warm_up;
-        let own = WatchedProcess { name: "generator".to_owned(), pid: std::process::id() };
-        let watched = plan.watched.iter().cloned().chain([own]).collect();
-        Self { watched, begun, starts, ends: starts + plan.measured, cpu: [None, None] }
-    }
-
-    /// Reads the processor time when the measurement begins and when it ends.
-    fn look(&mut self, now: Instant) -> anyhow::Result<()> {
-        let [first, last] = &mut self.cpu;
-        if first.is_none() && now >= self.starts {
-            *first = Some(cpu::spent(&self.watched)?);
-        }
-        if last.is_none() && now >= self.ends {
-            *last = Some(cpu::spent(&self.watched)?);
-        }
-        Ok(())
+        Self { begun, starts, ends: starts + plan.measured }
     }
 
     fn measures(&self, moment: Instant) -> bool {
@@ -285,18 +257,14 @@ impl Stage {
     }
 
     /// How long a poll may wait.
-    fn until_next(&self, now: Instant) -> Duration {
-        let next = if now < self.starts { self.starts } else { self.ends };
-        if next > now { next - now } else { Duration::from_millis(100) }
+    fn left(&self, now: Instant) -> Duration {
+        let left = self.ends.saturating_duration_since(now);
+        if left.is_zero() { Duration::from_millis(100) } else { left }
     }
 
-    fn end(&mut self, seen: &mut LoadSummary) -> anyhow::Result<()> {
-        seen.time =
-            self.ends.checked_duration_since(self.starts).context("the calls ended in the warm-up")?;
-        if let [Some(first), Some(last)] = &self.cpu {
-            seen.cpu = last.iter().zip(first).map(|(last, first)| last.saturating_sub(*first)).collect();
-        }
-        Ok(())
+    /// How long the measurement took.
+    fn time(self) -> anyhow::Result<Duration> {
+        self.ends.checked_duration_since(self.starts).context("the calls ended in the warm-up")
     }
 }
 
@@ -304,10 +272,10 @@ impl Stage {
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
+    use std::thread;
 
     use kopeck_sealing::{KeyId, SealingKey};
 
-    use super::super::calls::Form;
     use super::super::kind::Kind;
     use super::*;
     use crate::targets::{Target, Targets};
@@ -338,14 +306,12 @@ mod tests {
     fn calls(kind: Kind, at_most: usize) -> Calls {
         let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
         let partners = vec![Target::new(1, "t".to_owned(), &key)];
-        let form = Form { sealed: false, bytes: 0, keyed: true };
-        Calls::make(&Targets { partners, employees: 100, cards: 2 }, &[kind], form, at_most).unwrap()
+        Calls::make(&Targets { partners, employees: 100, cards: 2 }, &[kind], at_most).unwrap()
     }
 
-    fn plan(addresses: &[SocketAddr], connections: usize, ms: u64, rate: Option<f64>) -> Plan<'_> {
+    fn plan(address: SocketAddr, connections: usize, ms: u64, rate: Option<f64>) -> Plan {
         let measured = Duration::from_millis(ms);
-        let (warm_up, during, awake, watched) = (Duration::ZERO, None, false, &[][..]);
-        Plan { addresses, connections, warm_up, measured, during, rate, awake, watched }
+        Plan { address, connections, warm_up: Duration::ZERO, measured, during: None, rate }
     }
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
@@ -353,40 +319,29 @@ mod tests {
     /// However late a request is sent or answered, it counts: by the moment at which it should have been sent.
     #[test]
     fn an_open_loop_makes_all_calls_of_its_time_whatever_becomes_of_them() {
-        let addresses = [server(OK)];
-        let seen = run(&plan(&addresses, 1, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
-        assert_eq!(seen.figures(&[])["calls"], 50.0);
-        assert_eq!(seen.figures(&[])["errors"], 0.0);
-    }
-
-    #[test]
-    fn a_generator_that_stays_awake_sends_the_same() {
-        let addresses = [server(OK)];
-        for rate in [None, Some(1_000.0)] {
-            let seen = run(&Plan { awake: true, ..plan(&addresses, 2, 50, rate) }, &mut calls(Kind::Read, 0));
-            let figures = seen.unwrap().figures(&[]);
-            assert!(figures["calls"] > 0.0 && rate.is_none_or(|_| figures["calls"] == 50.0), "{figures:?}");
-            assert_eq!(figures["errors"], 0.0);
-        }
+        let address = server(OK);
+        let seen = run(&plan(address, 1, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
+        assert_eq!(seen.figures()["calls"], 50.0);
+        assert_eq!(seen.figures()["errors"], 0.0);
     }
 
     #[test]
     fn wrong_responses_are_counted() {
-        let addresses = [server(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")];
-        let seen = run(&plan(&addresses, 4, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
-        assert_eq!((seen.figures(&[])["errors"], seen.figures(&[])["status_503"]), (50.0, 50.0));
+        let address = server(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n");
+        let seen = run(&plan(address, 4, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
+        assert_eq!((seen.figures()["errors"], seen.figures()["status_503"]), (50.0, 50.0));
     }
 
     /// The server takes the body of a call for the beginning of the next head, which does no harm.
     #[test]
     fn a_load_ends_with_its_calls_and_is_void_if_they_were_few() {
-        let addresses = [server(OK)];
-        let plan = plan(&addresses, 2, 60_000, None);
+        let address = server(OK);
+        let plan = plan(address, 2, 60_000, None);
         // One that goes with a process may be as short as that is.
         let during = i32::try_from(std::process::id()).ok();
         let seen = run(&Plan { during, ..plan }, &mut calls(Kind::Add, 20)).unwrap();
         assert!(seen.time < Duration::from_secs(60));
-        assert!(seen.figures(&[])["calls"] <= 20.0);
+        assert!(seen.figures()["calls"] <= 20.0);
         let few = run(&Plan { during: None, ..plan }, &mut calls(Kind::Add, 20));
         let told = few.err().unwrap().to_string();
         assert!(told.starts_with("the calls were enough for ") && told.ends_with(" of 60s"), "{told}");
@@ -394,25 +349,25 @@ mod tests {
 
     #[test]
     fn a_load_ends_with_the_process_that_it_goes_with() {
-        let addresses = [server(OK)];
+        let address = server(OK);
         let mut process = std::process::Command::new("true").spawn().unwrap();
         for rate in [None, Some(1_000.0)] {
             let during = i32::try_from(process.id()).ok();
-            let plan = Plan { during, ..plan(&addresses, 2, 60_000, rate) };
+            let plan = Plan { during, ..plan(address, 2, 60_000, rate) };
             let seen = run(&plan, &mut calls(Kind::Read, 0)).unwrap();
             assert!(seen.time < Duration::from_secs(60));
         }
         process.wait().unwrap();
-        let ended = Plan { during: Some(0), ..plan(&addresses, 1, 60_000, None) };
+        let ended = Plan { during: Some(0), ..plan(address, 1, 60_000, None) };
         assert!(run(&ended, &mut calls(Kind::Read, 0)).is_err());
     }
 
     #[test]
     fn a_server_that_hangs_up_ends_the_load() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addresses = [listener.local_addr().unwrap()];
+        let address = listener.local_addr().unwrap();
         let closing = thread::spawn(move || drop(listener.accept().unwrap()));
-        assert!(run(&plan(&addresses, 1, 60_000, None), &mut calls(Kind::Read, 0)).is_err());
+        assert!(run(&plan(address, 1, 60_000, None), &mut calls(Kind::Read, 0)).is_err());
         closing.join().unwrap();
     }
 }

@@ -7,14 +7,14 @@ use clap::ValueEnum;
 pub(crate) enum Kind {
     /// `GET /v1/employee/{id}` of any employee.
     Read,
+    /// The same with no identifier in its path: token check and a response of the service, and no database.
+    Refused,
     /// `POST /v1/employee/add`.
     Add,
     /// `POST /v1/replenishment` of ten cards that no other call has.
     Replenish,
     /// `GET /v1/employees`, the first page.
     First,
-    /// The same, the last page.
-    Last,
     /// `POST /v1/limits/status`, which changes nothing.
     Status,
     /// `GET /v1/balance`.
@@ -26,7 +26,8 @@ impl Kind {
     pub(crate) const fn status(self) -> u16 {
         match self {
             Self::Replenish => 202,
-            Self::Read | Self::Add | Self::First | Self::Last | Self::Status | Self::Balance => 200,
+            Self::Refused => 422,
+            Self::Read | Self::Add | Self::First | Self::Status | Self::Balance => 200,
         }
     }
 }

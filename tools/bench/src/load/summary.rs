@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::cpu::WatchedProcess;
-
 /// Latencies are kept to three digits.
 const DIGITS: u8 = 3;
 /// The longest recorded latency, in microseconds.
@@ -18,15 +16,13 @@ pub(crate) struct LoadSummary {
     wrong: BTreeMap<u16, u64>,
     /// How long the measurement took.
     pub(crate) time: Duration,
-    /// Processor time of each of the watched, and of this process.
-    pub(crate) cpu: Vec<Duration>,
 }
 
 impl LoadSummary {
     /// Nothing yet.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let latencies = Histogram::new_with_bounds(1, LONGEST, DIGITS)?;
-        Ok(Self { latencies, wrong: BTreeMap::new(), time: Duration::ZERO, cpu: Vec::new() })
+        Ok(Self { latencies, wrong: BTreeMap::new(), time: Duration::ZERO })
     }
 
     /// Notes a response: how long it took, and its status if that is not the right one.
@@ -37,8 +33,8 @@ impl LoadSummary {
         }
     }
 
-    /// The figures by name. The last of `cpu` is this process.
-    pub(crate) fn figures(&self, watched: &[WatchedProcess]) -> BTreeMap<String, f64> {
+    /// The figures by name.
+    pub(crate) fn figures(&self) -> BTreeMap<String, f64> {
         let calls = self.latencies.len() as f64;
         let mut figures = BTreeMap::from([
             ("calls".to_owned(), calls),
@@ -52,10 +48,6 @@ impl LoadSummary {
         }
         for (status, count) in &self.wrong {
             figures.insert(format!("status_{status}"), *count as f64);
-        }
-        let names = watched.iter().map(|watched| watched.name.as_str()).chain(["generator"]);
-        for (name, time) in names.zip(&self.cpu) {
-            figures.insert(format!("cpu_{name}_us"), time.as_secs_f64() * 1e6 / calls.max(1.0));
         }
         figures
     }
@@ -72,15 +64,12 @@ mod tests {
             seen.note(Duration::from_micros(us), None);
         }
         seen.time = Duration::from_secs(2);
-        seen.cpu = vec![Duration::from_millis(10), Duration::from_millis(1)];
-        let figures = seen.figures(&[WatchedProcess { name: "serve".to_owned(), pid: 1 }]);
+        let figures = seen.figures();
         assert_eq!(figures["p50_us"], 500.0);
         assert_eq!(figures["p99_us"], 990.0);
         assert_eq!(figures["p999_us"], 999.0);
         assert_eq!(figures["max_us"], 1_000.0);
         assert_eq!(figures["per_second"], 500.0);
-        assert_eq!(figures["cpu_serve_us"], 10.0);
-        assert_eq!(figures["cpu_generator_us"], 1.0);
     }
 
     #[test]
@@ -90,7 +79,7 @@ mod tests {
         seen.note(Duration::from_micros(5), Some(503));
         seen.note(Duration::from_micros(5), None);
         seen.time = Duration::from_secs(1);
-        let figures = seen.figures(&[]);
+        let figures = seen.figures();
         assert_eq!((figures["errors"], figures["status_503"], figures["calls"]), (2.0, 2.0, 3.0));
     }
 }

@@ -22,28 +22,16 @@ impl Results {
         Ok(Self { records })
     }
 
-    /// The figure of a measurement that is no point of a curve; the median if it was measured several times.
+    /// The figure of a measurement; the median if it was measured several times.
     pub(super) fn figure(&self, of: Figure) -> Option<f64> {
-        let of_this =
-            |record: &&Record| record.row == of.row && record.side == of.side && record.at.is_none();
+        let of_this = |record: &&Record| record.row == of.row && record.side == of.side;
         let figures = self.records.iter().filter(of_this).filter_map(|record| record.figures.get(of.figure));
         median(figures.copied().collect())
     }
 
-    /// The points of a curve, by where they lie.
-    pub(super) fn curve(&self, of: Figure) -> Vec<(f64, f64)> {
-        let point = |record: &Record| {
-            (record.row == of.row && record.side == of.side).then_some(())?;
-            Some((record.at?, *record.figures.get(of.figure)?))
-        };
-        let mut points: Vec<_> = self.records.iter().filter_map(point).collect();
-        points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        points
-    }
-
-    /// Measurements of loads that are no points of a curve.
+    /// Measurements of loads.
     pub(super) fn loads(&self) -> impl Iterator<Item = &Record> {
-        self.records.iter().filter(|record| record.at.is_none() && record.figures.contains_key("per_second"))
+        self.records.iter().filter(|record| record.figures.contains_key("per_second"))
     }
 }
 
@@ -66,19 +54,5 @@ mod tests {
         assert_eq!(median(vec![]), None);
         assert_eq!(median(vec![9.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(vec![9.0, 1.0, 2.0, 4.0]), Some(3.0));
-    }
-
-    #[test]
-    fn curves_and_single_values_are_distinguished() {
-        let results = Results::parse(
-            "{\"row\":\"a\",\"side\":\"ours\",\"per_second\":5.0}\n\
-            {\"row\":\"a\",\"side\":\"ours\",\"at\":10.0,\"per_second\":7.0}\n\
-            {\"row\":\"a\",\"side\":\"ours\",\"at\":1.0,\"per_second\":8.0}",
-        )
-        .unwrap();
-        let of = Figure { row: "a", side: "ours", figure: "per_second" };
-        assert_eq!(results.figure(of), Some(5.0));
-        assert_eq!(results.curve(of), [(1.0, 8.0), (10.0, 7.0)]);
-        assert_eq!(results.loads().count(), 1);
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// What is done was applied once under its key, and what is not was never applied.
+/// Every completed instruction was applied once under its key, and no other was applied.
 fn check_keys(
     bank: &Simulator,
     account: &Account<'_>,
@@ -112,7 +112,7 @@ fn transaction(answer: &Option<Answer>) -> Option<i64> {
     }
 }
 
-/// What each card of a partner should have got, and given back.
+/// The expected top-ups and returns of each card of a partner.
 fn expected(
     account: &Account<'_>,
     numbers: &BTreeMap<Uuid, CardNumber>,

@@ -86,7 +86,8 @@ async fn missing(fleet: &Fleet, accounts: &[Account<'_>]) -> anyhow::Result<Vec<
     Ok(missing)
 }
 
-/// What arrived is signed, wanted, and the event of the feed. Returns how many events arrived, and how many deliveries.
+/// Every delivery is signed, of a subscribed type, and equals the event of the feed. Returns the numbers of events and
+/// deliveries.
 fn check_arrivals(
     fleet: &Fleet,
     partner: &Partner,

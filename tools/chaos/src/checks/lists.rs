@@ -1,4 +1,4 @@
-//! What the service lists is what was accepted: nothing is missing, and nothing was done twice.
+//! The lists of the service have every accepted request, and each once.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the processes logged: no response of the 500s but 503, no panic.
+//! The logs of the processes: no 5xx response other than 503, no panic.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn is_failure(line: &str) -> bool {
     line.contains("kopeck::access") && line.contains(" status=5") && !line.contains(" status=503 ")
 }
 
-/// The message of an error without what makes it one of its own.
+/// The message of an error, without values that differ each time.
 fn error(line: &str) -> Option<String> {
     let (_, message) = line.split_once(" ERROR ")?;
     let words = message.split_whitespace().filter(|word| !word.chars().any(|c| c.is_ascii_digit()));

@@ -1,4 +1,4 @@
-//! What a partner has is what it deposited less what was done.
+//! The balance of a partner is its deposit less the completed requests.
 
 use anyhow::Context as _;
 
@@ -13,12 +13,12 @@ pub(super) struct CardSpending {
     pub(super) top_ups: i64,
     /// By virtual cards that hold something from the start.
     pub(super) first_top_ups: i64,
-    /// What came back by closings and withdrawals.
+    /// Amounts returned by closings and withdrawals.
     pub(super) returned: i64,
 }
 
 impl CardSpending {
-    /// What a request cost in the end.
+    /// The final cost of a request.
     pub(super) fn by(request: &EndedRequest) -> Self {
         match &request.call {
             Call::TopUp(cards) => {
@@ -32,7 +32,7 @@ impl CardSpending {
         }
     }
 
-    /// What several requests cost.
+    /// The cost of several requests.
     pub(super) fn total<'a>(requests: impl IntoIterator<Item = &'a EndedRequest>) -> Self {
         requests.into_iter().map(Self::by).fold(Self::default(), |sum, one| Self {
             top_ups: sum.top_ups + one.top_ups,

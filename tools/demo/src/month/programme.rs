@@ -12,13 +12,13 @@ use crate::steps::patience;
 
 /// The deposit that tells the clock.
 pub(crate) const CLOCK_DEPOSIT: i64 = 100;
-/// What each card is loaded with.
+/// The load of each card.
 const LOAD: i64 = 300_000;
-/// What a replacement is loaded with.
+/// The load of a replacement.
 const REPLACEMENT_LOAD: i64 = 200_000;
-/// What is taken back from a card.
+/// The amount withdrawn from a card.
 const TAKEN_BACK: i64 = 50_000;
-/// What is refunded of a purchase.
+/// The refund of a purchase.
 const REFUND: i64 = 500;
 /// The most cards of a request.
 const CARDS_A_REQUEST: usize = 10_000;
@@ -36,7 +36,7 @@ struct Holder {
     purchase: (i64, i64),
 }
 
-/// What was booked, by the responses; kopecks.
+/// The amounts posted, by the responses; kopecks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// The credentials of the partner, and the source of the time.

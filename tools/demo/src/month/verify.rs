@@ -1,4 +1,4 @@
-//! What the service says of the month, beside what the responses add up to.
+//! Compares the service's records of the month with the sums of the responses.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

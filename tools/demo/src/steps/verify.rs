@@ -1,4 +1,4 @@
-//! What the service says at the end of the day.
+//! The records of the service at the end of the day.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::books::CardMoney;
 use crate::pool;
 use crate::progress::Progress;
 
-/// What the service says.
+/// The records of the service.
 pub(crate) struct ServiceFigures {
     pub(crate) balance: Balance,
     pub(crate) employees: usize,

@@ -11,8 +11,8 @@ use kopeck_service::idempotency::{
 };
 use time::Duration;
 
-use super::calls::{CommandError, SealedRequest, carry_out};
-use super::{Call, ClientView, Command, compose, judge};
+use super::calls::{Call, ClientView, Command, CommandError, SealedRequest, carry_out};
+use super::compose;
 use crate::chaos::survive;
 use crate::violation::Violation;
 use crate::world::World;
@@ -81,7 +81,9 @@ impl Client {
             return self.again(call).map_or(Ok(()), |request| self.begin(world, request));
         }
         let composed = compose::next(world, self.partner);
-        let Some(command) = composed.or_else(|error| judge(&error).map(|()| None))? else { return Ok(()) };
+        let Some(command) = composed.or_else(|error| Violation::judge(&error).map(|()| None))? else {
+            return Ok(());
+        };
         let request = self.call(world, command);
         self.begin(world, request)
     }
@@ -94,7 +96,7 @@ impl Client {
     /// Links a card to every employee.
     pub(crate) fn equip(&mut self, world: &World) -> Result<(), Violation> {
         let links = compose::equipment(world, self.partner);
-        self.do_all(world, links.or_else(|error| judge(&error).map(|()| Vec::new()))?)
+        self.do_all(world, links.or_else(|error| Violation::judge(&error).map(|()| Vec::new()))?)
     }
 
     fn do_all(&mut self, world: &World, commands: Vec<Command>) -> Result<(), Violation> {
@@ -198,18 +200,27 @@ impl Client {
     /// does so with the lists; by itself, it would carry out the request again when the nonce is forgotten.
     fn find_effect_of_copy(&mut self, world: &World, number: usize) {
         let Some(call) = self.calls.get_mut(number) else { return };
-        for key in call.copies.clone() {
-            for sealed in &call.sealed {
-                let partner = self.partner;
-                let recorded_under = key.clone().unwrap_or_else(|| sealed.nonce.clone());
-                let found = world.look(move |unit| unit.idempotency().find(partner, &recorded_under));
-                if let Ok(Some(RecordedResponse { status, body, employee, .. })) = found {
-                    if let Some(body) = body {
-                        call.known = ClientView::Answered(PlaintextResponse { status, body, employee });
-                    }
-                    call.effect_under = Some(key.clone());
-                }
+        let partner = self.partner;
+        let of_copy = |key: &Option<String>| match key {
+            Some(key) => vec![(Some(key.clone()), key.clone())],
+            None => call.sealed.iter().map(|sealed| (None, sealed.nonce.clone())).collect(),
+        };
+        let asked: Vec<(Option<String>, String)> = call.copies.iter().flat_map(of_copy).collect();
+        if asked.is_empty() {
+            return;
+        }
+        let found = world.look(move |unit| {
+            let find = |(key, recorded_under): &(Option<String>, String)| {
+                Ok((key.clone(), unit.idempotency().find(partner, recorded_under)?))
+            };
+            asked.iter().map(find).collect::<Result<Vec<_>, StoreError>>()
+        });
+        for (key, found) in found.unwrap_or_default() {
+            let Some(RecordedResponse { status, body, employee, .. }) = found else { continue };
+            if let Some(body) = body {
+                call.known = ClientView::Answered(PlaintextResponse { status, body, employee });
             }
+            call.effect_under = Some(key);
         }
     }
 
@@ -231,7 +242,7 @@ impl Client {
         });
         match prepared {
             Err(_crashed) => Ok(()),
-            Ok(Err(ReplayError::Store(error))) => judge(&error),
+            Ok(Err(ReplayError::Store(error))) => Violation::judge(&error),
             Ok(Err(ReplayError::KeyReused)) => Err(reused(call)),
             Ok(Err(ReplayError::NonceSpent)) => self.learn(world, &request, RequestOutcome::Spent),
             Ok(Err(ReplayError::Erased)) => self.learn(world, &request, RequestOutcome::Erased),
@@ -281,7 +292,7 @@ impl Client {
                 RequestOutcome::Lost
             }
             Ok(Err(ExecuteError::Store(error) | ExecuteError::UseCase(CommandError::Store(error)))) => {
-                judge(&error)?;
+                Violation::judge(&error)?;
                 RequestOutcome::Lost
             }
         };

@@ -23,7 +23,7 @@ use kopeck_service::replenishments::TopUp;
 use kopeck_service::withdrawals::CardWithdrawal;
 use kopeck_service::{Env, card_batches, cards, employees, orders};
 
-use super::Command;
+use super::calls::Command;
 use crate::world::World;
 
 /// What the partner has.

@@ -13,7 +13,6 @@ use kopeck_service::webhooks::{self, NewWebhook, Redelivery, WebhookChange, Webh
 use time::Duration;
 use uuid::Uuid;
 
-use super::judge;
 use crate::chaos::survive;
 use crate::violation::Violation;
 use crate::world::World;
@@ -101,7 +100,7 @@ impl Deliverer {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => {
                 self.in_hand = None;
-                judge(&error)
+                Violation::judge(&error)
             }
             Err(_crashed) => {
                 *self = Self::new(world);
@@ -145,10 +144,6 @@ impl Deliverer {
 
     /// Every endpoint is up from now on. Delivers all that is left, and checks what arrived.
     pub(crate) fn conclude(&mut self, world: &World, endpoints: &mut [Endpoint]) -> Result<(), Violation> {
-        let failed = |error: &dyn std::fmt::Display| Violation {
-            rule: "nothing fails without faults",
-            what: error.to_string(),
-        };
         *self = Self::new(world);
         for endpoint in &mut *endpoints {
             // A process that crashed may have left its lease behind.
@@ -160,29 +155,28 @@ impl Deliverer {
                 let missed = webhooks::missed(unit, partner, webhook, Redelivery::After(0))?;
                 webhooks::redeliver(unit, &env, partner, webhook, missed)
             })
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| Violation::failed(&error))?;
             loop {
                 let (env, process) = (Arc::clone(&world.env), self.process);
                 let next = transact(&*world.stored, Access::Write, move |unit| {
                     delivery::next(unit, &env, partner, webhook, process, &[])
                 });
-                let Next::Attempts(_, attempts) = next.map_err(|error| failed(&error))? else {
+                let Next::Attempts(_, attempts) = next.map_err(|error| Violation::failed(&error))? else {
                     let later = world.look(move |unit| unit.webhooks().next_due(partner, webhook));
-                    let Some(at) = later.map_err(|error| failed(&error))? else { break };
+                    let Some(at) = later.map_err(|error| Violation::failed(&error))? else { break };
                     world.clock.advance(at - world.env.now());
                     continue;
                 };
-                for (delivery, event) in attempts {
-                    endpoint.got.insert(event.event.id);
-                    let env = Arc::clone(&world.env);
-                    let report =
-                        AttemptReport { outcome: AttemptOutcome::Delivered, status_code: None, error: None };
-                    let attempt = [(delivery, report)];
-                    transact(&*world.stored, Access::Write, move |unit| {
-                        delivery::record(unit, &env, partner, webhook, &attempt)
-                    })
-                    .map_err(|error| failed(&error))?;
-                }
+                endpoint.got.extend(attempts.iter().map(|(_, event)| event.event.id));
+                let delivered =
+                    || AttemptReport { outcome: AttemptOutcome::Delivered, status_code: None, error: None };
+                let made: Vec<_> =
+                    attempts.into_iter().map(|(delivery, _)| (delivery, delivered())).collect();
+                let env = Arc::clone(&world.env);
+                transact(&*world.stored, Access::Write, move |unit| {
+                    delivery::record(unit, &env, partner, webhook, &made)
+                })
+                .map_err(|error| Violation::failed(&error))?;
             }
             endpoint.check(world)?;
         }

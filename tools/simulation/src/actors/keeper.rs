@@ -10,7 +10,6 @@ use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::{Progress, housekeeping};
 use time::Duration;
 
-use super::judge;
 use crate::chaos::survive;
 use crate::violation::Violation;
 use crate::world::World;
@@ -42,7 +41,7 @@ impl Keeper {
         });
         match kept {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => judge(&error),
+            Ok(Err(error)) => Violation::judge(&error),
             Err(_crashed) => {
                 *self = Self::new(world);
                 Ok(())

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::worker::{Task, TaskResult, Worker, WorkerSettings};
 
-use super::judge;
 use crate::chaos::survive;
 use crate::violation::Violation;
 use crate::world::World;
@@ -99,7 +98,7 @@ impl Process {
         let Some(thread) = threads.get_mut(number) else { return Ok(()) };
         match survive(|| step(world, name, worker, thread)) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => judge(&error),
+            Ok(Err(error)) => Violation::judge(&error),
             Err(_crashed) => {
                 self.vanish(world);
                 Ok(())
@@ -123,7 +122,7 @@ impl Process {
         let end = || transact(&*world.store, Access::Write, |unit| unit.jobs().end_all_leases());
         match survive(end) {
             Ok(Ok(())) => self.down_for = None,
-            Ok(Err(error)) => judge(&error)?,
+            Ok(Err(error)) => Violation::judge(&error)?,
             Err(_crashed) => self.vanish(world),
         }
         Ok(())

@@ -8,7 +8,6 @@ use kopeck_domain::request::RequestState;
 use kopeck_port_store::StoreError;
 use kopeck_service::reconciliation;
 
-use super::unreadable;
 use crate::violation::Violation;
 use crate::world::World;
 
@@ -35,8 +34,8 @@ const STATES: &str = "
     SELECT 'ORDER ' || hex(id) || ' ' || state AS answer FROM orders
     UNION ALL SELECT kind || ' ' || hex(id) || ' ' || state FROM card_batches";
 
-/// The partners of which something was changed since the last look.
-const CHANGED: &str = "SELECT lower(hex(partner)) AS answer FROM changed";
+/// Takes the partners of whom something was changed since the last look.
+const CHANGED: &str = "DELETE FROM changed RETURNING lower(hex(partner)) AS answer";
 
 /// Looks at the store after every step, and remembers the states that requests had.
 #[derive(Default)]
@@ -47,12 +46,11 @@ pub(crate) struct Watch {
 impl Watch {
     /// Checks the books of those partners of whom something was changed since the last time.
     pub(crate) fn look(&mut self, world: &World, partners: &[PartnerId]) -> Result<(), Violation> {
-        let answers = |query| world.stored.answers(query).map_err(|error| unreadable(&error));
+        let answers = |query| world.stored.answers(query).map_err(|error| Violation::unreadable(&error));
         let changed = answers(CHANGED)?;
         if changed.is_empty() {
             return Ok(());
         }
-        world.stored.execute("DELETE FROM changed").map_err(|error| unreadable(&error))?;
         for (rule, query) in RULES {
             if let Some(what) = answers(query)?.pop() {
                 return Err(Violation { rule, what });
@@ -64,7 +62,9 @@ impl Watch {
             let checked = changed.iter().map(|partner| reconciliation::check(unit, *partner));
             checked.collect::<Result<Vec<_>, StoreError>>()
         });
-        if let Some(discrepancy) = found.map_err(|error| unreadable(&error))?.iter().flatten().next() {
+        if let Some(discrepancy) =
+            found.map_err(|error| Violation::unreadable(&error))?.iter().flatten().next()
+        {
             return Err(Violation {
                 rule: "the check of the books finds nothing",
                 what: discrepancy.to_string(),
@@ -89,7 +89,7 @@ impl Watch {
         let Some((request, state)) =
             request.rsplit_once(' ').and_then(|(request, word)| Some((request, state(word)?)))
         else {
-            return Err(unreadable(&StoreError::Corrupt(request.to_owned())));
+            return Err(Violation::unreadable(&StoreError::Corrupt(request.to_owned())));
         };
         let before = self.states.insert(request.to_owned(), state).unwrap_or(RequestState::New);
         if state != before && rank(state) <= rank(before) {

@@ -19,7 +19,6 @@ use kopeck_service::bank_reconciliation::BankReconciler;
 use holdings::Holdings;
 use story::Story;
 
-use super::unreadable;
 use crate::actors::{Client, ClientView, Command};
 use crate::bank::Effect;
 use crate::violation::Violation;
@@ -32,8 +31,9 @@ pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> 
     let mut told = 0;
     for client in clients {
         let partner = client.partner;
-        let has =
-            world.look(move |unit| holdings::read(unit, partner)).map_err(|error| unreadable(&error))?;
+        let has = world
+            .look(move |unit| holdings::read(unit, partner))
+            .map_err(|error| Violation::unreadable(&error))?;
         let story = Story::of(&has, &effects)?;
         every_response_is_true(client, &has)?;
         money_adds_up(client, &has, &story)?;
@@ -57,8 +57,9 @@ pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<()
     let today = world.env.today();
     for client in clients {
         let partner = client.partner;
-        let has =
-            world.look(move |unit| holdings::read(unit, partner)).map_err(|error| unreadable(&error))?;
+        let has = world
+            .look(move |unit| holdings::read(unit, partner))
+            .map_err(|error| Violation::unreadable(&error))?;
         feed::check(&has)?;
         feed::knows_the_bank(world, &has)?;
         for CardRecord { card, account, .. } in &has.cards {

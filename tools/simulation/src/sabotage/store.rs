@@ -1,13 +1,12 @@
 //! Rules of the store, switched off: by triggers of the database, or by statements that it runs in between.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use kopeck_adapter_store_diesel::testing::MemoryStore;
-use kopeck_port_store::{Access, Done, Store, StoreError, Work};
-use kopeck_port_system::Clock;
-use kopeck_port_system::fake::FakeClock;
+use kopeck_port_store::{Access, Disposition, Done, Store, StoreError, UnitOfWork, Work};
 
-use crate::store::Database;
+use crate::store::{Database, lock};
 
 /// A hold is dropped as soon as it is booked.
 pub(super) const NO_HOLD: &str = "
@@ -54,17 +53,36 @@ pub(super) const DOUBLED_EVENTS: &str = "
         WHERE partner_id = NEW.partner_id AND list = NEW.list;
     END;";
 
-/// A store whose jobs forget, with the end of a lease, that they were claimed: each claim is the first, and current for all
-/// who have it.
+/// Each job as if nobody had ever claimed it: the next claim is the first.
+const UNCLAIMED: &str = "UPDATE jobs SET attempt = 0;";
+/// Each job as if whoever has the first claim had it still.
+const CLAIMED: &str = "UPDATE jobs SET attempt = 1, leased_until = coalesce(leased_until, 0);";
+
+/// A store in which every claim of a job is the first, and is current as long as there is the job.
 pub(super) struct WithoutAttempts {
     inner: Arc<dyn Store>,
     database: Arc<MemoryStore>,
-    clock: Arc<FakeClock>,
 }
 
 impl WithoutAttempts {
     pub(super) fn new(inner: Arc<dyn Store>, database: &Database) -> Self {
-        Self { inner, database: Arc::clone(&database.store), clock: Arc::clone(&database.clock) }
+        Self { inner, database: Arc::clone(&database.store) }
+    }
+
+    /// Whether a unit of work takes jobs; found out by running it in vain.
+    fn takes_jobs(&self, work: &Arc<Mutex<Work>>) -> Result<bool, StoreError> {
+        self.database.execute(UNCLAIMED)?;
+        let (work, takes) = (Arc::clone(work), Arc::new(AtomicBool::new(false)));
+        let found = Arc::clone(&takes);
+        let in_vain = Box::new(move |unit: &mut dyn UnitOfWork| {
+            let due = |unit: &mut dyn UnitOfWork| unit.jobs().backlog().map_or(0, |backlog| backlog.due);
+            let before = due(unit);
+            (*lock(&work))(unit);
+            found.store(due(unit) < before, Ordering::Relaxed);
+            Disposition::RollBack
+        });
+        self.database.run(Access::Write, in_vain)?;
+        Ok(takes.load(Ordering::Relaxed))
     }
 }
 
@@ -74,11 +92,13 @@ impl Store for WithoutAttempts {
     }
 
     fn run(&self, access: Access, work: Work) -> Result<(), StoreError> {
-        let now = self.clock.now().unix_timestamp_nanos() / 1_000;
-        self.database.execute(&format!(
-            "UPDATE jobs SET attempt = 0, leased_until = NULL WHERE leased_until <= {now};
-             UPDATE jobs SET attempt = 0 WHERE leased_until IS NULL;"
-        ))?;
-        self.inner.run(access, work)
+        if access == Access::Read {
+            return self.inner.run(access, work);
+        }
+        let work = Arc::new(Mutex::new(work));
+        if !self.takes_jobs(&work)? {
+            self.database.execute(CLAIMED)?;
+        }
+        self.inner.run(access, Box::new(move |unit| (*lock(&work))(unit)))
     }
 }

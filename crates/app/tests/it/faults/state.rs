@@ -22,8 +22,8 @@ const LISTS: [&str; 9] = [
     "/v1/balance",
 ];
 
-/// What the lists of the partner with this token say, its cards, the transactions of one, the sums of the bank's ledger, and
-/// how far the clock was moved: a line each.
+/// The lists of the partner with this token, its cards, the transactions of one, the sums of the bank's ledger, and the
+/// offset of the clock: a line each.
 pub fn observe(server: &TestServer, token: &str, things: &Things) -> Vec<String> {
     let read = |target: &str| {
         let got = get(target).token(token).send(server);

@@ -8,7 +8,7 @@ use kopeck_domain::card_batch::{BatchItem, BatchKind, CardBatch, ItemState};
 use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
-use super::Holdings;
+use super::holdings::Holdings;
 use crate::bank::Effect;
 use crate::violation::Violation;
 
