@@ -23,8 +23,6 @@ use kopeck_port_store::{Access, StoreError};
 use scheduled_thread_pool::ScheduledThreadPool;
 use time::OffsetDateTime;
 
-#[cfg(feature = "testing")]
-use crate::dialect::migrations::migrate_on;
 use crate::error::{OpenError, StatementFailure};
 use crate::server_url::is_server;
 
@@ -76,14 +74,12 @@ impl AnyConnection {
         Ok(connection)
     }
 
-    /// An empty database with all tables, which is this connection's alone and goes with it.
+    /// An empty database, which is this connection's alone and goes with it.
     #[cfg(feature = "testing")]
     pub(crate) fn in_memory() -> Result<Self, OpenError> {
         let mut sqlite = SqliteConnection::establish(":memory:").map_err(OpenError::connect)?;
         sqlite::set_up(&mut sqlite, Access::Write).map_err(OpenError::connect)?;
-        let mut connection = Self::Sqlite(sqlite);
-        migrate_on(&mut connection)?;
-        Ok(connection)
+        Ok(Self::Sqlite(sqlite))
     }
 
     /// The connection within, for statements that only PostgreSQL knows.

@@ -14,6 +14,8 @@ use crate::connection::{
     AnyConnection, ConnectionPool, ConnectionWatch, PoolSettings, PoolState, PooledSession, Session,
 };
 use crate::dialect;
+#[cfg(feature = "testing")]
+use crate::dialect::migrations::migrate_on;
 use crate::dialect::migrations::missing_migrations;
 use crate::error::{OpenError, Stored};
 use crate::feed_signal::FeedSignal;
@@ -65,7 +67,9 @@ impl Database {
     #[cfg(feature = "testing")]
     pub(crate) fn in_memory(config: &StoreConfig) -> Result<Arc<Self>, OpenError> {
         let (condition, threads) = (condition(config, None), connecting_threads(1));
-        let only = Mutex::new(Some(AnyConnection::in_memory()?));
+        let mut only = AnyConnection::in_memory()?;
+        migrate_on(&mut only)?;
+        let only = Mutex::new(Some(only));
         let open = move |_: &str, _: Access| {
             let only = only.lock().unwrap_or_else(PoisonError::into_inner).take();
             only.ok_or_else(|| OpenError::connect("it went with its connection"))

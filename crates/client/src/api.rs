@@ -85,7 +85,7 @@ impl Client {
         Withdrawals::new(self)
     }
 
-    /// What moved on the partner's balance and on its cards.
+    /// Movements of the partner's balance and of its cards.
     #[must_use]
     pub const fn statements(&self) -> Statements<'_> {
         Statements::new(self)

@@ -21,7 +21,7 @@ pub enum RequestsCommand {
 /// Options of the list.
 #[derive(Debug, Args)]
 pub struct StuckArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// Print JSON and nothing else.
@@ -32,7 +32,7 @@ pub struct StuckArgs {
 /// The outcome to record.
 #[derive(Debug, Args)]
 pub struct SettleArgs {
-    /// Where the data is.
+    /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
     /// The identifier of the order, replenishment, limit change, closing or withdrawal.
@@ -43,7 +43,7 @@ pub struct SettleArgs {
     /// Only this card of the request; all that it waits for, if absent.
     #[arg(long, value_parser = card_id)]
     pub card: Option<CardId>,
-    /// What came back from the card, in roubles with both digits of kopecks: of a closing or a withdrawal that was applied.
+    /// The amount returned from the card of an applied closing or withdrawal, in roubles with both digits of kopecks.
     #[arg(long, value_name = "ROUBLES", value_parser = roubles)]
     pub returned: Option<Kopecks>,
     /// Whether to ask about a large amount.
@@ -51,7 +51,7 @@ pub struct SettleArgs {
     pub confirm: ConfirmArgs,
 }
 
-/// What became of an instruction at the bank.
+/// The outcome of an instruction at the bank.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum OutcomeArg {
     /// It was carried out.
