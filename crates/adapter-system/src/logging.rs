@@ -51,13 +51,13 @@ impl LogFormat {
     }
 }
 
-/// Starts the log of a command that does not serve, by `RUST_LOG` or [`OF_COMMAND`]. A second start in the same process
+/// Starts the log of a command that does not serve, by `RUST_LOG` or from level WARN on. A second start in the same process
 /// changes nothing.
 pub fn start_log_of_command(format: LogFormat) {
     start(format, OF_COMMAND, Target::Stderr);
 }
 
-/// Starts the log of a process that serves or works, by `RUST_LOG` or [`OF_SERVICE`]. No thread that logs waits for the
+/// Starts the log of a process that serves or works, by `RUST_LOG` or from level INFO on. No thread that logs waits for the
 /// reader of the log.
 ///
 /// # Errors
