@@ -168,16 +168,19 @@ pub(crate) fn rewrite(connection: &mut PgConnection) -> QueryResult<()> {
     ERASED_FROM.iter().try_for_each(|table| connection.batch_execute(&format!("VACUUM (FULL) {table}")))
 }
 
-/// Waits until no snapshot sees the rows as they were before this call: VACUUM keeps what one still sees. Returns the holders
-/// of those that are left after so many `looks`, which are a tenth of a second apart.
+/// Waits until no snapshot sees the rows as they were before this call: VACUUM keeps what one still sees. A later snapshot
+/// begins with the oldest transaction that writes on the server, in other databases too, so these are waited for as well.
+/// Returns the holders of those that are left after so many `looks`, which are a tenth of a second apart.
 pub(crate) fn wait_for_snapshots(connection: &mut PgConnection, looks: u32) -> QueryResult<Vec<String>> {
     let holders = "
         WITH holders AS (
-            SELECT 'process ' || pid AS text, GREATEST(age(backend_xid), age(backend_xmin)) AS age FROM pg_stat_activity
-            WHERE pid <> pg_backend_pid() AND (datname IS NULL OR datname = current_database())
+            SELECT 'process ' || pid AS text, GREATEST(
+                age(backend_xid),
+                CASE WHEN datname IS NULL OR datname = current_database() THEN age(backend_xmin) END
+            ) AS age
+            FROM pg_stat_activity WHERE pid <> pg_backend_pid()
             UNION ALL
             SELECT 'prepared transaction ' || gid, age(transaction) FROM pg_prepared_xacts
-            WHERE database = current_database()
             UNION ALL
             SELECT 'replication slot ' || slot_name, age(xmin) FROM pg_replication_slots
         )
