@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long a test waits before it fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits before it fails: longer than the lease of a process that was killed.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A received delivery.
 pub struct Received {
