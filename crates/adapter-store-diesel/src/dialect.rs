@@ -244,7 +244,7 @@ pub fn rewrite(url: &str) -> Result<(), OpenError> {
         AnyConnection::Sqlite(_) => Ok(()),
         AnyConnection::Postgres(mut pg) => {
             let failed = |error: diesel::result::Error| OpenError::Scrub(error.to_string());
-            let holders = postgres::wait_for_snapshots(&mut pg, 600).map_err(failed)?;
+            let holders = postgres::wait_for_snapshots(&mut pg).map_err(failed)?;
             if !holders.is_empty() {
                 return Err(OpenError::Held(holders.join(", ")));
             }

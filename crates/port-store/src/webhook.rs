@@ -136,6 +136,25 @@ pub struct Webhook {
 }
 
 impl Webhook {
+    /// An enabled webhook for events of all types, in clear, to which nothing was delivered yet.
+    #[must_use]
+    pub const fn new(id: WebhookId, url: WebhookUrl, created_at: OffsetDateTime) -> Self {
+        Self {
+            id,
+            url,
+            types: None,
+            description: String::new(),
+            sealed: false,
+            enabled: true,
+            created_at,
+            last_success_at: None,
+            last_failure_at: None,
+            failing_since: None,
+            failures: 0,
+            paused_until: None,
+        }
+    }
+
     /// Whether events of this type are delivered to it without being asked for.
     #[must_use]
     pub fn wants(&self, event_type: EventType) -> bool {
@@ -313,20 +332,7 @@ mod tests {
     }
 
     fn webhook() -> Webhook {
-        Webhook {
-            id: id(),
-            url: WebhookUrl::parse("https://example.com/").unwrap(),
-            types: None,
-            description: String::new(),
-            sealed: false,
-            enabled: true,
-            created_at: START,
-            last_success_at: None,
-            last_failure_at: None,
-            failing_since: None,
-            failures: 0,
-            paused_until: None,
-        }
+        Webhook::new(id(), WebhookUrl::parse("https://example.com/").unwrap(), START)
     }
 
     #[test]

@@ -142,18 +142,10 @@ pub fn create(
     let policy = unit.partners().get(partner)?.map(|partner| partner.sealing);
     check_room(unit, partner)?;
     let webhook = Webhook {
-        id: WebhookId::new(env.ids.next_id()),
-        url: new.url,
         types: new.types,
         description: new.description,
         sealed: new.sealed.unwrap_or(policy == Some(SealingPolicy::Required)),
-        enabled: true,
-        created_at: env.now(),
-        last_success_at: None,
-        last_failure_at: None,
-        failing_since: None,
-        failures: 0,
-        paused_until: None,
+        ..Webhook::new(WebhookId::new(env.ids.next_id()), new.url, env.now())
     };
     let secret = fresh_secret(env);
     let cursor = unit.events().last(partner)?;

@@ -170,8 +170,10 @@ pub(crate) fn rewrite(connection: &mut PgConnection) -> QueryResult<()> {
 
 /// Waits until no snapshot sees the rows as they were before this call: VACUUM keeps what one still sees. A later snapshot
 /// begins with the oldest transaction that writes on the server, in other databases too, so these are waited for as well.
-/// Returns the holders of those that are left after so many `looks`, which are a tenth of a second apart.
-pub(crate) fn wait_for_snapshots(connection: &mut PgConnection, looks: u32) -> QueryResult<Vec<String>> {
+/// Returns the holders of those that are left after a minute.
+pub(crate) fn wait_for_snapshots(connection: &mut PgConnection) -> QueryResult<Vec<String>> {
+    // A tenth of a second apart.
+    const LOOKS: u32 = 600;
     let holders = "
         WITH holders AS (
             SELECT 'process ' || pid AS text, GREATEST(
@@ -187,7 +189,7 @@ pub(crate) fn wait_for_snapshots(connection: &mut PgConnection, looks: u32) -> Q
         SELECT text FROM holders WHERE age >= age(?::text::xid)";
     let now = texts(connection, "SELECT pg_current_xact_id()::xid::text AS text", Vec::new())?.concat();
     let mut left = Vec::new();
-    for _ in 0..looks {
+    for _ in 0..LOOKS {
         left = texts(connection, holders, binds![now.as_str()])?;
         if left.is_empty() {
             break;

@@ -335,22 +335,8 @@ fn webhooks(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.events().after(PARTNER, 0, &[EventType::Ping], 10)?;
     unit.events().by_id(PARTNER, event)?;
     let url = WebhookUrl::from_stored("https://example.com/".to_owned());
-    let webhook = Webhook {
-        id,
-        url,
-        types: None,
-        description: String::new(),
-        sealed: false,
-        enabled: true,
-        created_at: NOW,
-        last_success_at: None,
-        last_failure_at: None,
-        failing_since: None,
-        failures: 0,
-        paused_until: None,
-    };
     let record = WebhookRecord {
-        webhook,
+        webhook: Webhook::new(id, url, NOW),
         secret: [1; 32],
         former_secret: None,
         cursor: 0,

@@ -11,20 +11,7 @@ use crate::{ATTEMPT_HORIZON, DeliveryBacklog, Lease, RedeliveryRange, Store, Web
 
 fn record(seconds: i64) -> WebhookRecord {
     WebhookRecord {
-        webhook: Webhook {
-            id: id(),
-            url: WebhookUrl::parse("https://example.com/hook?a=1").unwrap(),
-            types: None,
-            description: String::new(),
-            sealed: false,
-            enabled: true,
-            created_at: at(seconds),
-            last_success_at: None,
-            last_failure_at: None,
-            failing_since: None,
-            failures: 0,
-            paused_until: None,
-        },
+        webhook: Webhook::new(id(), WebhookUrl::parse("https://example.com/hook?a=1").unwrap(), at(seconds)),
         secret: [7; 32],
         former_secret: None,
         cursor: 0,

@@ -16,18 +16,12 @@ const OWN: Uuid = Uuid::from_u128(1);
 fn stored() -> WebhookRecord {
     WebhookRecord {
         webhook: Webhook {
-            id: WebhookId::new(Uuid::from_u128(2)),
-            url: WebhookUrl::from_stored("https://example.com/".to_owned()),
             types: Some(vec![EventType::EmployeeCreated]),
-            description: String::new(),
-            sealed: false,
-            enabled: true,
-            created_at: START,
-            last_success_at: None,
-            last_failure_at: None,
-            failing_since: None,
-            failures: 0,
-            paused_until: None,
+            ..Webhook::new(
+                WebhookId::new(Uuid::from_u128(2)),
+                WebhookUrl::from_stored("https://example.com/".to_owned()),
+                START,
+            )
         },
         secret: [1; 32],
         former_secret: None,

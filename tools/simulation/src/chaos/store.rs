@@ -40,7 +40,7 @@ impl Store for FaultyStore {
             None => self.inner.run(access, work),
             Some(StoreFault::CrashBefore) => crash(),
             Some(StoreFault::CrashAfter) => {
-                // Whatever came of it, nobody learns.
+                // The process does not learn the outcome.
                 let _ = self.inner.run(access, work);
                 crash()
             }

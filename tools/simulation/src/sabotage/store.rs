@@ -53,9 +53,9 @@ pub(super) const DOUBLED_EVENTS: &str = "
         WHERE partner_id = NEW.partner_id AND list = NEW.list;
     END;";
 
-/// Each job as if nobody had ever claimed it: the next claim is the first.
+/// Each job without its claims: the next claim is the first.
 const UNCLAIMED: &str = "UPDATE jobs SET attempt = 0;";
-/// Each job as if whoever has the first claim had it still.
+/// Each job as if the holder of the first claim had it still.
 const CLAIMED: &str = "UPDATE jobs SET attempt = 1, leased_until = coalesce(leased_until, 0);";
 
 /// A store in which every claim of a job is the first, and is current as long as there is the job.
