@@ -10,11 +10,11 @@ pub(crate) struct CircuitBreaker {
     clock: Arc<dyn Clock>,
     failures: u32,
     pause: Duration,
-    state: Mutex<State>,
+    state: Mutex<CircuitState>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CircuitState {
     /// Admits requests. Counts the failures in a row.
     Closed { failed: u32 },
     /// Admits none before this time on the steady clock.
@@ -33,19 +33,24 @@ pub(crate) struct AttemptPermit<'a> {
 impl CircuitBreaker {
     /// Opens after `failures` in a row, for `pause`.
     pub(crate) fn new(clock: Arc<dyn Clock>, failures: u32, pause: Duration) -> Self {
-        Self { clock, failures: failures.max(1), pause, state: Mutex::new(State::Closed { failed: 0 }) }
+        Self {
+            clock,
+            failures: failures.max(1),
+            pause,
+            state: Mutex::new(CircuitState::Closed { failed: 0 }),
+        }
     }
 
     /// `None` while no request is admitted.
     pub(crate) fn try_acquire(&self) -> Option<AttemptPermit<'_>> {
         let mut state = self.lock();
         let is_probe = match *state {
-            State::Closed { .. } => false,
-            State::Open { until } if self.clock.steady() >= until => {
-                *state = State::Probing;
+            CircuitState::Closed { .. } => false,
+            CircuitState::Open { until } if self.clock.steady() >= until => {
+                *state = CircuitState::Probing;
                 true
             }
-            State::Open { .. } | State::Probing => return None,
+            CircuitState::Open { .. } | CircuitState::Probing => return None,
         };
         Some(AttemptPermit { breaker: self, is_probe, ended: false })
     }
@@ -54,30 +59,32 @@ impl CircuitBreaker {
         let mut state = self.lock();
         let before = *state;
         *state = match before {
-            State::Closed { .. } if succeeded => State::Closed { failed: 0 },
-            State::Closed { failed } if failed + 1 < self.failures => State::Closed { failed: failed + 1 },
-            State::Closed { .. } => self.open(),
-            State::Probing if is_probe && succeeded => State::Closed { failed: 0 },
-            State::Probing if is_probe => self.open(),
+            CircuitState::Closed { .. } if succeeded => CircuitState::Closed { failed: 0 },
+            CircuitState::Closed { failed } if failed + 1 < self.failures => {
+                CircuitState::Closed { failed: failed + 1 }
+            }
+            CircuitState::Closed { .. } => self.open(),
+            CircuitState::Probing if is_probe && succeeded => CircuitState::Closed { failed: 0 },
+            CircuitState::Probing if is_probe => self.open(),
             // Late results of requests sent before it opened.
-            State::Open { .. } | State::Probing => before,
+            CircuitState::Open { .. } | CircuitState::Probing => before,
         };
         match (before, *state) {
-            (State::Closed { .. }, State::Open { .. }) => {
+            (CircuitState::Closed { .. }, CircuitState::Open { .. }) => {
                 log::warn!(failures = self.failures; "the circuit breaker is open: no bank requests for a while");
             }
-            (State::Probing, State::Closed { .. }) => {
+            (CircuitState::Probing, CircuitState::Closed { .. }) => {
                 log::info!("the circuit breaker is closed: the bank responds again");
             }
-            (State::Closed { .. } | State::Open { .. } | State::Probing, _) => {}
+            (CircuitState::Closed { .. } | CircuitState::Open { .. } | CircuitState::Probing, _) => {}
         }
     }
 
-    fn open(&self) -> State {
-        State::Open { until: self.clock.steady().saturating_add(self.pause) }
+    fn open(&self) -> CircuitState {
+        CircuitState::Open { until: self.clock.steady().saturating_add(self.pause) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CircuitState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

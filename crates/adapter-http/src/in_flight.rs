@@ -17,13 +17,13 @@ type Key = (PartnerId, String);
 
 /// The keys in flight in this process.
 #[derive(Clone)]
-pub(crate) struct InFlight {
+pub(crate) struct RequestsInFlight {
     running: Arc<Mutex<HashMap<Key, watch::Receiver<()>>>>,
     /// How long the second request waits.
     timeout: Duration,
 }
 
-impl Default for InFlight {
+impl Default for RequestsInFlight {
     fn default() -> Self {
         Self { running: Arc::default(), timeout: TIMEOUT }
     }
@@ -31,13 +31,13 @@ impl Default for InFlight {
 
 /// The exclusive right to a key until it is dropped.
 pub(crate) struct InFlightGuard {
-    calls: InFlight,
+    calls: RequestsInFlight,
     key: Key,
     /// Dropped with the guard, which wakes the waiting requests.
     _ended: watch::Sender<()>,
 }
 
-impl InFlight {
+impl RequestsInFlight {
     /// The guard of a key once it is free; `None` after a timeout.
     pub(crate) async fn acquire(&self, partner: PartnerId, key: &str) -> Option<InFlightGuard> {
         tokio::time::timeout(self.timeout, async {
@@ -85,7 +85,7 @@ mod tests {
 
     #[actix_web::test]
     async fn keys_are_the_partners_own() {
-        let calls = InFlight::default();
+        let calls = RequestsInFlight::default();
         let first = calls.acquire(partner(1), "key").await;
         let second = calls.acquire(partner(2), "key").await;
         assert!(first.is_some() && second.is_some());
@@ -93,7 +93,7 @@ mod tests {
 
     #[actix_web::test]
     async fn the_second_waits_for_the_first() {
-        let calls = InFlight::default();
+        let calls = RequestsInFlight::default();
         let first = calls.acquire(partner(1), "key").await;
         let mut second = pin!(calls.acquire(partner(1), "key"));
         assert!(second.as_mut().now_or_never().is_none(), "the first is being carried out");
@@ -106,7 +106,7 @@ mod tests {
 
     #[actix_web::test]
     async fn the_second_does_not_wait_for_ever() {
-        let calls = InFlight { timeout: Duration::ZERO, ..InFlight::default() };
+        let calls = RequestsInFlight { timeout: Duration::ZERO, ..RequestsInFlight::default() };
         let _first = calls.acquire(partner(1), "key").await;
         assert!(calls.acquire(partner(1), "key").await.is_none());
         assert!(calls.acquire(partner(2), "key").await.is_some());

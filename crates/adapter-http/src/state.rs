@@ -20,7 +20,7 @@ use crate::bridge::ConcurrencyLimit;
 use crate::caller_cache::CallerCache;
 use crate::connections::{Connections, NetworkShares};
 use crate::feed_waiters::FeedWaiters;
-use crate::in_flight::InFlight;
+use crate::in_flight::RequestsInFlight;
 use crate::known_addresses::KnownAddresses;
 use crate::metrics::HttpMetrics;
 use crate::rate_limit::PartnerRateLimiter;
@@ -85,7 +85,7 @@ pub(crate) struct Shared {
     /// Open connections.
     pub(crate) connections: Arc<Connections>,
     /// Mutations in flight.
-    pub(crate) in_flight: InFlight,
+    pub(crate) in_flight: RequestsInFlight,
     /// Bounds password checks.
     pub(crate) logins: ConcurrencyLimit,
     /// Addresses of recent logins.
@@ -133,7 +133,7 @@ impl Shared {
             parts,
             callers: CallerCache::default(),
             rate_limiter,
-            in_flight: InFlight::default(),
+            in_flight: RequestsInFlight::default(),
             logins: ConcurrencyLimit::new("logins", halves(logins_at_once, LOGINS_PER_PERMIT)),
             known_addresses: KnownAddresses::default(),
             bank_calls: ConcurrencyLimit::new("bank calls", halves(bank_calls_at_once, WAITERS_PER_PERMIT)),

@@ -16,10 +16,10 @@ pub(crate) enum Part {
 
 /// Whether the database is available, as the log has it.
 #[derive(Debug, Default)]
-pub(crate) struct Availability(Mutex<State>);
+pub(crate) struct Availability(Mutex<AvailabilityState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct AvailabilityState {
     away: Vec<Part>,
     since: Option<Instant>,
 }

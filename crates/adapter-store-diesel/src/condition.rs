@@ -37,11 +37,11 @@ pub(crate) struct Condition {
     opened: Instant,
     /// When the files were last looked after, in milliseconds since it was opened.
     looked_at: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<ConditionState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConditionState {
     /// What the latest probe met.
     outage: Option<Outage>,
     is_probing: bool,
@@ -74,7 +74,7 @@ impl Condition {
         Arc::clone(&self.observer)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ConditionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -10,12 +10,12 @@ use kopeck_port_store::StoreError;
 /// once the first has waited for its patience. A closed queue takes nothing in, and its items can still be taken.
 pub(crate) struct Queue<T> {
     capacity: usize,
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     primary: Condvar,
     overflow: Condvar,
 }
 
-struct State<T> {
+struct QueueState<T> {
     waiting: VecDeque<(Instant, T)>,
     closed: bool,
     /// Primary consumers that wait for an item.
@@ -26,12 +26,12 @@ struct State<T> {
 
 impl<T> Queue<T> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let state = State { waiting: VecDeque::new(), closed: false, idle: 0, is_watched: false };
+        let state = QueueState { waiting: VecDeque::new(), closed: false, idle: 0, is_watched: false };
         Self { capacity, state: Mutex::new(state), primary: Condvar::new(), overflow: Condvar::new() }
     }
 
     /// Nothing panics under the lock, so a poisoned one is as good as another.
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -53,7 +53,7 @@ impl<T> Queue<T> {
     }
 
     /// Wakes a primary consumer, or else an overflow consumer, which watches how long the first item waits.
-    fn wake(&self, mut state: MutexGuard<'_, State<T>>) {
+    fn wake(&self, mut state: MutexGuard<'_, QueueState<T>>) {
         if state.waiting.is_empty() {
             return;
         }

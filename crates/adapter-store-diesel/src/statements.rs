@@ -291,7 +291,7 @@ pub(crate) fn is_true(pg: &mut PgConnection, text: &str, values: Vec<Bind<'_>>) 
 }
 
 /// A row that [`insert`] adds; [`row!`] implements it.
-pub(crate) trait Row {
+pub(crate) trait InsertRow {
     /// Adds one row.
     const INSERT: &'static str;
     /// Adds rows by their columns, on PostgreSQL.
@@ -301,14 +301,14 @@ pub(crate) trait Row {
     fn values(&self) -> Vec<Bind<'_>>;
 }
 
-/// Implements [`Row`] for a type whose fields are named like the columns. Parts of it, which have the rest, follow.
+/// Implements [`InsertRow`] for a type whose fields are named like the columns. Parts of it, which have the rest, follow.
 /// `$conflict`: what the insert does with a row that is there, if that is no error.
 macro_rules! row {
     (
         $row:ty, $table:ident $(($conflict:literal))?:
         $first:ident $(, $field:ident)* $(; $part:ident: $($inner:ident),*)*
     ) => {
-        impl $crate::statements::Row for $row {
+        impl $crate::statements::InsertRow for $row {
             const INSERT: &'static str = concat!(
                 "INSERT INTO ", stringify!($table), " (",
                 stringify!($first) $(, ", ", stringify!($field))* $($(, ", ", stringify!($inner))*)*,
@@ -348,14 +348,14 @@ pub(crate) use mark;
 
 /// Adds rows. SQLite is in this process: a prepared statement in a loop costs no round trip. PostgreSQL gets one statement
 /// over arrays.
-pub(crate) fn insert<R: Row>(connection: &mut AnyConnection, rows: &[R]) -> QueryResult<()> {
+pub(crate) fn insert<R: InsertRow>(connection: &mut AnyConnection, rows: &[R]) -> QueryResult<()> {
     match connection {
         AnyConnection::Sqlite(sqlite) => rows
             .iter()
             .try_for_each(|row| RawStatement::new(R::INSERT, row.values()).execute(sqlite).map(drop)),
         AnyConnection::Postgres(_) if rows.is_empty() => Ok(()),
         AnyConnection::Postgres(pg) => {
-            let columns = columns(rows.iter().map(Row::values));
+            let columns = columns(rows.iter().map(InsertRow::values));
             RawStatement::new(R::INSERT_COLUMNS, columns).execute(pg).map(drop)
         }
     }

@@ -215,12 +215,12 @@ mod tests {
     const START: OffsetDateTime = datetime!(2026-03-02 09:00 UTC);
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    struct Bench {
+    struct ClockFolder {
         folder: tempfile::TempDir,
         machine: Arc<FakeClock>,
     }
 
-    impl Bench {
+    impl ClockFolder {
         fn new() -> Self {
             let machine = Arc::new(FakeClock::starting_at(START));
             Self { folder: tempfile::tempdir().unwrap(), machine }
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn it_runs_with_the_machine_from_wherever_it_was_moved() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock = bench.open();
         assert_eq!(clock.now(), START);
         assert!(!bench.file().exists(), "a clock that was never moved leaves no trace");
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn setting_the_machines_clock_leaves_the_steady_time_alone() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock = bench.open();
         clock.advance(HOUR, "a", START).unwrap();
         bench.machine.advance(time::Duration::MINUTE);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_move_under_its_key_is_made_once() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock = bench.open();
         clock.advance(24 * HOUR, "key", START).unwrap();
         clock.advance(24 * HOUR, "key", START).unwrap();
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn it_ends_with_the_last_year() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock = bench.open();
         let years = |years: u32| years * 365 * 24 * HOUR;
         for by in [years(876), Duration::MAX] {
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn the_clock_does_not_move_if_its_file_cannot_be_written() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock =
             ServiceClock::open(Arc::clone(&bench.machine) as _, bench.file().join("nowhere")).unwrap();
         assert!(matches!(clock.advance(HOUR, "a", START), Err(MoveError::File(_))));
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn only_the_latest_keys_are_remembered() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock = bench.open();
         for key in 0..=MOST_KEYS {
             clock.advance(Duration::from_secs(1), &key.to_string(), START).unwrap();
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn it_follows_another_clock_forward_only() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         let clock = bench.open();
         clock.advance(HOUR, "a", START).unwrap();
         let minutes = |minutes: i64| minutes * 60_000_000;
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_file_that_holds_no_offset_is_refused() {
-        let bench = Bench::new();
+        let bench = ClockFolder::new();
         for text in ["", "x\n", "-1\n", "1\nkey\n", "1\nx key\n"] {
             std::fs::write(bench.file(), text).unwrap();
             let opened = ServiceClock::open(Arc::clone(&bench.machine) as _, bench.file());

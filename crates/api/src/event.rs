@@ -55,6 +55,16 @@ macro_rules! events {
             const SHAPE: Shape = Shape::AnyOf(&[$($data::SHAPE),*]);
         }
 
+        #[cfg(feature = "domain")]
+        impl EventData {
+            /// The data of an event of the domain. A type that one of the two lists lacks does not compile.
+            pub(crate) fn of(data: &kopeck_domain::event::EventData, zone: kopeck_domain::calendar::Zone) -> Self {
+                match data {
+                    $(kopeck_domain::event::EventData::$variant(data) => Self::$variant($data::of(data, zone)),)*
+                }
+            }
+        }
+
         impl EventData {
             /// The type of the event.
             #[must_use]

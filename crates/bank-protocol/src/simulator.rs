@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
+use kopeck_domain::Kopecks;
+use kopeck_domain::limit::LimitRefusal;
 use kopeck_domain::payment::PaymentRefusal;
-use kopeck_domain::{Kopecks, limit};
 use kopeck_port_bank::sandbox::{BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -103,10 +104,10 @@ same_values! {
     Blocked = (PaymentRefusal::Blocked),
     Expired = (PaymentRefusal::Expired),
     NotActivated = (PaymentRefusal::NotActivated),
-    MerchantCategory = (PaymentRefusal::Limit(limit::Refusal::MerchantCategory)),
-    DayNotAllowed = (PaymentRefusal::Limit(limit::Refusal::DayNotAllowed)),
-    TimeNotAllowed = (PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed)),
-    OverAmount = (PaymentRefusal::Limit(limit::Refusal::OverAmount)),
+    MerchantCategory = (PaymentRefusal::Limit(LimitRefusal::MerchantCategory)),
+    DayNotAllowed = (PaymentRefusal::Limit(LimitRefusal::DayNotAllowed)),
+    TimeNotAllowed = (PaymentRefusal::Limit(LimitRefusal::TimeNotAllowed)),
+    OverAmount = (PaymentRefusal::Limit(LimitRefusal::OverAmount)),
     InsufficientBalance = (PaymentRefusal::InsufficientBalance),
 }
 
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_refusal_survives_the_wire() {
-        let limits = limit::Refusal::ALL.iter().map(|refusal| PaymentRefusal::Limit(*refusal));
+        let limits = LimitRefusal::ALL.iter().map(|refusal| PaymentRefusal::Limit(*refusal));
         let all = [
             PaymentRefusal::Closed,
             PaymentRefusal::Blocked,

@@ -4,14 +4,16 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::Kopecks;
 use crate::card_number::CardNumber;
-use crate::event::{self, EventData};
+use crate::fields::fields;
 use crate::ids::{CardId, EmployeeId, OrderId};
 use crate::invalid::Invalid;
 use crate::string_enum::serde_enum;
 
 mod block;
+mod event;
 
 pub use block::{BankStatus, BlockState, PartnerBlock};
+pub use event::{CardAtBank, CardEvent, CardHolder, CardIssued};
 
 serde_enum! {
     /// The product a card is.
@@ -58,28 +60,14 @@ time::serde::format_description!(iso_date, Date, "[year]-[month]-[day]");
 /// A card of a partner. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "StoredCard"))]
-pub struct Card(StoredCard);
-
-impl Card {
-    /// The card that a store kept, or a test makes: the one way past the verbs.
-    #[must_use]
-    pub const fn from_stored(stored: StoredCard) -> Self {
-        Self(stored)
-    }
-
-    /// Its fields.
-    #[must_use]
-    pub fn into_stored(self) -> StoredCard {
-        self.0
-    }
-}
+#[cfg_attr(feature = "serde", serde(try_from = "CardFields"))]
+pub struct Card(CardFields);
 
 /// The card that the fields describe.
-impl TryFrom<StoredCard> for Card {
+impl TryFrom<CardFields> for Card {
     type Error = Invalid;
 
-    fn try_from(stored: StoredCard) -> Result<Self, Invalid> {
+    fn try_from(stored: CardFields) -> Result<Self, Invalid> {
         if stored.number.is_plastic() == stored.kind.is_virtual() {
             return Err(Invalid::new("the number of a card must have the form of its type"));
         }
@@ -87,34 +75,26 @@ impl TryFrom<StoredCard> for Card {
     }
 }
 
-/// Fields are read, never written.
-impl std::ops::Deref for Card {
-    type Target = StoredCard;
-
-    fn deref(&self) -> &StoredCard {
-        &self.0
+fields! {
+    /// The fields of a card.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    CardFields of Card {
+        /// The service's identifier.
+        id: CardId,
+        /// The bank's number of it.
+        number: CardNumber,
+        /// The product.
+        kind: CardType,
+        /// The order it was issued for.
+        order: OrderId,
+        /// The last day on which it is valid.
+        #[cfg_attr(feature = "serde", serde(with = "iso_date"))]
+        valid_until: Date,
+        /// The employee who holds it, if any.
+        link: Option<CardLink>,
+        /// The block that the partner sets, and whether the bank knows.
+        block: PartnerBlock,
     }
-}
-
-/// The fields of a card.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct StoredCard {
-    /// The service's identifier.
-    pub id: CardId,
-    /// The bank's number of it.
-    pub number: CardNumber,
-    /// The product.
-    pub kind: CardType,
-    /// The order it was issued for.
-    pub order: OrderId,
-    /// The last day on which it is valid.
-    #[cfg_attr(feature = "serde", serde(with = "iso_date"))]
-    pub valid_until: Date,
-    /// The employee who holds it, if any.
-    pub link: Option<CardLink>,
-    /// The block that the partner sets, and whether the bank knows.
-    pub block: PartnerBlock,
 }
 
 /// The link of a card to an employee.
@@ -190,6 +170,7 @@ pub fn expiry_notice_due(valid_until: Date) -> Date {
 
 /// Why a card cannot be linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum LinkRefusal {
     /// Linked to this employee already, with another status.
     #[error("the card is already linked to this employee with another status")]
@@ -213,6 +194,7 @@ pub enum LinkRefusal {
 
 /// Why the status of a card cannot be switched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum SwitchRefusal {
     /// Closed for good.
     #[error("the status cannot change: the card is closed")]
@@ -230,6 +212,7 @@ pub enum SwitchRefusal {
 
 /// Why a card cannot be unlinked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum UnlinkRefusal {
     /// Neither closed nor expired, and activated or with money on it.
     #[error(
@@ -251,73 +234,48 @@ impl Card {
     /// A card is valid on its last day and expired on the day after it. `today` is a day of the service's zone.
     #[must_use]
     pub fn is_expired(&self, today: Date) -> bool {
-        today > self.valid_until
-    }
-
-    /// Its expiry as an event, which is due on or before `today`, and the day on which the next one is due. There is no
-    /// event of the near expiry of a closed card.
-    #[must_use]
-    pub fn expiry_event(&self, standing: Standing, today: Date) -> (Option<EventData>, Option<Date>) {
-        let at_bank = self.at_bank(standing);
-        if self.is_expired(today) {
-            return (Some(EventData::CardExpired(at_bank)), None);
-        }
-        let expiring = (standing != Standing::Closed).then_some(EventData::CardExpiring(at_bank));
-        (expiring, Some(self.valid_until.saturating_add(Duration::DAY)))
-    }
-
-    /// The events of a change at the bank, from one view of the card to a later one.
-    #[must_use]
-    pub fn bank_events(&self, before: &BankView, after: &BankView) -> Vec<EventData> {
-        let mut events = Vec::new();
-        if before.activated_at.is_none() && after.activated_at.is_some() {
-            events.push(EventData::CardActivated(self.at_bank(after.standing)));
-        }
-        if before.standing != after.standing {
-            events.push(EventData::CardBankStatus(self.at_bank(after.standing)));
-        }
-        events
+        today > self.valid_until()
     }
 
     /// Whether it can pay, where it stands so at the bank.
     #[must_use]
     pub fn bank_status(&self, standing: Standing) -> BankStatus {
-        BankStatus::of(standing, self.block.state)
+        BankStatus::of(standing, self.block().state)
     }
 
     /// The card after the bank confirmed its block or unblock, and the event of it, which a card without another word
     /// from the bank has. `None` if the bank knew before.
     #[must_use]
-    pub fn confirm_block(self, standing: Standing) -> Option<(Self, Option<EventData>)> {
-        self.block.unconfirmed()?;
+    pub fn confirm_block(self, standing: Standing) -> Option<(Self, Option<CardEvent>)> {
+        self.block().unconfirmed()?;
         let before = self.bank_status(standing);
-        let card = Self(StoredCard { block: self.block.confirmed(), ..self.0 });
+        let card = Self(CardFields { block: self.block().confirmed(), ..self.0 });
         let is_shown = card.bank_status(standing) != before;
-        let event = is_shown.then(|| EventData::CardBankStatus(card.at_bank(standing)));
+        let event = is_shown.then(|| CardEvent::BankStatus(card.at_bank(standing)));
         Some((card, event))
     }
 
     /// The card after the partner blocked it at once, with a holder or without, and the event of that if something
     /// changes for the partner. `None` if it is blocked by the partner already.
     #[must_use]
-    pub fn freeze(self, standing: Standing) -> Option<(Self, Option<EventData>)> {
+    pub fn freeze(self, standing: Standing) -> Option<(Self, Option<CardEvent>)> {
         let before = self.bank_status(standing);
-        match self.link {
+        match self.link() {
             Some(link) if link.status == CardStatus::TemporarilyBlocked => None,
             Some(link) => {
                 let link = CardLink { status: CardStatus::TemporarilyBlocked, ..link };
                 let card = self.with_link(link);
-                let event = EventData::CardStatus(card.holder(link, standing));
+                let event = CardEvent::Status(card.holder(link, standing));
                 Some((card, Some(event)))
             }
             None => {
-                let block = self.block.follow(CardStatus::TemporarilyBlocked);
-                if block == self.block {
+                let block = self.block().follow(CardStatus::TemporarilyBlocked);
+                if block == self.block() {
                     return None;
                 }
-                let card = Self(StoredCard { block, ..self.0 });
+                let card = Self(CardFields { block, ..self.0 });
                 let is_shown = card.bank_status(standing) != before;
-                let event = is_shown.then(|| EventData::CardBankStatus(card.at_bank(standing)));
+                let event = is_shown.then(|| CardEvent::BankStatus(card.at_bank(standing)));
                 Some((card, event))
             }
         }
@@ -326,42 +284,30 @@ impl Card {
     /// The card after the bank closed it, and the event of that: it keeps its place with its holder, as
     /// [`CardStatus::TemporarilyBlocked`]. `None` if nothing changes.
     #[must_use]
-    pub fn close(self) -> Option<(Self, EventData)> {
-        let link = self.link.filter(|link| link.status != CardStatus::TemporarilyBlocked)?;
+    pub fn close(self) -> Option<(Self, CardEvent)> {
+        let link = self.link().filter(|link| link.status != CardStatus::TemporarilyBlocked)?;
         let link = CardLink { status: CardStatus::TemporarilyBlocked, ..link };
-        let card = Self(StoredCard { link: Some(link), ..self.0 });
-        let event = EventData::CardStatus(card.holder(link, Standing::Closed));
+        let card = Self(CardFields { link: Some(link), ..self.0 });
+        let event = CardEvent::Status(card.holder(link, Standing::Closed));
         Some((card, event))
     }
 
-    /// Its link to `employee` as events tell it.
-    #[must_use]
-    pub fn holder(&self, link: CardLink, standing: Standing) -> event::CardHolder {
-        let bank_status = self.bank_status(standing);
-        event::CardHolder { card: self.id, employee: link.employee, status: link.status, bank_status }
-    }
-
-    fn at_bank(&self, standing: Standing) -> event::CardAtBank {
-        let bank_status = self.bank_status(standing);
-        event::CardAtBank { card: self.id, employee: self.link.map(|link| link.employee), bank_status }
-    }
-
     fn with_link(self, link: CardLink) -> Self {
-        let block = self.block.follow(link.status);
-        Self(StoredCard { link: Some(link), block, ..self.0 })
+        let block = self.block().follow(link.status);
+        Self(CardFields { link: Some(link), block, ..self.0 })
     }
 
     /// The card with the last day that the bank gives it.
     #[must_use]
     pub fn with_valid_until(self, valid_until: Date) -> Self {
-        Self(StoredCard { valid_until, ..self.0 })
+        Self(CardFields { valid_until, ..self.0 })
     }
 
     /// Links the card to `employee`. `main_card` is the employee's MAIN card at present.
     ///
     /// # Errors
     /// The first [`LinkRefusal`] that applies, in the order: closed, linked already, expired, not available, main card.
-    pub fn link(
+    pub fn link_to(
         self,
         employee: EmployeeId,
         status: CardStatus,
@@ -372,7 +318,7 @@ impl Card {
         if standing == Standing::Closed {
             return Err(LinkRefusal::Closed);
         }
-        match self.link {
+        match self.link() {
             Some(link) if link.employee != employee => return Err(LinkRefusal::LinkedToAnother),
             Some(link) if link.status == status => return Ok(LinkOutcome::Unchanged(self)),
             Some(_) => return Err(LinkRefusal::AlreadyLinked),
@@ -396,12 +342,12 @@ impl Card {
     /// [`UnlinkRefusal`] unless the card is closed, expired, or was never activated and holds no money.
     pub fn unlink(self, bank: &BankView, today: Date) -> Result<Self, UnlinkRefusal> {
         if self.is_over(bank.standing, today) {
-            return Ok(Self(StoredCard { link: None, ..self.0 }));
+            return Ok(Self(CardFields { link: None, ..self.0 }));
         }
         if bank.activated_at.is_some() || bank.balance != Kopecks::ZERO {
             return Err(UnlinkRefusal::InUse);
         }
-        Ok(Self(StoredCard { link: None, block: self.block.lifted(), ..self.0 }))
+        Ok(Self(CardFields { link: None, block: self.block().lifted(), ..self.0 }))
     }
 
     /// Whether the card will never pay again: it is closed or expired.
@@ -434,7 +380,7 @@ impl Card {
         if link.status == status {
             return Ok(LinkOutcome::Unchanged(self));
         }
-        if status == CardStatus::Main && main_card.is_some_and(|main| main != self.id) {
+        if status == CardStatus::Main && main_card.is_some_and(|main| main != self.id()) {
             return Err(SwitchRefusal::HasMainCard);
         }
         Ok(LinkOutcome::Changed(self.with_link(CardLink { status, ..link })))

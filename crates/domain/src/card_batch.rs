@@ -1,4 +1,4 @@
-//! A card batch: one request over many cards, each of which the bank decides by itself.
+//! A card batch: one request over many cards, which the bank decides card by card.
 //!
 //! Top-ups, limit changes, closings and withdrawals are card batches. What the kinds differ in is in their [`BatchKind`].
 
@@ -15,6 +15,7 @@ pub use self::state::BatchState;
 use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::event::{EventData, RequestStatus};
+use crate::fields::fields;
 use crate::ids::CardId;
 use crate::invalid::Invalid;
 use crate::request::RequestReference;
@@ -63,7 +64,7 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
     }
 }
 
-/// A request over many cards, each of which is decided by itself.
+/// A request over many cards, decided card by card.
 ///
 /// Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,34 +72,20 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
 #[cfg_attr(
     feature = "serde",
     serde(
-        try_from = "StoredBatch<K>",
+        try_from = "BatchFields<K>",
         bound(
-            serialize = "StoredBatch<K>: serde::Serialize",
-            deserialize = "StoredBatch<K>: serde::Deserialize<'de>"
+            serialize = "BatchFields<K>: serde::Serialize",
+            deserialize = "BatchFields<K>: serde::Deserialize<'de>"
         )
     )
 )]
-pub struct CardBatch<K: BatchKind>(StoredBatch<K>);
-
-impl<K: BatchKind> CardBatch<K> {
-    /// The batch that a store kept, or a test makes: the one way past the verbs.
-    #[must_use]
-    pub fn from_stored(stored: StoredBatch<K>) -> Self {
-        Self(stored)
-    }
-
-    /// Its fields.
-    #[must_use]
-    pub fn into_stored(self) -> StoredBatch<K> {
-        self.0
-    }
-}
+pub struct CardBatch<K: BatchKind>(BatchFields<K>);
 
 /// The batch that the fields describe.
-impl<K: BatchKind> TryFrom<StoredBatch<K>> for CardBatch<K> {
+impl<K: BatchKind> TryFrom<BatchFields<K>> for CardBatch<K> {
     type Error = Invalid;
 
-    fn try_from(stored: StoredBatch<K>) -> Result<Self, Invalid> {
+    fn try_from(stored: BatchFields<K>) -> Result<Self, Invalid> {
         let cards = usize::try_from(stored.cards).unwrap_or(usize::MAX);
         if !(1..=MAX_CARDS).contains(&cards) {
             return Err(Invalid::new(format!("a batch must have 1 to {MAX_CARDS} cards")));
@@ -107,53 +94,45 @@ impl<K: BatchKind> TryFrom<StoredBatch<K>> for CardBatch<K> {
     }
 }
 
-/// Fields are read, never written.
-impl<K: BatchKind> std::ops::Deref for CardBatch<K> {
-    type Target = StoredBatch<K>;
-
-    fn deref(&self) -> &StoredBatch<K> {
-        &self.0
+fields! {
+    /// The fields of a card batch.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(
+        feature = "serde",
+        serde(bound(
+            serialize = "K::Id: serde::Serialize, K::Terms: serde::Serialize",
+            deserialize = "K::Id: serde::Deserialize<'de>, K::Terms: serde::Deserialize<'de>"
+        ))
+    )]
+    BatchFields of CardBatch<K: BatchKind> {
+        /// The service's identifier.
+        id: K::Id,
+        /// How many cards.
+        cards: u32,
+        /// What it says for all of its cards.
+        terms: K::Terms as &K::Terms,
+        /// Kopecks that came back from its cards so far.
+        #[cfg_attr(feature = "serde", serde(default))]
+        returned: Kopecks,
+        /// Where it stands.
+        state: BatchState,
+        /// When it was accepted.
+        #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+        created_at: OffsetDateTime,
+        /// When it last changed its state.
+        #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+        state_since: OffsetDateTime,
+        /// What the partner calls it.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+        reference: Option<RequestReference> as Option<&RequestReference>,
     }
 }
 
-/// The fields of a card batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(
-    feature = "serde",
-    serde(bound(
-        serialize = "K::Id: serde::Serialize, K::Terms: serde::Serialize",
-        deserialize = "K::Id: serde::Deserialize<'de>, K::Terms: serde::Deserialize<'de>"
-    ))
-)]
-pub struct StoredBatch<K: BatchKind> {
-    /// The service's identifier.
-    pub id: K::Id,
-    /// How many cards.
-    pub cards: u32,
-    /// What it says for all of its cards.
-    pub terms: K::Terms,
-    /// Kopecks that came back from its cards so far.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub returned: Kopecks,
-    /// Where it stands.
-    pub state: BatchState,
-    /// When it was accepted.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub created_at: OffsetDateTime,
-    /// When it last changed its state.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub state_since: OffsetDateTime,
-    /// What the partner calls it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub reference: Option<RequestReference>,
-}
-
 impl<K: BatchKind> CardBatch<K> {
-    /// A new batch of so many `cards`.
+    /// A new batch; `cards` is the number of its cards.
     #[must_use]
     pub const fn new(id: K::Id, cards: u32, terms: K::Terms, now: OffsetDateTime) -> Self {
-        Self(StoredBatch {
+        Self(BatchFields {
             id,
             cards,
             terms,
@@ -168,13 +147,17 @@ impl<K: BatchKind> CardBatch<K> {
     /// The same under the partner's own reference.
     #[must_use]
     pub fn with_reference(self, reference: Option<RequestReference>) -> Self {
-        Self(StoredBatch { reference, ..self.0 })
+        Self(BatchFields { reference, ..self.0 })
     }
 
     /// The event of the state that it has reached.
     #[must_use]
     pub fn status_event(&self) -> EventData {
-        K::status_event(RequestStatus { id: self.id, state: self.state, reference: self.reference.clone() })
+        K::status_event(RequestStatus {
+            id: self.id(),
+            state: self.state(),
+            reference: self.reference().cloned(),
+        })
     }
 }
 
@@ -210,7 +193,7 @@ pub enum ItemState<R> {
     Open,
     /// Carried out.
     Done,
-    /// Carried out, and so many kopecks came back from the card.
+    /// Carried out; the kopecks that the card returned.
     Returned(Kopecks),
     /// Not carried out; the card is as it was.
     Refused(R),
@@ -226,7 +209,7 @@ impl<R> ItemState<R> {
         }
     }
 
-    /// The kopecks that came back from the card, if it was carried out and some can.
+    /// The amount returned from the card. `None` unless it was carried out and its kind returns money.
     #[must_use]
     pub fn returned(self) -> Option<Kopecks> {
         match self {
@@ -251,7 +234,7 @@ mod tests {
     #[test]
     fn a_batch_has_a_card_and_not_too_many() {
         let most = u32::try_from(MAX_CARDS).unwrap();
-        let read = |cards| CardBatch::try_from(batch(cards).into_stored());
+        let read = |cards| CardBatch::try_from(batch(cards).into_fields());
         assert_eq!([1, most].map(read), [1, most].map(|cards| Ok(batch(cards))));
         assert!([0, most + 1].map(read).iter().all(Result::is_err));
     }
@@ -260,8 +243,8 @@ mod tests {
     fn a_batch_keeps_the_partners_reference() {
         let reference = RequestReference::parse("payroll 2026-02").ok();
         assert!(reference.is_some());
-        assert_eq!(batch(1).with_reference(reference.clone()).reference, reference);
-        assert_eq!(batch(1).with_reference(None).reference, None);
+        assert_eq!(batch(1).with_reference(reference.clone()).reference(), reference.as_ref());
+        assert_eq!(batch(1).with_reference(None).reference(), None);
     }
 
     #[test]

@@ -24,6 +24,7 @@ impl CategoryName {
     }
 
     /// A name that was accepted once. It is shown as it is stored, even where [`Self::parse`] would refuse it today.
+    #[cfg(any(test, feature = "stored"))]
     #[must_use]
     pub fn from_stored(text: String) -> Self {
         Self(text)

@@ -2,6 +2,7 @@
 
 use time::OffsetDateTime;
 
+use crate::fields::fields;
 use crate::ids::{CategoryId, EmployeeId};
 use crate::person::{CustomId, Email, PersonName, Phone};
 use crate::string_enum::serde_enum;
@@ -24,59 +25,37 @@ serde_enum! {
 /// An employee of a partner. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Employee(StoredEmployee);
+pub struct Employee(EmployeeFields);
 
-impl Employee {
-    /// The employee that a store kept, or a test makes: the one way past the verbs.
-    #[must_use]
-    pub const fn from_stored(stored: StoredEmployee) -> Self {
-        Self(stored)
+fields! {
+    /// The fields of an employee.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    EmployeeFields of Employee {
+        /// The service's identifier.
+        id: EmployeeId,
+        /// The partner's own identifier, unique among the partner's employees.
+        custom_id: CustomId as &CustomId,
+        /// Family name.
+        surname: Option<PersonName> as Option<&PersonName>,
+        /// Given name.
+        name: Option<PersonName> as Option<&PersonName>,
+        /// Patronymic.
+        patronymic: Option<PersonName> as Option<&PersonName>,
+        /// Phone.
+        phone: Option<Phone> as Option<&Phone>,
+        /// E-mail.
+        email: Option<Email> as Option<&Email>,
+        /// Category, one of the same partner's.
+        category: Option<CategoryId>,
+        /// Where the employee is.
+        status: EmployeeStatus,
+        /// When the employee was added.
+        #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+        created_at: OffsetDateTime,
+        /// When the status last changed; at first the creation.
+        #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+        status_updated_at: OffsetDateTime,
     }
-
-    /// Its fields.
-    #[must_use]
-    pub fn into_stored(self) -> StoredEmployee {
-        self.0
-    }
-}
-
-/// Fields are read, never written.
-impl std::ops::Deref for Employee {
-    type Target = StoredEmployee;
-
-    fn deref(&self) -> &StoredEmployee {
-        &self.0
-    }
-}
-
-/// The fields of an employee.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct StoredEmployee {
-    /// The service's identifier.
-    pub id: EmployeeId,
-    /// The partner's own identifier, unique among the partner's employees.
-    pub custom_id: CustomId,
-    /// Family name.
-    pub surname: Option<PersonName>,
-    /// Given name.
-    pub name: Option<PersonName>,
-    /// Patronymic.
-    pub patronymic: Option<PersonName>,
-    /// Phone.
-    pub phone: Option<Phone>,
-    /// E-mail.
-    pub email: Option<Email>,
-    /// Category, one of the same partner's.
-    pub category: Option<CategoryId>,
-    /// Where the employee is.
-    pub status: EmployeeStatus,
-    /// When the employee was added.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub created_at: OffsetDateTime,
-    /// When the status last changed; at first the creation.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub status_updated_at: OffsetDateTime,
 }
 
 /// The fields of a new employee that a partner may leave out.
@@ -146,7 +125,7 @@ impl Employee {
     #[must_use]
     pub fn add(id: EmployeeId, custom_id: CustomId, fields: NewEmployee, now: OffsetDateTime) -> Self {
         let NewEmployee { surname, name, patronymic, phone, email, category, status } = fields;
-        Self(StoredEmployee {
+        Self(EmployeeFields {
             id,
             custom_id,
             surname,
@@ -166,7 +145,7 @@ impl Employee {
     pub fn update(self, update: EmployeeUpdate, now: OffsetDateTime) -> Self {
         let before = self.0;
         let status = update.status.unwrap_or(before.status);
-        Self(StoredEmployee {
+        Self(EmployeeFields {
             id: before.id,
             custom_id: update.custom_id.unwrap_or(before.custom_id),
             surname: update.surname.apply(before.surname),
@@ -184,10 +163,27 @@ impl Employee {
     /// The text that a search looks into: surname, name and custom identifier in lower case, parted by line breaks.
     #[must_use]
     pub fn search_text(&self) -> String {
-        let part =
-            |name: &Option<PersonName>| name.as_ref().map_or(String::new(), |name| folded(name.as_str()));
-        format!("{}\n{}\n{}", part(&self.surname), part(&self.name), folded(self.custom_id.as_str()))
+        let part = |name: Option<&PersonName>| name.map_or(String::new(), |name| folded(name.as_str()));
+        format!("{}\n{}\n{}", part(self.surname()), part(self.name()), folded(self.custom_id().as_str()))
     }
+}
+
+/// An employee who was added or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EmployeeChange {
+    /// The employee.
+    pub employee: EmployeeId,
+    /// The partner's own identifier of them, as it was then; `None` once they were erased.
+    pub custom_id: Option<CustomId>,
+}
+
+/// An employee whose personal data was erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EmployeeErased {
+    /// The employee.
+    pub employee: EmployeeId,
 }
 
 #[cfg(test)]
@@ -211,9 +207,9 @@ mod tests {
     #[test]
     fn a_new_employee_works_unless_said() {
         let now = OffsetDateTime::UNIX_EPOCH;
-        assert_eq!(added(new_employee(), now).status, EmployeeStatus::Work);
+        assert_eq!(added(new_employee(), now).status(), EmployeeStatus::Work);
         let on_leave = NewEmployee { status: Some(EmployeeStatus::Medical), ..new_employee() };
-        assert_eq!(added(on_leave, now).status, EmployeeStatus::Medical);
+        assert_eq!(added(on_leave, now).status(), EmployeeStatus::Medical);
     }
 
     #[test]
@@ -226,10 +222,10 @@ mod tests {
                 EmployeeUpdate { status: Some(*status), phone: Change::Clear, ..EmployeeUpdate::default() };
             let updated = employee.clone().update(update, now);
             let expected = if *status == EmployeeStatus::Work { then } else { now };
-            assert_eq!((updated.status, updated.status_updated_at), (*status, expected));
+            assert_eq!((updated.status(), updated.status_updated_at()), (*status, expected));
             assert_eq!(
-                (&updated.phone, &updated.surname),
-                (&None, &employee.surname),
+                (&updated.phone(), &updated.surname()),
+                (&None, &employee.surname()),
                 "what was not named stays"
             );
         }

@@ -2,25 +2,22 @@
 //!
 //! An event holds identifiers, states and amounts. It never holds a name, a phone number, an address or an activation code.
 
-use time::{Date, OffsetDateTime};
+use time::OffsetDateTime;
 
-use crate::Kopecks;
-use crate::card::{BankStatus, CardStatus, CardType};
+use crate::card::CardEvent;
 use crate::card_batch::BatchState;
-use crate::card_number::CardNumber;
 use crate::ids::{
-    CardId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
+    ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
 };
-use crate::ledger::TransferReference;
 use crate::order::OrderState;
-use crate::payment::PaymentRefusal;
-use crate::person::CustomId;
-use crate::request::RequestReference;
 use crate::string_enum::serde_enum;
-use crate::transaction::Transaction;
 
-#[cfg(feature = "serde")]
-time::serde::format_description!(iso_date, Date, "[year]-[month]-[day]");
+pub use crate::card::{CardAtBank, CardHolder, CardIssued};
+pub use crate::employee::{EmployeeChange, EmployeeErased};
+pub use crate::ledger::{BalanceLow, Deposited, ReturnOrigin, Returned, Transfer};
+pub use crate::payment::{CardDeclined, DeclinedPurchase};
+pub use crate::request::RequestStatus;
+pub use crate::transaction::CardTransaction;
 
 /// Something that happened once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +41,7 @@ macro_rules! events {
         /// What happened. With the feature `serde` it is an object of `type` and `data`.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(tag = "type", content = "data"))]
+        #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
         pub enum EventData {
             $($(#[$doc])* #[cfg_attr(feature = "serde", serde(rename = $name))] $variant($data),)*
         }
@@ -113,8 +111,20 @@ events! {
     Ping(Ping) = "ping",
 }
 
+impl From<CardEvent> for EventData {
+    fn from(event: CardEvent) -> Self {
+        match event {
+            CardEvent::Status(holder) => Self::CardStatus(holder),
+            CardEvent::BankStatus(card) => Self::CardBankStatus(card),
+            CardEvent::Activated(card) => Self::CardActivated(card),
+            CardEvent::Expiring(card) => Self::CardExpiring(card),
+            CardEvent::Expired(card) => Self::CardExpired(card),
+        }
+    }
+}
+
 impl EventData {
-    /// The employee whose [`CustomId`] it holds.
+    /// The employee whose [`CustomId`](crate::person::CustomId) it holds.
     #[must_use]
     pub const fn names(&self) -> Option<EmployeeId> {
         match self {
@@ -125,7 +135,7 @@ impl EventData {
         }
     }
 
-    /// The event without a [`CustomId`].
+    /// The event without a [`CustomId`](crate::person::CustomId).
     #[must_use]
     pub fn without_name(self) -> Self {
         match self {
@@ -138,178 +148,6 @@ impl EventData {
             other => other,
         }
     }
-}
-
-/// Where a request stands now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct RequestStatus<I, S> {
-    /// The request.
-    pub id: I,
-    /// Its new state.
-    pub state: S,
-    /// What the partner calls the request.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub reference: Option<RequestReference>,
-}
-
-/// A card that the bank issued.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct CardIssued {
-    /// The card.
-    pub card: CardId,
-    /// The bank's number of it.
-    pub number: CardNumber,
-    /// The product.
-    pub kind: CardType,
-    /// The order it was issued for.
-    pub order: OrderId,
-    /// The last day on which it is valid.
-    #[cfg_attr(feature = "serde", serde(with = "iso_date"))]
-    pub valid_until: Date,
-    /// Whether it can pay now.
-    pub bank_status: BankStatus,
-}
-
-/// A card and the employee who holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct CardHolder {
-    /// The card.
-    pub card: CardId,
-    /// Its holder.
-    pub employee: EmployeeId,
-    /// Its role.
-    pub status: CardStatus,
-    /// Whether it can pay now.
-    pub bank_status: BankStatus,
-}
-
-/// A card as the bank has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct CardAtBank {
-    /// The card.
-    pub card: CardId,
-    /// Its holder, if any.
-    pub employee: Option<EmployeeId>,
-    /// Whether it can pay now.
-    pub bank_status: BankStatus,
-}
-
-/// Money that moved on a card.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct CardTransaction {
-    /// The card.
-    pub card: CardId,
-    /// Its holder, if any.
-    pub employee: Option<EmployeeId>,
-    /// What moved.
-    pub transaction: Transaction,
-}
-
-/// A purchase that the bank declined.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct CardDeclined {
-    /// The card.
-    pub card: CardId,
-    /// Its holder, if any.
-    pub employee: Option<EmployeeId>,
-    /// The purchase, and why it was declined.
-    pub purchase: DeclinedPurchase,
-}
-
-/// A purchase that had no effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct DeclinedPurchase {
-    /// When it was tried.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub at: OffsetDateTime,
-    /// Kopecks, above zero.
-    pub amount: Kopecks,
-    /// Why; `None` for a reason of the bank's own.
-    pub reason: Option<PaymentRefusal>,
-    /// Name of the merchant's outlet.
-    pub place: Option<String>,
-    /// Merchant category code.
-    pub mcc: Option<String>,
-    /// The merchant's identifier.
-    pub merchant_id: Option<String>,
-}
-
-/// Money that arrived.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Deposited {
-    /// Kopecks.
-    pub amount: Kopecks,
-    /// The operator's reference; none for the first deposit of a partner, and for one of the sandbox.
-    pub reference: Option<TransferReference>,
-}
-
-/// Money that came back from a card.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Returned {
-    /// Kopecks, above zero.
-    pub amount: Kopecks,
-    /// The request that brought it back.
-    pub by: ReturnOrigin,
-    /// What the partner calls the request.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub reference: Option<RequestReference>,
-}
-
-/// A request that brings money back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum ReturnOrigin {
-    /// The card was closed.
-    Closing(ClosingId),
-    /// Its money was taken back.
-    Withdrawal(WithdrawalId),
-}
-
-/// Money that was taken from the partner's balance by an operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Transfer {
-    /// Kopecks, above zero.
-    pub amount: Kopecks,
-    /// The reference of the payment, or of the deposit that was reversed.
-    pub reference: TransferReference,
-}
-
-/// Less money than a partner wants to have left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct BalanceLow {
-    /// What the partner can spend now, kopecks.
-    pub available: Kopecks,
-    /// The threshold that it fell below, kopecks.
-    pub threshold: Kopecks,
-}
-
-/// An employee who was added or changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct EmployeeChange {
-    /// The employee.
-    pub employee: EmployeeId,
-    /// The partner's own identifier of them, as it was then; `None` once they were erased.
-    pub custom_id: Option<CustomId>,
-}
-
-/// An employee whose personal data was erased.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct EmployeeErased {
-    /// The employee.
-    pub employee: EmployeeId,
 }
 
 serde_enum! {
@@ -342,6 +180,7 @@ pub struct Ping {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::person::CustomId;
     use uuid::Uuid;
 
     #[test]

@@ -12,6 +12,7 @@
 //!
 //! The partner's *balance* is AVAILABLE + HELD.
 
+mod event;
 #[cfg(feature = "serde")]
 mod serde_form;
 
@@ -22,6 +23,8 @@ use crate::ids::{ClosingId, OrderId, ReplenishmentId, WithdrawalId};
 use crate::money::{AmountOverflow, Kopecks};
 use crate::string_enum::serde_enum;
 use crate::text;
+
+pub use event::{BalanceLow, Deposited, ReturnOrigin, Returned, Transfer};
 
 serde_enum! {
     /// An account of a partner.
@@ -146,6 +149,7 @@ impl EntryType {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Reference {
     /// A deposit, its reversal or a payment to the partner, by the reference it was made under.
     Transfer(TransferReference),
@@ -248,6 +252,7 @@ pub struct Movement {
 
 /// Why a movement cannot be booked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum LedgerError {
     /// The account the money should leave does not have it.
     #[error("the account {0} does not cover the amount")]

@@ -8,6 +8,7 @@ pub mod category;
 pub mod closing;
 pub mod employee;
 pub mod event;
+mod fields;
 pub mod ids;
 mod invalid;
 pub mod ledger;

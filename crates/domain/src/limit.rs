@@ -29,7 +29,7 @@ use crate::calendar::Zone;
 
 pub use builder::LimitBuilder;
 pub use days::Days;
-pub use decision::{Decision, PaymentAttempt, Refusal, decide};
+pub use decision::{Decision, LimitRefusal, PaymentAttempt, decide};
 pub use merchant_categories::{
     CategoryList, CategoryRange, MAX_CATEGORIES, MerchantCategories, MerchantCategory,
 };

@@ -57,7 +57,7 @@ impl LimitChange {
     /// The limit that the cards shall have.
     #[must_use]
     pub fn limit(&self) -> &Limit {
-        &self.terms
+        self.terms()
     }
 }
 

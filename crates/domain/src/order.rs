@@ -3,12 +3,13 @@
 mod state;
 
 use thiserror::Error;
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 
 pub use self::state::OrderState;
-use crate::card::CardType;
+use crate::card::{Card, CardFields, CardType, PartnerBlock};
 use crate::card_number::CardNumber;
-use crate::ids::OrderId;
+use crate::fields::fields;
+use crate::ids::{CardId, OrderId};
 use crate::invalid::Invalid;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
@@ -149,35 +150,32 @@ pub fn virtual_type(word: &str) -> Result<CardType, Invalid> {
 
 /// A card order. Only its verbs change it:
 ///
-/// ```compile_fail,E0594
+/// ```compile_fail,E0615
 /// fn finish(mut order: kopeck_domain::order::Order) {
 ///     order.state = kopeck_domain::order::OrderState::Success;
 /// }
 /// ```
+#[cfg_attr(
+    not(feature = "stored"),
+    doc = "\nIts fields make an order if they keep its rules. Only the feature `stored` passes them by:\n
+```compile_fail,E0599
+use kopeck_domain::order::{Order, OrderFields};
+
+fn read(fields: OrderFields) -> Order {
+    Order::from_stored(fields)
+}
+```"
+)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "StoredOrder"))]
-pub struct Order(StoredOrder);
-
-impl Order {
-    /// The order that a store kept, or a test makes: the one way past the verbs.
-    #[must_use]
-    pub const fn from_stored(stored: StoredOrder) -> Self {
-        Self(stored)
-    }
-
-    /// Its fields.
-    #[must_use]
-    pub fn into_stored(self) -> StoredOrder {
-        self.0
-    }
-}
+#[cfg_attr(feature = "serde", serde(try_from = "OrderFields"))]
+pub struct Order(OrderFields);
 
 /// The order that the fields describe.
-impl TryFrom<StoredOrder> for Order {
+impl TryFrom<OrderFields> for Order {
     type Error = Invalid;
 
-    fn try_from(stored: StoredOrder) -> Result<Self, Invalid> {
+    fn try_from(stored: OrderFields) -> Result<Self, Invalid> {
         let types = stored.kind.types();
         if !(1..=MAX_CARDS).contains(&stored.cards) {
             return Err(Invalid::new(format!("an order must have 1 to {MAX_CARDS} cards")));
@@ -194,40 +192,32 @@ impl TryFrom<StoredOrder> for Order {
     }
 }
 
-/// Fields are read, never written.
-impl std::ops::Deref for Order {
-    type Target = StoredOrder;
-
-    fn deref(&self) -> &StoredOrder {
-        &self.0
+fields! {
+    /// The fields of an order.
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    OrderFields of Order {
+        /// The service's identifier.
+        id: OrderId,
+        /// What is ordered.
+        kind: OrderKind,
+        /// The product of the first item.
+        card_type: CardType,
+        /// All cards of all items.
+        cards: u32,
+        /// What the order costs; zero for plastic.
+        cost: Kopecks,
+        /// Where it stands.
+        state: OrderState,
+        /// When it was accepted.
+        #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+        created_at: OffsetDateTime,
+        /// When it last changed its state.
+        #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+        state_since: OffsetDateTime,
+        /// What the partner calls it.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+        reference: Option<RequestReference> as Option<&RequestReference>,
     }
-}
-
-/// The fields of an order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct StoredOrder {
-    /// The service's identifier.
-    pub id: OrderId,
-    /// What is ordered.
-    pub kind: OrderKind,
-    /// The product of the first item.
-    pub card_type: CardType,
-    /// All cards of all items.
-    pub cards: u32,
-    /// What the order costs; zero for plastic.
-    pub cost: Kopecks,
-    /// Where it stands.
-    pub state: OrderState,
-    /// When it was accepted.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub created_at: OffsetDateTime,
-    /// When it last changed its state.
-    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
-    pub state_since: OffsetDateTime,
-    /// What the partner calls it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub reference: Option<RequestReference>,
 }
 
 impl Order {
@@ -253,7 +243,7 @@ impl Order {
             return Err(Invalid::new(format!("must order at most {MAX_CARDS} cards in all")));
         }
         let cost = cost_of(lines).map_err(|overflow| Invalid::new(overflow.to_string()))?;
-        Ok(Self(StoredOrder {
+        Ok(Self(OrderFields {
             id,
             kind,
             card_type: first.card_type,
@@ -269,13 +259,13 @@ impl Order {
     /// The same under the partner's own reference.
     #[must_use]
     pub fn with_reference(self, reference: Option<RequestReference>) -> Self {
-        Self(StoredOrder { reference, ..self.0 })
+        Self(OrderFields { reference, ..self.0 })
     }
 
     /// Whether money of the partner is held for it.
     #[must_use]
     pub fn holds_money(&self) -> bool {
-        self.state.is_open() && self.cost.is_positive()
+        self.state().is_open() && self.cost().is_positive()
     }
 }
 
@@ -301,30 +291,33 @@ pub struct CardSpec {
 
 /// How an issued card differs from what was ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum CardMismatch {
     /// Another product.
     #[error("the card is of another type")]
     Type,
     /// Ten digits on a plastic card, or an EAN-13 on a virtual one.
-    #[error("the card's number is not of the form for its type")]
+    #[error("the card number does not fit the card type")]
     Number,
     /// Another first top-up, one on a plastic card, or none on a virtual one.
-    #[error("the card's first top-up is another")]
+    #[error("the card has another first top-up")]
     FirstTopUp,
 }
 
 impl CardSpec {
-    /// Compares a card that was issued with what was ordered.
+    /// The card of this `order` that the bank issued, if it is what was ordered. No employee holds it.
     ///
     /// # Errors
     /// The first [`CardMismatch`].
-    pub fn check(
+    pub fn issue(
         &self,
+        order: OrderId,
+        id: CardId,
         card_type: CardType,
         number: CardNumber,
+        valid_until: Date,
         first_top_up: Option<Kopecks>,
-    ) -> Result<(), CardMismatch> {
+    ) -> Result<Card, CardMismatch> {
         if card_type != self.card_type {
             return Err(CardMismatch::Type);
         }
@@ -334,7 +327,9 @@ impl CardSpec {
         if first_top_up != self.first_top_up {
             return Err(CardMismatch::FirstTopUp);
         }
-        Ok(())
+        let (link, block) = (None, PartnerBlock::default());
+        let fields = CardFields { id, number, kind: card_type, order, valid_until, link, block };
+        Card::try_from(fields).map_err(|_| CardMismatch::Number)
     }
 }
 
@@ -419,14 +414,19 @@ mod tests {
         let (ean, ten) =
             (CardNumber::ean13(460_000_000_000).unwrap(), CardNumber::from_u64(1_000_000_000).unwrap());
         let [plastic, _, ordered] = specs[..] else { panic!("{specs:?}") };
-        assert_eq!(plastic.check(CardType::Kkl, ean, None), Ok(()));
-        assert_eq!(plastic.check(CardType::Mp4, ean, None), Err(CardMismatch::Type));
-        assert_eq!(plastic.check(CardType::Kkl, ten, None), Err(CardMismatch::Number));
-        assert_eq!(plastic.check(CardType::Kkl, ean, amount), Err(CardMismatch::FirstTopUp));
-        assert_eq!(ordered.check(CardType::Mlz, ten, amount), Ok(()));
-        assert_eq!(ordered.check(CardType::Mlz, ean, amount), Err(CardMismatch::Number));
+        let (order, card) = (OrderId::new(Uuid::nil()), CardId::new(Uuid::max()));
+        let issue = |spec: CardSpec, kind, number, first_top_up| {
+            spec.issue(order, card, kind, number, Date::MAX, first_top_up)
+                .map(|card| (card.id(), card.link()))
+        };
+        assert_eq!(issue(plastic, CardType::Kkl, ean, None), Ok((card, None)));
+        assert_eq!(issue(plastic, CardType::Mp4, ean, None), Err(CardMismatch::Type));
+        assert_eq!(issue(plastic, CardType::Kkl, ten, None), Err(CardMismatch::Number));
+        assert_eq!(issue(plastic, CardType::Kkl, ean, amount), Err(CardMismatch::FirstTopUp));
+        assert_eq!(issue(ordered, CardType::Mlz, ten, amount), Ok((card, None)));
+        assert_eq!(issue(ordered, CardType::Mlz, ean, amount), Err(CardMismatch::Number));
         for other in [None, Some(Kopecks::new(4_999))] {
-            assert_eq!(ordered.check(CardType::Mlz, ten, other), Err(CardMismatch::FirstTopUp));
+            assert_eq!(issue(ordered, CardType::Mlz, ten, other), Err(CardMismatch::FirstTopUp));
         }
     }
 
@@ -434,8 +434,8 @@ mod tests {
     fn an_order_has_1_to_100_items_and_at_most_100_000_cards() {
         assert!(place(&[]).is_err());
         assert!(place(&vec![virtual_line(1, 5_000); 101]).is_err());
-        assert_eq!(place(&vec![virtual_line(1, 5_000); 100]).unwrap().cards, 100);
-        assert_eq!(place(&vec![virtual_line(5_000, 5_000); 20]).unwrap().cards, 100_000);
+        assert_eq!(place(&vec![virtual_line(1, 5_000); 100]).unwrap().cards(), 100);
+        assert_eq!(place(&vec![virtual_line(5_000, 5_000); 20]).unwrap().cards(), 100_000);
         assert!(
             place(&[vec![virtual_line(5_000, 5_000); 20], vec![virtual_line(1, 5_000)]].concat()).is_err()
         );
@@ -446,18 +446,18 @@ mod tests {
         let order = place(&[virtual_line(1, 5_000)]).unwrap();
         assert!(order.holds_money());
         assert!(
-            !Order::from_stored(StoredOrder { cost: Kopecks::ZERO, ..order.clone().into_stored() })
+            !Order::from_stored(OrderFields { cost: Kopecks::ZERO, ..order.clone().into_fields() })
                 .holds_money()
         );
         assert!(
-            !Order::from_stored(StoredOrder { state: OrderState::Success, ..order.clone().into_stored() })
+            !Order::from_stored(OrderFields { state: OrderState::Success, ..order.clone().into_fields() })
                 .holds_money()
         );
         assert!(
-            !Order::from_stored(StoredOrder {
+            !Order::from_stored(OrderFields {
                 state: OrderState::Success,
                 cost: Kopecks::ZERO,
-                ..order.into_stored()
+                ..order.into_fields()
             })
             .holds_money()
         );
@@ -468,7 +468,7 @@ mod tests {
         fn the_cost_is_the_sum_of_count_times_amount(lines in prop::collection::vec((1_u32..=5_000, 5_000_i64..=1_500_000), 1..=20)) {
             let order = place(&lines.iter().map(|(count, amount)| virtual_line(*count, *amount)).collect::<Vec<_>>()).unwrap();
             let expected: i64 = lines.iter().map(|(count, amount)| i64::from(*count) * amount).sum();
-            prop_assert_eq!(order.cost.get(), expected);
+            prop_assert_eq!(order.cost().get(), expected);
         }
     }
 }

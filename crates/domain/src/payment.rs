@@ -1,10 +1,11 @@
 //! The approval of a payment: one rule for purchases and for forecasts.
 
-use time::Date;
+use time::{Date, OffsetDateTime};
 
 use crate::Kopecks;
 use crate::card::BankStatus;
-use crate::limit::{self, Decision};
+use crate::ids::{CardId, EmployeeId};
+use crate::limit::{Decision, LimitRefusal};
 
 /// The state of a paying card, without its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,7 @@ pub struct Payer {
 
 /// Why a payment is declined. The text is for the partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum PaymentRefusal {
     /// Closed for good.
     #[error("the card is closed")]
@@ -36,7 +38,7 @@ pub enum PaymentRefusal {
     NotActivated,
     /// Its limit forbids it.
     #[error("{}", .0.text())]
-    Limit(limit::Refusal),
+    Limit(LimitRefusal),
     /// More than there is on the card.
     #[error("not enough money on the card")]
     InsufficientBalance,
@@ -48,10 +50,10 @@ const CODES: [(PaymentRefusal, &str); 9] = [
     (PaymentRefusal::Blocked, "card_blocked"),
     (PaymentRefusal::Expired, "card_expired"),
     (PaymentRefusal::NotActivated, "not_activated"),
-    (PaymentRefusal::Limit(limit::Refusal::MerchantCategory), "merchant_category"),
-    (PaymentRefusal::Limit(limit::Refusal::DayNotAllowed), "day_not_allowed"),
-    (PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed), "time_not_allowed"),
-    (PaymentRefusal::Limit(limit::Refusal::OverAmount), "limit_exceeded"),
+    (PaymentRefusal::Limit(LimitRefusal::MerchantCategory), "merchant_category"),
+    (PaymentRefusal::Limit(LimitRefusal::DayNotAllowed), "day_not_allowed"),
+    (PaymentRefusal::Limit(LimitRefusal::TimeNotAllowed), "time_not_allowed"),
+    (PaymentRefusal::Limit(LimitRefusal::OverAmount), "limit_exceeded"),
     (PaymentRefusal::InsufficientBalance, "insufficient_funds"),
 ];
 
@@ -112,6 +114,37 @@ impl Payer {
     }
 }
 
+/// A purchase that the bank declined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardDeclined {
+    /// The card.
+    pub card: CardId,
+    /// Its holder, if any.
+    pub employee: Option<EmployeeId>,
+    /// The purchase, and why it was declined.
+    pub purchase: DeclinedPurchase,
+}
+
+/// A purchase that had no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct DeclinedPurchase {
+    /// When it was tried.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
+    pub at: OffsetDateTime,
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// Why; `None` for a reason of the bank's own.
+    pub reason: Option<PaymentRefusal>,
+    /// Name of the merchant's outlet.
+    pub place: Option<String>,
+    /// Merchant category code.
+    pub mcc: Option<String>,
+    /// The merchant's identifier.
+    pub merchant_id: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,7 +162,7 @@ mod tests {
         }
     }
 
-    fn limited(refusal: limit::Refusal) -> Decision {
+    fn limited(refusal: LimitRefusal) -> Decision {
         Decision { refusal: Some(refusal), ..FREE }
     }
 
@@ -145,10 +178,10 @@ mod tests {
     fn of_several_refusals_the_first_is_named() {
         let amount = Kopecks::new(1_001);
         let refusal = |payer: Payer, limit: &Decision| payer.pays(amount, TODAY, limit).unwrap_err();
-        for &why in limit::Refusal::ALL {
+        for &why in LimitRefusal::ALL {
             assert_eq!(refusal(payer(), &limited(why)), PaymentRefusal::Limit(why));
         }
-        let limit = limited(limit::Refusal::OverAmount);
+        let limit = limited(LimitRefusal::OverAmount);
         let asleep = Payer { is_activated: false, ..payer() };
         assert_eq!(refusal(asleep, &limit), PaymentRefusal::NotActivated);
         let expired = Payer { valid_until: date!(2026 - 03 - 15), ..asleep };
@@ -166,7 +199,7 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_own_words() {
-        for &why in limit::Refusal::ALL {
+        for &why in LimitRefusal::ALL {
             assert_eq!(
                 PaymentRefusal::from_code(PaymentRefusal::Limit(why).code()),
                 Some(PaymentRefusal::Limit(why))

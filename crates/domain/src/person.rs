@@ -154,6 +154,7 @@ impl Email {
     }
 
     /// An address that was accepted once, even where [`Self::parse`] would refuse it today.
+    #[cfg(any(test, feature = "stored"))]
     #[must_use]
     pub fn from_stored(text: String) -> Self {
         Self(text)
@@ -173,6 +174,7 @@ impl Recipient {
     }
 
     /// A name that was accepted once, even where [`Self::parse`] would refuse it today.
+    #[cfg(any(test, feature = "stored"))]
     #[must_use]
     pub fn from_stored(text: String) -> Self {
         Self(text)
@@ -192,6 +194,7 @@ impl DeliveryAddress {
     }
 
     /// An address that was accepted once, even where [`Self::parse`] would refuse it today.
+    #[cfg(any(test, feature = "stored"))]
     #[must_use]
     pub fn from_stored(text: String) -> Self {
         Self(text)

@@ -84,7 +84,7 @@ impl Replenishment {
     /// The sum of all top-ups.
     #[must_use]
     pub fn amount(&self) -> Kopecks {
-        self.terms
+        *self.terms()
     }
 }
 

@@ -1,14 +1,13 @@
 //! What orders and card batches share: the list of all states, the step from one state to the next, and the partner's own
 //! reference.
 //!
-//! An order has an [`OrderState`] and a card batch a [`BatchState`]; each has only the states that it can be in.
+//! An order has an [`OrderState`](crate::order::OrderState) and a card batch a
+//! [`BatchState`](crate::card_batch::BatchState); each has only the states that it can be in.
 
 use time::OffsetDateTime;
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-use crate::card_batch::BatchState;
 use crate::invalid::{Invalid, from_text};
-use crate::order::OrderState;
 use crate::string_enum::serde_enum;
 use crate::text;
 
@@ -59,6 +58,7 @@ impl RequestReference {
     }
 
     /// A reference that was accepted once, even where [`Self::parse`] would refuse it today.
+    #[cfg(any(test, feature = "stored"))]
     #[must_use]
     pub fn from_stored(text: String) -> Self {
         Self(text)
@@ -90,7 +90,7 @@ fn is_of_reference(character: char) -> bool {
 /// The states of one kind of request among all of them.
 macro_rules! states_of {
     ($kind:ident: $($state:ident),*) => {
-        impl From<$kind> for RequestState {
+        impl From<$kind> for $crate::request::RequestState {
             fn from(state: $kind) -> Self {
                 match state {
                     $($kind::$state => Self::$state,)*
@@ -101,8 +101,8 @@ macro_rules! states_of {
         impl $kind {
             /// The state as this kind of request has it; `None` if it cannot be in it.
             #[must_use]
-            pub fn of(state: RequestState) -> Option<Self> {
-                Self::ALL.iter().copied().find(|own| RequestState::from(*own) == state)
+            pub fn of(state: $crate::request::RequestState) -> Option<Self> {
+                Self::ALL.iter().copied().find(|own| $crate::request::RequestState::from(*own) == state)
             }
 
             /// Whether the request still has work to be done or waited for.
@@ -114,8 +114,20 @@ macro_rules! states_of {
     };
 }
 
-states_of!(OrderState: New, InProcess, Success, Decline, Rejected, Confirmed);
-states_of!(BatchState: New, InProcess, Success, PartSuccess, Decline, Rejected);
+pub(crate) use states_of;
+
+/// Where a request stands now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RequestStatus<I, S> {
+    /// The request.
+    pub id: I,
+    /// Its new state.
+    pub state: S,
+    /// What the partner calls the request.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub reference: Option<RequestReference>,
+}
 
 /// A step that the present state does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -148,6 +160,8 @@ pub(crate) fn moved<S: Copy + PartialEq>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::card_batch::BatchState;
+    use crate::order::OrderState;
 
     #[test]
     fn a_reference_has_letters_digits_and_a_few_signs() {

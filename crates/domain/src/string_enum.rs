@@ -50,11 +50,12 @@ macro_rules! string_enum {
     };
 }
 
-/// [`string_enum!`] with `serde` behind the feature: the value is its word.
+/// [`string_enum!`] with `serde` behind the feature: the value is its word. It may get further values.
 macro_rules! serde_enum {
     ($(#[$attribute:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
         $crate::string_enum! {
             $(#[$attribute])*
+            #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
             #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(into = "&'static str", try_from = "String"))]
             $name { $($(#[$vdoc])* $variant = $word,)* }
         }

@@ -3,6 +3,7 @@
 use time::OffsetDateTime;
 
 use crate::Kopecks;
+use crate::ids::{CardId, EmployeeId};
 use crate::money::AmountOverflow;
 use crate::string_enum::serde_enum;
 
@@ -57,6 +58,18 @@ pub struct Transaction {
     pub mcc: Option<String>,
     /// The merchant's identifier, for spending.
     pub merchant_id: Option<String>,
+}
+
+/// Money that moved on a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardTransaction {
+    /// The card.
+    pub card: CardId,
+    /// Its holder, if any.
+    pub employee: Option<EmployeeId>,
+    /// What moved.
+    pub transaction: Transaction,
 }
 
 #[cfg(test)]

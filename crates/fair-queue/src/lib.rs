@@ -41,7 +41,7 @@ pub enum NoPermit {
 /// Permits, and the queues of their waiters.
 #[derive(Debug)]
 pub struct FairQueue<S: Source> {
-    state: Arc<Mutex<State<S>>>,
+    state: Arc<Mutex<QueueState<S>>>,
     timeout: Duration,
 }
 
@@ -54,11 +54,11 @@ impl<S: Copy + Eq + Hash> Source for S {}
 #[derive(Debug)]
 pub struct Permit<S: Source> {
     source: S,
-    state: Arc<Mutex<State<S>>>,
+    state: Arc<Mutex<QueueState<S>>>,
 }
 
 #[derive(Debug)]
-struct State<S: Source> {
+struct QueueState<S: Source> {
     free: usize,
     share: usize,
     waiters: usize,
@@ -76,7 +76,7 @@ impl<S: Source> FairQueue<S> {
     /// A queue with these bounds.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        let state = State {
+        let state = QueueState {
             free: limits.permits.max(1),
             share: limits.share.max(1),
             waiters: limits.waiters,
@@ -106,7 +106,7 @@ impl<S: Source> FairQueue<S> {
     }
 }
 
-impl<S: Source> State<S> {
+impl<S: Source> QueueState<S> {
     fn may_have(&self, source: S) -> bool {
         self.free > 0 && self.in_use.get(&source).is_none_or(|used| *used < self.share)
     }
@@ -187,7 +187,7 @@ impl<S: Source> Drop for Permit<S> {
     }
 }
 
-fn lock<S: Source>(state: &Mutex<State<S>>) -> MutexGuard<'_, State<S>> {
+fn lock<S: Source>(state: &Mutex<QueueState<S>>) -> MutexGuard<'_, QueueState<S>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

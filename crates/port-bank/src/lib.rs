@@ -143,7 +143,7 @@ pub struct Submission {
 pub enum Verdict {
     /// It was carried out.
     Done,
-    /// It was carried out, and so many kopecks came back from the card; zero if it was empty.
+    /// It was carried out; the kopecks that the card returned, zero if it was empty.
     Returned(Kopecks),
     /// It was refused and had no effect.
     Declined(DeclineReason),

@@ -2,7 +2,7 @@
 //!
 //! A card is due if its account was last refreshed on another day of the service's zone, however many days earlier: a
 //! clock that jumps over a week causes one refresh, not seven. A later day means that the clock was set back since.
-//! Each refresh is stored by itself, so that a process that ends half-way loses nothing.
+//! Each refresh is one unit of work, so that a process that ends half-way loses nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;

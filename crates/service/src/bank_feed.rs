@@ -125,7 +125,7 @@ impl BankFeedFollower {
     /// Lets another process follow.
     ///
     /// # Errors
-    /// [`StoreError`]; then the lease ends by itself.
+    /// [`StoreError`]; then the lease expires.
     pub fn release(&mut self) -> Result<(), StoreError> {
         if self.place.take().is_none() {
             return Ok(());
@@ -450,8 +450,8 @@ impl Recorder<'_> {
 
 fn declined(record: &CardRecord, purchase: &DeclinedPurchase) -> EventData {
     EventData::CardDeclined(CardDeclined {
-        card: record.card.id,
-        employee: record.card.link.map(|link| link.employee),
+        card: record.card.id(),
+        employee: record.card.link().map(|link| link.employee),
         purchase: purchase.clone(),
     })
 }

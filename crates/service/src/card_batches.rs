@@ -1,6 +1,6 @@
 //! Card batches: create, follow, cancel, list. The rest of their life is the worker's.
 //!
-//! What the kinds differ in is in their `Kind`, which stands with the use case that creates a batch:
+//! What the kinds differ in is in their `ProcessedKind`, which stands with the use case that creates a batch:
 //! [`replenishments`](crate::replenishments), [`limits`](crate::limits), [`closings`](crate::closings) and
 //! [`withdrawals`](crate::withdrawals).
 
@@ -20,7 +20,7 @@ use time::{Date, Duration};
 use crate::{Env, events};
 
 /// A kind of card batch, as the use cases and the workers treat it.
-pub(crate) trait Kind: StoredKind {
+pub(crate) trait ProcessedKind: StoredKind {
     /// What a batch is called in logs and reports.
     const NAME: &'static str;
     /// What the bank's keys of this kind begin with.
@@ -90,7 +90,7 @@ pub(crate) trait Kind: StoredKind {
 
 /// Cards of a batch on which there is a verdict, in their new states.
 #[derive(Debug)]
-pub(crate) struct BatchDecision<'a, K: Kind> {
+pub(crate) struct BatchDecision<'a, K: ProcessedKind> {
     /// Carried out.
     pub(crate) done: Vec<&'a BatchItem<K>>,
     /// Declined.
@@ -183,7 +183,7 @@ pub enum CancelBatchError {
 ///
 /// Unknown cards are reported first, as 404 comes before 409. Faulty terms come before cards in conflict: those may be
 /// free in a moment, and a caller who waited for them would then learn that the request can never succeed.
-pub(crate) fn create<K: Kind, T>(
+pub(crate) fn create<K: ProcessedKind, T>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
@@ -230,7 +230,7 @@ pub(crate) fn create<K: Kind, T>(
         }
         inserted => inserted?,
     }
-    unit.jobs().enqueue(partner, K::subject(batch.id), K::delay(env, &items))?;
+    unit.jobs().enqueue(partner, K::subject(batch.id()), K::delay(env, &items))?;
     events::append(unit, env, partner, [batch.status_event()])?;
     K::accepted(unit, env, partner, &items)?;
     Ok(batch)
@@ -250,7 +250,7 @@ pub(crate) fn targets<K: StoredKind, T>(
 
 /// The cards that a concurrent request took. All of `cards` if the store does not show which: within this transaction
 /// a database may show its data as they were.
-fn taken<K: Kind>(
+fn taken<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     cards: &[CardId],
@@ -287,7 +287,7 @@ pub fn result<K: StoredKind>(
     limit: u32,
 ) -> Result<(CardBatch<K>, Vec<BatchItem<K>>), BatchResultError> {
     let batch = K::repository(unit).get(partner, id)?.ok_or(BatchResultError::NotFound)?;
-    match batch.state {
+    match batch.state() {
         BatchState::New | BatchState::InProcess => Err(BatchResultError::NotProcessed),
         BatchState::Rejected => Err(BatchResultError::Cancelled),
         BatchState::Success | BatchState::PartSuccess | BatchState::Decline => {
@@ -322,7 +322,7 @@ pub fn cancel<K: StoredKind>(
     id: K::Id,
 ) -> Result<CardBatch<K>, CancelBatchError> {
     let before = K::repository(unit).get(partner, id)?.ok_or(CancelBatchError::NotFound)?;
-    let was_open = before.state.is_open();
+    let was_open = before.state().is_open();
     let batch = before.cancel(env.now()).map_err(|refusal| CancelBatchError::WrongState(refusal.from))?;
     if was_open {
         set_state(unit, env, partner, &batch)?;

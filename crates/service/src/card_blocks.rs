@@ -23,7 +23,7 @@ pub struct BlockSender {
     store: Arc<dyn Store>,
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
-    /// What the bank refused for a reason of its own. It is not sent again until a restart.
+    /// Blocks that the bank refused for other reasons. They are not sent again until a restart.
     refused: HashSet<(CardId, u32)>,
 }
 
@@ -43,7 +43,7 @@ impl BlockSender {
         let page = PAGE.saturating_add(u32::try_from(self.refused.len()).unwrap_or(u32::MAX));
         let mut due =
             transact(&*self.store, Access::Read, move |unit| unit.cards().unconfirmed_blocks(page))?;
-        due.retain(|(_, card)| !self.refused.contains(&(card.id, card.block.change)));
+        due.retain(|(_, card)| !self.refused.contains(&(card.id(), card.block().change)));
         let submissions: Vec<Submission> = due.iter().filter_map(|(_, card)| submission(card)).collect();
         if submissions.is_empty() {
             return Ok(Progress::Idle);
@@ -51,7 +51,7 @@ impl BlockSender {
         let mut confirmed: BTreeMap<PartnerId, Vec<(CardId, u32)>> = BTreeMap::new();
         let mut unanswered = 0_usize;
         for ((partner, card), verdict) in due.iter().zip(self.bank.submit(&submissions)) {
-            let (id, change) = (card.id, card.block.change);
+            let (id, change) = (card.id(), card.block().change);
             match verdict {
                 // A closed card pays no more than a blocked one; that it is closed comes with the bank's next word of it.
                 Ok(Verdict::Done | Verdict::Declined(DeclineReason::Blocked | DeclineReason::Closed)) => {
@@ -79,9 +79,9 @@ impl BlockSender {
 }
 
 fn submission(card: &Card) -> Option<Submission> {
-    let blocked = card.block.unconfirmed()?;
-    let (id, change) = (card.id, card.block.change);
-    let instruction = Instruction::SetBlock { card: card.number, blocked, change };
+    let blocked = card.block().unconfirmed()?;
+    let (id, change) = (card.id(), card.block().change);
+    let instruction = Instruction::SetBlock { card: card.number(), blocked, change };
     Some(Submission { key: BankKey::of("block", id.uuid(), Some(change)), instruction })
 }
 
@@ -94,7 +94,7 @@ fn confirm(
 ) -> Result<(), StoreError> {
     for (id, change) in changes {
         let Some(record) = unit.cards().get(partner, *id)? else { continue };
-        if record.card.block.change != *change {
+        if record.card.block().change != *change {
             continue;
         }
         if let Some((card, event)) = record.card.confirm_block(record.bank.standing) {

@@ -191,8 +191,8 @@ pub(crate) fn fetch(
 ) -> Result<CardRecord, FetchError> {
     // Read before the bank request: of two responses that overtake each other, the later request wins.
     let asked_at = env.now();
-    let id = record.card.id;
-    let Some(answer) = bank.card(record.card.number)? else {
+    let id = record.card.id();
+    let Some(answer) = bank.card(record.card.number())? else {
         log::error!(card:% = id; "the bank does not know a card that it issued");
         return Ok(record);
     };
@@ -238,7 +238,7 @@ pub(crate) fn store_closed(
     let seen_at = env.now().max(bank.seen_at + Duration::MICROSECOND);
     let (balance, remaining_top_up, standing) = (Kopecks::ZERO, Kopecks::ZERO, Standing::Closed);
     let view = BankView { balance, remaining_top_up, standing, seen_at, ..bank };
-    store_view(unit, env, partner, id, &view, card.valid_until)
+    store_view(unit, env, partner, id, &view, card.valid_until())
 }
 
 /// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next
@@ -299,11 +299,11 @@ pub fn link(
     unit.employees().get(partner, employee)?.ok_or(LinkCardError::EmployeeNotFound)?;
     let record = unit.cards().by_number(partner, number)?.ok_or(LinkCardError::CardNotFound)?;
     let main = unit.cards().main_card(partner, employee)?;
-    let block = record.card.block;
-    match record.card.link(employee, status, main, record.bank.standing, env.today())? {
+    let block = record.card.block();
+    match record.card.link_to(employee, status, main, record.bank.standing, env.today())? {
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
-            if is_being_closed(unit, partner, card.id, block)? {
+            if is_being_closed(unit, partner, card.id(), block)? {
                 return Err(BeingClosed.into());
             }
             unit.cards().set_link(partner, &card)?;
@@ -330,13 +330,13 @@ pub fn switch(
     unit.employees().get(partner, employee)?.ok_or(SwitchCardError::EmployeeNotFound)?;
     let record = unit.cards().get(partner, card)?.ok_or(SwitchCardError::CardNotFound)?;
     let link: CardLink =
-        record.card.link.filter(|link| link.employee == employee).ok_or(SwitchCardError::CardNotFound)?;
+        record.card.link().filter(|link| link.employee == employee).ok_or(SwitchCardError::CardNotFound)?;
     let main = unit.cards().main_card(partner, employee)?;
-    let block = record.card.block;
+    let block = record.card.block();
     match record.card.switch(link, status, main, record.bank.standing, env.today())? {
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
-            if is_being_closed(unit, partner, card.id, block)? {
+            if is_being_closed(unit, partner, card.id(), block)? {
                 return Err(BeingClosed.into());
             }
             unit.cards().set_link(partner, &card)?;
@@ -362,10 +362,10 @@ pub fn unlink(
     unit.employees().get(partner, employee)?.ok_or(UnlinkCardError::EmployeeNotFound)?;
     let CardRecord { card, bank, .. } =
         unit.cards().get(partner, card)?.ok_or(UnlinkCardError::CardNotFound)?;
-    let link = card.link.filter(|link| link.employee == employee).ok_or(UnlinkCardError::CardNotFound)?;
-    let block = card.block;
+    let link = card.link().filter(|link| link.employee == employee).ok_or(UnlinkCardError::CardNotFound)?;
+    let block = card.block();
     let card = card.unlink(&bank, env.today())?;
-    if bank.standing != Standing::Closed && is_being_closed(unit, partner, card.id, block)? {
+    if bank.standing != Standing::Closed && is_being_closed(unit, partner, card.id(), block)? {
         return Err(BeingClosed.into());
     }
     unit.cards().set_link(partner, &card)?;

@@ -13,7 +13,7 @@ use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::{Date, Duration};
 
-use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
+use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, ProcessedKind};
 use crate::{Env, cards, events, returns};
 
 /// A card to close, and why.
@@ -41,7 +41,7 @@ pub fn create(
     card_batches::create(unit, env, partner, &cards, Ok(terms), reference)
 }
 
-impl Kind for Closings {
+impl ProcessedKind for Closings {
     const NAME: &'static str = "closing";
     const KEY: &'static str = "closing";
     const RETURNS_MONEY: bool = true;
@@ -81,10 +81,10 @@ impl Kind for Closings {
         partner: PartnerId,
         batch: &Closing,
     ) -> Result<bool, StoreError> {
-        if !batch.terms.is_urgent {
+        if !batch.terms().is_urgent {
             return Ok(false);
         }
-        let items = unit.closings().items(partner, batch.id, 0, batch.cards)?;
+        let items = unit.closings().items(partner, batch.id(), 0, batch.cards())?;
         let cards: Vec<CardId> = items.iter().map(|item| item.card).collect();
         Ok(unit.closings().targets(partner, &cards)?.iter().any(|target| target.claims.money))
     }
@@ -120,7 +120,7 @@ impl Kind for Closings {
     ) -> Result<(), StoreError> {
         for item in &decided.done {
             cards::store_closed(unit, env, partner, item.card)?;
-            returns::book(unit, env, partner, batch, item, ReturnOrigin::Closing(batch.id))?;
+            returns::book(unit, env, partner, batch, item, ReturnOrigin::Closing(batch.id()))?;
         }
         returns::outdate(unit, env, partner, &decided.refused)
     }

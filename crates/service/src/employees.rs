@@ -10,15 +10,6 @@ use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
 
 use crate::{Env, events};
 
-/// An employee with the cards linked to them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EmployeeWithCards {
-    /// The employee.
-    pub employee: Employee,
-    /// Their cards with their statuses.
-    pub cards: Vec<(CardId, CardStatus)>,
-}
-
 /// A value of an employee that the partner's other data do not permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmployeeConflict {
@@ -165,7 +156,7 @@ pub fn conflicts_of_update(
     conflicts(unit, partner, Some(id), update.custom_id.as_ref(), category)
 }
 
-/// An employee with their cards.
+/// An employee with the cards linked to them, and their statuses.
 ///
 /// # Errors
 /// [`GetEmployeeError`].
@@ -173,9 +164,8 @@ pub fn get(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     id: EmployeeId,
-) -> Result<EmployeeWithCards, GetEmployeeError> {
-    let (employee, cards) = unit.employees().with_cards(partner, id)?.ok_or(GetEmployeeError::NotFound)?;
-    Ok(EmployeeWithCards { employee, cards })
+) -> Result<(Employee, Vec<(CardId, CardStatus)>), GetEmployeeError> {
+    unit.employees().with_cards(partner, id)?.ok_or(GetEmployeeError::NotFound)
 }
 
 /// Erases an employee's personal data for good. Money and requests stay under the identifier.
@@ -214,7 +204,7 @@ pub fn list(
 }
 
 fn change_of(employee: &Employee) -> EmployeeChange {
-    EmployeeChange { employee: employee.id, custom_id: Some(employee.custom_id.clone()) }
+    EmployeeChange { employee: employee.id(), custom_id: Some(employee.custom_id().clone()) }
 }
 
 /// The conflicts of these values. `own` is the employee that may keep its custom identifier.

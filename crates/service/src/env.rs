@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// A copy from the future is none: the clock that made it was set back since, or is ahead.
+    /// A copy from the future does not count: the clock that made it was set back since, or is ahead.
     #[test]
     fn a_copy_is_answered_from_as_long_as_it_is_young() {
         let bench = Bench::new();

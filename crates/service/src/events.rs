@@ -81,11 +81,11 @@ pub(crate) fn append(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    happened: impl IntoIterator<Item = EventData>,
+    happened: impl IntoIterator<Item: Into<EventData>>,
 ) -> Result<(), StoreError> {
     let created_at = env.now();
     let event = |data| Event { id: EventId::new(env.ids.next_id()), created_at, data };
-    let events: Vec<Event> = happened.into_iter().map(event).collect();
+    let events: Vec<Event> = happened.into_iter().map(Into::into).map(event).collect();
     if events.is_empty() {
         return Ok(());
     }

@@ -205,7 +205,7 @@ pub fn replay(
 }
 
 /// Spends the nonce of a sealed request before an effect outside of the unit of work that records the response.
-/// Otherwise a copy under another key could have an effect of its own between effect and record.
+/// Otherwise a copy under another key could have a second effect between effect and record.
 ///
 /// # Errors
 /// As for [`find`].

@@ -13,7 +13,7 @@ use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
 
 use crate::Env;
-use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
+use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, ProcessedKind};
 
 /// Accepts one limit for many cards, linked or not. No card stands twice in a batch.
 ///
@@ -43,7 +43,7 @@ pub fn check_cards(
     card_batches::targets::<LimitChanges, _>(unit, partner, cards).map(drop)
 }
 
-impl Kind for LimitChanges {
+impl ProcessedKind for LimitChanges {
     const NAME: &'static str = "limit change";
     const KEY: &'static str = "limit";
 

@@ -99,14 +99,15 @@ pub fn place(
     unit.orders().insert(partner, &order, lines)?;
     // Its event stands before that of a balance that falls below the threshold.
     events::append(unit, env, partner, [status_event(&order)])?;
-    let hold = money::book(unit, env, partner, MovementKind::Hold, Reference::Order(order.id), order.cost);
+    let hold =
+        money::book(unit, env, partner, MovementKind::Hold, Reference::Order(order.id()), order.cost());
     hold.map_err(|error| match error {
         MoveError::Ledger(LedgerError::Insufficient(_)) => PlaceOrderError::InsufficientBalance,
         MoveError::Ledger(LedgerError::NotPositive | LedgerError::Overflow(_)) | MoveError::Store(_) => {
             PlaceOrderError::Store(error.unexpected())
         }
     })?;
-    unit.jobs().enqueue(partner, Subject::Order(order.id), env.settings.processing_delay)?;
+    unit.jobs().enqueue(partner, Subject::Order(order.id()), env.settings.processing_delay)?;
     Ok(order)
 }
 
@@ -129,7 +130,7 @@ pub fn result(
     limit: u32,
 ) -> Result<OrderResult, OrderResultError> {
     let order = unit.orders().get(partner, id)?.ok_or(OrderResultError::NotFound)?;
-    match order.state {
+    match order.state() {
         OrderState::Success | OrderState::Confirmed => {
             let items = unit.orders().result(partner, id, 0, limit)?;
             Ok(OrderResult { order, items })
@@ -179,7 +180,7 @@ pub fn cancel(
 ) -> Result<Order, ChangeOrderError> {
     let (before, order) = change(unit, env, partner, id, Order::cancel)?;
     if before.holds_money() {
-        money::book(unit, env, partner, MovementKind::Release, Reference::Order(id), order.cost)
+        money::book(unit, env, partner, MovementKind::Release, Reference::Order(id), order.cost())
             .map_err(MoveError::unexpected)?;
     }
     unit.jobs().cancel(partner, Subject::Order(id))?;
@@ -213,7 +214,7 @@ fn change(
     let before = unit.orders().get(partner, id)?.ok_or(ChangeOrderError::NotFound)?;
     let order =
         step(before.clone(), env.now()).map_err(|refusal| ChangeOrderError::WrongState(refusal.from))?;
-    if order.state != before.state {
+    if order.state() != before.state() {
         set_state(unit, env, partner, &order)?;
     }
     Ok((before, order))
@@ -232,9 +233,9 @@ pub(crate) fn set_state(
 
 fn status_event(order: &Order) -> EventData {
     EventData::OrderStatus(RequestStatus {
-        id: order.id,
-        state: order.state,
-        reference: order.reference.clone(),
+        id: order.id(),
+        state: order.state(),
+        reference: order.reference().cloned(),
     })
 }
 

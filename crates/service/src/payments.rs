@@ -76,7 +76,7 @@ pub fn can_pay(
     let decision = limit::decide(&record.limit, zone, &attempt, spent);
     let payer = Payer {
         bank_status: record.card.bank_status(record.bank.standing),
-        valid_until: record.card.valid_until,
+        valid_until: record.card.valid_until(),
         is_activated: record.bank.activated_at.is_some(),
         balance: record.bank.balance,
     };

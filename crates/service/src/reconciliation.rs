@@ -15,7 +15,7 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{BatchFacts, OrderFacts, ReferenceSums, StoreError, Subject, UnitOfWork};
 
-use crate::card_batches::Kind;
+use crate::card_batches::ProcessedKind;
 
 /// An invariant of the ledger that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +160,7 @@ fn order_money(order: &OrderFacts) -> ReferenceSums {
     ReferenceSums { reference: Reference::Order(order.id), held, spent }
 }
 
-fn check_batches<K: Kind>(
+fn check_batches<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     expected: &mut Vec<ReferenceSums>,

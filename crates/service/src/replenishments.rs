@@ -13,7 +13,7 @@ use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
 
 use crate::Env;
-use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
+use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, ProcessedKind};
 use crate::money::{self, MoveError};
 
 /// A card and the amount of its top-up.
@@ -41,7 +41,7 @@ pub fn create(
     card_batches::create(unit, env, partner, &cards, sum, reference)
 }
 
-impl Kind for TopUps {
+impl ProcessedKind for TopUps {
     const NAME: &'static str = "replenishment";
     const KEY: &'static str = "replenishment";
     const HEEDS_BLOCKS: bool = true;
@@ -85,15 +85,15 @@ impl Kind for TopUps {
         let (held, uncovered) = if batch.amount() <= available {
             (batch.amount(), Vec::new())
         } else {
-            let items = unit.replenishments().items(partner, batch.id, 0, batch.cards)?;
+            let items = unit.replenishments().items(partner, batch.id(), 0, batch.cards())?;
             cover(&items, available).map_err(overflow)?
         };
         if !uncovered.is_empty() {
             let refused = ItemState::Refused(TopUpRefusal::NotEnoughBalance);
             let refused: Vec<_> = uncovered.into_iter().map(|ordinal| (ordinal, refused)).collect();
-            unit.replenishments().settle_items(partner, batch.id, &refused)?;
+            unit.replenishments().settle_items(partner, batch.id(), &refused)?;
         }
-        book(unit, env, partner, batch.id, MovementKind::Hold, held)
+        book(unit, env, partner, batch.id(), MovementKind::Hold, held)
     }
 
     /// Captures the money of the cards that were topped up, and releases that of the others.
@@ -109,8 +109,8 @@ impl Kind for TopUps {
             let cards: Vec<CardId> = decided.done.iter().map(|item| item.card).collect();
             unit.cards().outdate_bank_view(partner, &cards, env.too_old_at())?;
         }
-        book(unit, env, partner, batch.id, MovementKind::Capture, sum(&decided.done)?)?;
-        book(unit, env, partner, batch.id, MovementKind::Release, sum(&decided.refused)?)
+        book(unit, env, partner, batch.id(), MovementKind::Capture, sum(&decided.done)?)?;
+        book(unit, env, partner, batch.id(), MovementKind::Release, sum(&decided.refused)?)
     }
 
     fn held(item: &ReplenishmentItem) -> Option<Kopecks> {

@@ -6,15 +6,15 @@ use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_port_store::{StoreError, UnitOfWork};
 
-use crate::card_batches::Kind;
+use crate::card_batches::ProcessedKind;
 use crate::money::{self, MoveError};
 use crate::{Env, events};
 
-/// Cards that are settled in one unit of work: each has a movement and events of its own.
+/// Cards that are settled in one unit of work: each adds a movement and events.
 pub(crate) const CHUNK: u32 = 100;
 
 /// Books what came back from a card that is done, and tells the partner. Nothing is booked for an empty card.
-pub(crate) fn book<K: Kind>(
+pub(crate) fn book<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
@@ -32,12 +32,12 @@ pub(crate) fn book<K: Kind>(
     };
     money::book(unit, env, partner, MovementKind::Return, reference, amount)
         .map_err(MoveError::unexpected)?;
-    let returned = Returned { amount, by, reference: batch.reference.clone() };
+    let returned = Returned { amount, by, reference: batch.reference().cloned() };
     events::append(unit, env, partner, [EventData::BalanceReturned(returned)])
 }
 
 /// After the end of the batch every reader sees these cards as the bank has them, whatever the age of the stored copy.
-pub(crate) fn outdate<K: Kind>(
+pub(crate) fn outdate<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,

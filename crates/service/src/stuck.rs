@@ -22,10 +22,10 @@ const LEASE: Duration = Duration::seconds(30);
 
 /// What a person found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StuckOutcome {
     /// The bank carried it out.
     Applied,
-    /// The bank carried it out, and so many kopecks came back from the card.
+    /// The bank carried it out, and the card returned this amount, kopecks.
     Returned(Kopecks),
     /// The bank did not, and never will.
     Refused,
@@ -117,7 +117,7 @@ pub fn settle(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     request: Uuid,
-    outcome: Outcome,
+    outcome: StuckOutcome,
     card: Option<CardId>,
 ) -> Result<usize, StuckError> {
     let stuck = unit.jobs().stuck()?.into_iter().find(|stuck| id_of(stuck.subject) == request);
@@ -126,7 +126,7 @@ pub fn settle(
         if card.is_some() {
             return Err(StuckError::OrderCard);
         }
-        if outcome == Outcome::Applied {
+        if outcome == StuckOutcome::Applied {
             return Err(StuckError::OrderApplied);
         }
         if unit.orders().stored_cards(partner, id)? > 0 {
@@ -148,15 +148,15 @@ fn check_amount(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     subject: Subject,
-    outcome: Outcome,
+    outcome: StuckOutcome,
     card: Option<CardId>,
 ) -> Result<(), StuckError> {
     match (outcome, by_hand::returns_money(subject)) {
-        (Outcome::Refused, _) | (Outcome::Applied, false) => Ok(()),
-        (Outcome::Returned(_), false) => Err(StuckError::NoAmount),
-        (Outcome::Applied, true) => Err(StuckError::AmountNeeded),
-        (Outcome::Returned(_), true) if card.is_none() => Err(StuckError::AmountNeeded),
-        (Outcome::Returned(amount), true) => {
+        (StuckOutcome::Refused, _) | (StuckOutcome::Applied, false) => Ok(()),
+        (StuckOutcome::Returned(_), false) => Err(StuckError::NoAmount),
+        (StuckOutcome::Applied, true) => Err(StuckError::AmountNeeded),
+        (StuckOutcome::Returned(_), true) if card.is_none() => Err(StuckError::AmountNeeded),
+        (StuckOutcome::Returned(amount), true) => {
             let sheet = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?;
             let spent = sheet.balances.spent;
             if amount > spent { Err(StuckError::MoreThanSpent(spent.get())) } else { Ok(()) }

@@ -9,9 +9,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
+use kopeck_domain::card::CardFields;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
-use kopeck_domain::card_batch::StoredBatch;
+use kopeck_domain::card_batch::BatchFields;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::closing::{ClosingReason, ClosingTerms, Closings};
@@ -23,7 +23,7 @@ use kopeck_domain::ids::{
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
-use kopeck_domain::order::StoredOrder;
+use kopeck_domain::order::OrderFields;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
@@ -37,7 +37,7 @@ use time::macros::{date, datetime};
 use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use crate::card_batches::Kind;
+use crate::card_batches::ProcessedKind;
 use crate::{Env, Settings};
 
 pub(crate) use self::kinds::*;
@@ -170,7 +170,7 @@ pub(crate) fn number(n: u64) -> CardNumber {
 /// An unassigned card that was refreshed from the bank at the start.
 pub(crate) fn card_record(n: u64) -> CardRecord {
     CardRecord {
-        card: Card::from_stored(StoredCard {
+        card: Card::from_stored(CardFields {
             id: card_id(u128::from(n)),
             number: number(n),
             kind: CardType::Mlz,
@@ -195,9 +195,9 @@ pub(crate) fn card_record(n: u64) -> CardRecord {
 pub(crate) fn linked(n: u64, employee: EmployeeId, status: CardStatus) -> CardRecord {
     let record = card_record(n);
     CardRecord {
-        card: Card::from_stored(StoredCard {
+        card: Card::from_stored(CardFields {
             link: Some(CardLink { employee, status }),
-            ..record.card.into_stored()
+            ..record.card.into_fields()
         }),
         ..record
     }
@@ -219,7 +219,7 @@ pub(crate) fn plastic_line(count: u32) -> OrderLine {
 
 /// A virtual order; a plastic one if it costs nothing.
 pub(crate) fn order(state: OrderState, cards: u32, cost: i64) -> Order {
-    Order::from_stored(StoredOrder {
+    Order::from_stored(OrderFields {
         id: order_id(1),
         kind: if cost > 0 { OrderKind::Virtual } else { OrderKind::Plastic },
         card_type: if cost > 0 { CardType::Mlz } else { CardType::Kkl },
@@ -235,13 +235,13 @@ pub(crate) fn order(state: OrderState, cards: u32, cost: i64) -> Order {
 pub(crate) fn replenishment(state: BatchState, amounts: &[i64]) -> Replenishment {
     let sum = kopecks(amounts.iter().sum());
     let cards = u32::try_from(amounts.len()).unwrap();
-    CardBatch::from_stored(StoredBatch {
+    CardBatch::from_stored(BatchFields {
         state,
-        ..CardBatch::new(replenishment_id(1), cards, sum, BEFORE).into_stored()
+        ..CardBatch::new(replenishment_id(1), cards, sum, BEFORE).into_fields()
     })
 }
 
-fn open_item<K: Kind>(ordinal: u32, terms: K::ItemTerms) -> BatchItem<K> {
+fn open_item<K: ProcessedKind>(ordinal: u32, terms: K::ItemTerms) -> BatchItem<K> {
     let (card, number) = (card_id(u128::from(ordinal)), number(u64::from(ordinal)));
     BatchItem { ordinal, card, number, terms, state: ItemState::Open }
 }

@@ -90,10 +90,10 @@ pub(crate) fn fetch(
     copy: StoredCopy,
 ) -> Result<(), FetchError> {
     let StoredCopy { record, mut latest } = copy;
-    let id = record.card.id;
+    let id = record.card.id();
     loop {
         let asked_at = env.now();
-        let fetched = bank.transactions(record.card.number, latest, FETCH)?;
+        let fetched = bank.transactions(record.card.number(), latest, FETCH)?;
         let newest = fetched.iter().map(|transaction| transaction.id).fold(latest, i64::max);
         // A bank that repeats a page has no more.
         let more = newest > latest && u32::try_from(fetched.len()).is_ok_and(|count| count >= FETCH);
@@ -130,8 +130,8 @@ fn record_new(
 /// The event of a transaction.
 pub(crate) fn event(card: &Card, transaction: &Transaction) -> EventData {
     EventData::CardTransaction(CardTransaction {
-        card: card.id,
-        employee: card.link.map(|link| link.employee),
+        card: card.id(),
+        employee: card.link().map(|link| link.employee),
         transaction: transaction.clone(),
     })
 }

@@ -12,7 +12,7 @@ use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
 
-use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
+use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, ProcessedKind};
 use crate::{Env, returns};
 
 /// A card, and what to take from it.
@@ -40,7 +40,7 @@ pub fn create(
     card_batches::create(unit, env, partner, &cards, asked(&amounts), reference)
 }
 
-impl Kind for Withdrawals {
+impl ProcessedKind for Withdrawals {
     const NAME: &'static str = "withdrawal";
     const KEY: &'static str = "withdrawal";
     const RETURNS_MONEY: bool = true;
@@ -81,7 +81,7 @@ impl Kind for Withdrawals {
         decided: &BatchDecision<'_, Self>,
     ) -> Result<(), StoreError> {
         for item in &decided.done {
-            returns::book(unit, env, partner, batch, item, ReturnOrigin::Withdrawal(batch.id))?;
+            returns::book(unit, env, partner, batch, item, ReturnOrigin::Withdrawal(batch.id()))?;
         }
         let cards: Vec<_> = decided.done.iter().chain(&decided.refused).copied().collect();
         returns::outdate(unit, env, partner, &cards)

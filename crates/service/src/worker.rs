@@ -13,6 +13,7 @@ mod blocks;
 pub(crate) mod by_hand;
 mod card_batch;
 mod in_flight;
+mod next;
 mod order;
 mod watch;
 
@@ -27,14 +28,12 @@ use kopeck_port_store::{Access, Claim, Reschedule, Rule, Store, StoreError, Subj
 use time::Duration;
 
 use crate::Env;
-use card_batch::{BatchTask, BatchVerdicts};
-use in_flight::{InFlight, InFlightGuard, Lease};
+use card_batch::{BatchTask, BatchVerdicts, SubmissionPolicy};
+use in_flight::{InFlightGuard, JobsInFlight, Lease};
+use next::{Next, back_off, conclude};
 pub(crate) use order::{ORDER_KEY, order_key};
 use order::{OrderFindings, OrderTask};
 pub use watch::{ClockCheck, ClockWatch};
-
-/// The longest backoff after a try without a response from the bank.
-const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
 /// How a worker works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +60,7 @@ pub struct Worker {
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
     settings: WorkerSettings,
-    in_flight: Arc<InFlight>,
+    in_flight: Arc<JobsInFlight>,
 }
 
 /// A job under a lease, with all that the bank has to know for it.
@@ -95,29 +94,6 @@ enum BankResult {
     LimitChanges(BatchVerdicts<LimitChanges>),
     Closings(BatchVerdicts<Closings>),
     Withdrawals(BatchVerdicts<Withdrawals>),
-}
-
-/// What comes next for a job whose claim is still current.
-#[derive(Debug, PartialEq, Eq)]
-enum Next {
-    /// The request is decided.
-    Finished,
-    /// There is more to do at once.
-    GoOn,
-    /// A verdict is missing; whether something may have been sent.
-    Later { may_have_sent: bool },
-    /// Something was sent once, must not be sent again, and the bank does not know it; or the bank's response cannot be
-    /// booked: it issued other cards than were ordered, or gave back more money than was ever spent. The workers query on, since the bank's response may change; a person can settle the job.
-    LeaveToPerson,
-}
-
-/// How the cards of a batch are submitted.
-#[derive(Debug, Clone, Copy)]
-struct SubmissionPolicy {
-    /// How many at a time.
-    chunk: u32,
-    /// Whether the bank does once only what it is sent twice under one key.
-    repeat_is_safe: bool,
 }
 
 impl Worker {
@@ -348,33 +324,6 @@ fn prepare(
             Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::Withdrawals))
         }
     }
-}
-
-fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), StoreError> {
-    match next {
-        Next::Finished => unit.jobs().complete(claim),
-        Next::GoOn => {
-            let terms = Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false };
-            unit.jobs().reschedule(claim, terms)
-        }
-        Next::Later { may_have_sent } => back_off(unit, claim, may_have_sent),
-        Next::LeaveToPerson => {
-            unit.jobs().mark_stuck(claim)?;
-            back_off(unit, claim, true)
-        }
-    }
-}
-
-fn back_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
-    let failures = claim.failures.saturating_add(1);
-    unit.jobs().reschedule(claim, Reschedule { delay: pause_after(failures), failures, may_have_sent })
-}
-
-/// The backoff after so many tries in a row without a response from the bank: doubling from a quarter of a second to ten
-/// seconds, so that nothing waits long once the bank is well.
-fn pause_after(failures: u32) -> Duration {
-    let doublings = failures.saturating_sub(1).min(6);
-    Duration::milliseconds(250_i64 << doublings).min(LONGEST_PAUSE)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_port_store::{Access, Credentials, StoreError, Subject, transact};
-use kopeck_service::stuck::{self, Outcome, StuckInstruction};
+use kopeck_service::stuck::{self, StuckInstruction, StuckOutcome};
 use kopeck_service::worker::WorkerSettings;
 use time::Duration;
 use uuid::Uuid;
@@ -52,10 +52,11 @@ impl Simulation {
     /// Plays the run of `seed`, and notes what happens if `traced`.
     #[must_use]
     pub fn run(&self, seed: u64, traced: bool) -> Report {
+        let begun = self.database.begin_again();
         let world = World::new(seed, &self.database, self.sabotage, traced);
         let mut stage = None;
         let play = || {
-            self.database.begin_again().map_err(|error| Violation::failed(&error))?;
+            begun.map_err(|error| Violation::failed(&error))?;
             stage.insert(Stage::new(&world)?).play()
         };
         let played = catch_unwind(AssertUnwindSafe(play));
@@ -254,7 +255,7 @@ impl<'a> Stage<'a> {
                 let (env, id) = (Arc::clone(&world.env), id_of(request.subject));
                 let card = card.map(|(card, _)| card);
                 transact(&*world.stored, Access::Write, move |unit| {
-                    stuck::settle(unit, &env, id, Outcome::Refused, card)
+                    stuck::settle(unit, &env, id, StuckOutcome::Refused, card)
                 })
                 .map_err(|error| Violation::failed(&error))?;
             }

@@ -32,12 +32,12 @@ pub enum Target {
 
 #[derive(Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ProxyState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ProxyState {
     target: Option<Target>,
     refuses: bool,
     closed: bool,
@@ -149,7 +149,7 @@ impl Drop for Proxy {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ProxyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -204,7 +204,7 @@ impl Shared {
     fn pump(&self, number: u64, delay: Duration, from: Box<dyn Stream>, mut to: Box<dyn Stream>) {
         let Ok(reader) = from.duplicate() else { return to.close(Shutdown::Both) };
         let until_thawed = || {
-            let is_frozen = |state: &mut State| number < state.frozen_below && !state.closed;
+            let is_frozen = |state: &mut ProxyState| number < state.frozen_below && !state.closed;
             drop(self.changed.wait_while(self.lock(), is_frozen));
         };
         // Without a delay no chunk is read ahead, so that a frozen connection pushes back.

@@ -1,9 +1,9 @@
 //! The contract that every gateway keeps, across the network.
 
-use crate::bench::Bench;
+use crate::test_bank::TestBank;
 
 kopeck_port_bank::contract_tests!(new_bench);
 
-fn new_bench() -> Bench {
-    Bench::new()
+fn new_bench() -> TestBank {
+    TestBank::new()
 }

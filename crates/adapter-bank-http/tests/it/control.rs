@@ -15,9 +15,9 @@ use kopeck_port_bank::{
 };
 use kopeck_port_system::Clock as _;
 
-use crate::bench::{Bench, START};
+use crate::test_bank::{START, TestBank};
 
-fn virtual_card(bench: &Bench, key: &str) -> IssuedCard {
+fn virtual_card(bench: &TestBank, key: &str) -> IssuedCard {
     let first_top_up = Some(Kopecks::new(10_000));
     let line = OrderedCards { kind: CardType::Mlz, count: 1, first_top_up, delivery: None };
     let order =
@@ -41,7 +41,7 @@ fn purchase(amount: i64, key: Option<&str>) -> Purchase {
 
 #[test]
 fn money_is_spent_and_given_back_once_under_a_key() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     let issued = virtual_card(&bench, "o");
     let card = issued.number;
     let control = &bench.control;
@@ -70,7 +70,7 @@ fn money_is_spent_and_given_back_once_under_a_key() {
 
 #[test]
 fn cards_are_blocked_and_expire() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     let card = virtual_card(&bench, "o").number;
     bench.control.block(card).unwrap();
     assert_eq!(bench.card(card).unwrap().unwrap().standing, Standing::Blocked);
@@ -85,7 +85,7 @@ fn cards_are_blocked_and_expire() {
 
 #[test]
 fn the_clock_moves_and_codes_grow_old() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     let issued = virtual_card(&bench, "o");
     assert_eq!(bench.control.offset_micros(), Ok(0));
     let days = Duration::from_secs(100 * 24 * 3_600);
@@ -101,7 +101,7 @@ fn the_clock_moves_and_codes_grow_old() {
 /// pending one.
 #[test]
 fn faults_show_across_the_network() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     let card = virtual_card(&bench, "o").number;
     bench.control.activate(card, None).unwrap();
     let top_up = |key: &str| Submission {

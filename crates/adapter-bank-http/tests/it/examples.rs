@@ -8,17 +8,17 @@ use std::fmt::Write as _;
 use kopeck_adapter_bank_simulator::server::OPERATIONS;
 use reqwest::Method;
 
-use crate::bench::{Bench, SECRET};
 use crate::layout::layout;
 use crate::openapi::OpenApi;
 use crate::server::client;
+use crate::test_bank::{SECRET, TestBank};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/BANK.md");
 
 #[test]
 fn the_examples_are_the_simulator_s_responses() {
     let page = std::fs::read_to_string(PAGE).unwrap();
-    let (bench, document) = (Bench::new(), OpenApi::read());
+    let (bench, document) = (TestBank::new(), OpenApi::read());
     let mut exampled = BTreeSet::new();
     let mut played = String::new();
     let mut rest = page.as_str();
@@ -30,7 +30,7 @@ fn the_examples_are_the_simulator_s_responses() {
             rest = behind;
             continue;
         }
-        let call = Call::read(block);
+        let call = ExampleCall::read(block);
         let (status, body) = call.send(&bench);
         let template = template(call.method, call.path);
         assert_eq!(document.allows(call.method, template, call.body), status != 422, "{block}");
@@ -62,14 +62,14 @@ pub fn protocol() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// A request as on the page: a line with method and target, a blank line, a body.
-struct Call<'a> {
+struct ExampleCall<'a> {
     method: &'a str,
     target: &'a str,
     path: &'a str,
     body: Option<&'a str>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ExampleCall<'a> {
     fn read(block: &'a str) -> Self {
         let (line, rest) = block.split_once('\n').unwrap();
         let (method, target) = line.split_once(' ').unwrap();
@@ -77,7 +77,7 @@ impl<'a> Call<'a> {
         Self { method, target, path, body: rest.strip_prefix('\n') }
     }
 
-    fn send(&self, bench: &Bench) -> (u16, String) {
+    fn send(&self, bench: &TestBank) -> (u16, String) {
         let method = Method::from_bytes(self.method.as_bytes()).unwrap();
         let mut request =
             client().request(method, format!("{}{}", bench.url, self.target)).bearer_auth(SECRET);

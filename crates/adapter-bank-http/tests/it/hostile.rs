@@ -11,8 +11,8 @@ use kopeck_port_bank::{
 };
 use time::macros::datetime;
 
-use crate::bench::{PATIENCE, SECRET, gateway};
 use crate::script::{Act, Script, answer, say};
+use crate::test_bank::{PATIENCE, SECRET, gateway};
 
 const DONE: &str = r#"{"results":[{"key":"t/1","outcome":"DONE"}]}"#;
 /// Long for a machine, short for a person.

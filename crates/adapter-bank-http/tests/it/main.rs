@@ -8,7 +8,6 @@
     reason = "the helpers of a test fail it by panicking, as the test itself does"
 )]
 
-mod bench;
 mod certificates;
 mod contract;
 mod control;
@@ -19,4 +18,5 @@ mod openapi;
 mod resilience;
 mod script;
 mod server;
+mod test_bank;
 mod tls;

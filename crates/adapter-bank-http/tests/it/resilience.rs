@@ -8,8 +8,8 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey};
 use kopeck_port_system::fake::FakeClock;
 
-use crate::bench::{PATIENCE, START, address, settings};
 use crate::script::{Act, Script, answer, say};
+use crate::test_bank::{PATIENCE, START, address, settings};
 
 const NOT_SEEN: &str = r#"{"results":[{"key":"k","outcome":"NOT_SEEN"}]}"#;
 

@@ -3,7 +3,7 @@
 use reqwest::blocking::{Client, Response};
 use reqwest::{Method, StatusCode};
 
-use crate::bench::{Bench, SECRET};
+use crate::test_bank::{SECRET, TestBank};
 use kopeck_adapter_bank_simulator::server::OPERATIONS;
 use kopeck_port_bank::BankGateway as _;
 
@@ -18,7 +18,7 @@ pub fn client() -> Client {
     Client::builder().tls_backend_preconfigured(tls).no_proxy().build().unwrap()
 }
 
-fn call(bench: &Bench, method: &str, path: &str, body: &str) -> Response {
+fn call(bench: &TestBank, method: &str, path: &str, body: &str) -> Response {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
     let request = client().request(method, format!("{}{path}", bench.url)).bearer_auth(SECRET);
     request.header("content-type", "application/json").body(body.to_owned()).send().unwrap()
@@ -33,7 +33,7 @@ fn refused(response: Response) -> (u16, String) {
 
 #[test]
 fn without_the_secret_every_operation_is_refused() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     for operation in OPERATIONS {
         let path = operation.path.replace("{number}", "1000000007");
         for secret in [None, Some("wrong"), Some("")] {
@@ -51,7 +51,7 @@ fn without_the_secret_every_operation_is_refused() {
 
 #[test]
 fn malformed_requests_are_refused() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     let large = format!(r#"{{"instructions":[{}"#, " ".repeat(5 << 20));
     let many = format!(r#"{{"keys":[{}]}}"#, vec![r#""k""#; 1_001].join(","));
     let good = r#"{"type":"TOP_UP","key":"t","card":"1000000007","amount":1}"#;
@@ -84,7 +84,7 @@ fn malformed_requests_are_refused() {
 
 #[test]
 fn a_refusal_says_where_and_not_what() {
-    let bench = Bench::new();
+    let bench = TestBank::new();
     let body = r#"{"instructions":[{"type":"ISSUE_CARDS","key":"o","lines":[{"type":"MP4","count":"Anna Petrova"}]}]}"#;
     let response = call(&bench, "POST", "/bank/v1/instructions", body);
     assert_eq!(response.status(), StatusCode::UNPROCESSABLE_ENTITY);

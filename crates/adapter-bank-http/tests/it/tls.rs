@@ -11,11 +11,11 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use secrecy::SecretSlice;
 
-use crate::bench::{Bench, PATIENCE, START, address, settings};
 use crate::certificates::{Authority, Certified};
+use crate::test_bank::{PATIENCE, START, TestBank, address, settings};
 
 /// A bank that shows `own`, and demands a certificate of `clients` if that is an authority.
-fn bank(own: &Certified, clients: Option<&Authority>) -> Bench {
+fn bank(own: &Certified, clients: Option<&Authority>) -> TestBank {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -30,7 +30,7 @@ fn bank(own: &Certified, clients: Option<&Authority>) -> Bench {
         }
     };
     let key = PrivateKeyDer::from_pem_slice(own.key.as_bytes()).unwrap();
-    Bench::serving(Some(builder.with_single_cert(vec![der(&own.certificate)], key).unwrap()))
+    TestBank::serving(Some(builder.with_single_cert(vec![der(&own.certificate)], key).unwrap()))
 }
 
 fn der(pem: &str) -> CertificateDer<'static> {

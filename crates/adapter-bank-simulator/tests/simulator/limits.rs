@@ -3,7 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::limit::{Days, Limit, PaymentAttempt, Period, Refusal, decide};
+use kopeck_domain::limit::{Days, Limit, LimitRefusal, PaymentAttempt, Period, decide};
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_port_bank::sandbox::{BankFaults, Purchase, PurchaseOutcome, Refund, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, DeclineReason, Verdict};
@@ -38,11 +38,11 @@ fn paid(answer: PurchaseOutcome) -> i64 {
     transaction
 }
 
-fn limited(refusal: Refusal) -> PurchaseOutcome {
+fn limited(refusal: LimitRefusal) -> PurchaseOutcome {
     PurchaseOutcome::Declined(PaymentRefusal::Limit(refusal))
 }
 
-const OVER: Refusal = Refusal::OverAmount;
+const OVER: LimitRefusal = LimitRefusal::OverAmount;
 
 #[test]
 fn a_limit_holds_from_when_it_is_set_until_it_is_lifted() {
@@ -131,7 +131,7 @@ fn many_limits_in_one_batch() {
     assert!(bank.bank.submit(&batch).iter().all(|answer| *answer == DONE));
     for card in [cards.first(), cards.last()].into_iter().flatten() {
         bank.bank.activate(card.number, None).unwrap();
-        assert_eq!(pay(&bank, card.number, 1, None), limited(Refusal::TimeNotAllowed));
+        assert_eq!(pay(&bank, card.number, 1, None), limited(LimitRefusal::TimeNotAllowed));
     }
 }
 
@@ -147,7 +147,7 @@ fn the_category_of_the_merchant_decides() {
     assert_eq!(bank.submit_one(set_limit("1", only, &limit)), DONE);
     let limit = Limit::except_at(["5812", "5411-5499"]).build().unwrap();
     assert_eq!(bank.submit_one(set_limit("2", except, &limit)), DONE);
-    let refused = limited(Refusal::MerchantCategory);
+    let refused = limited(LimitRefusal::MerchantCategory);
     for mcc in ["5812", "5411", "5450", "5499"] {
         paid(pay_at(only, Some(mcc)));
         assert_eq!(pay_at(except, Some(mcc)), refused, "{mcc}");
@@ -170,12 +170,12 @@ fn the_time_of_the_purchase_decides() {
     let limit = limit(Some((1_000, "CWEEK")), &[6, 7], &["09:00-18:00"]);
     bank.submit_one(set_limit("l", card, &limit)).unwrap();
     for (moment, expected) in [
-        ("20.11.2026 12:00", Some(Refusal::DayNotAllowed)),
-        ("21.11.2026 08:59", Some(Refusal::TimeNotAllowed)),
+        ("20.11.2026 12:00", Some(LimitRefusal::DayNotAllowed)),
+        ("21.11.2026 08:59", Some(LimitRefusal::TimeNotAllowed)),
         ("21.11.2026 09:00", None),
         ("22.11.2026 17:59", None),
-        ("22.11.2026 18:00", Some(Refusal::TimeNotAllowed)),
-        ("23.11.2026 12:00", Some(Refusal::DayNotAllowed)),
+        ("22.11.2026 18:00", Some(LimitRefusal::TimeNotAllowed)),
+        ("23.11.2026 12:00", Some(LimitRefusal::DayNotAllowed)),
     ] {
         let answer = pay(&bank, card, 100, Some(at(moment)));
         assert_eq!(

@@ -21,10 +21,10 @@ const LOOK: usize = 2 * 1024;
 
 /// The state of a connection, shared by its stream and the service that answers.
 #[derive(Default)]
-pub(super) struct Exchange(RefCell<State>);
+pub(super) struct Exchange(RefCell<ExchangeState>);
 
 #[derive(Default)]
-struct State {
+struct ExchangeState {
     phase: Phase,
     /// Bytes of later requests.
     held: BytesMut,
@@ -138,7 +138,7 @@ impl Exchange {
     }
 }
 
-impl State {
+impl ExchangeState {
     /// Whether the dispatcher may have the next byte.
     fn is_open(&self) -> bool {
         match &self.phase {

@@ -26,14 +26,14 @@ pub(super) async fn result<K: StoredKind>(
 ) -> HandlerResult {
     let result = ctx.read(id, |unit, _env, partner, id| card_batches::result::<K>(unit, partner, *id, PAGE));
     let (batch, items) = result.await?;
-    let id = batch.id;
+    let id = batch.id();
     let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             card_batches::more_of_result::<K>(unit, partner, id, from, PAGE)
         },
         show,
     };
-    list_stream::response(&ctx, &NoFields {}, batch.cards, &items, listing)
+    list_stream::response(&ctx, &NoFields {}, batch.cards(), &items, listing)
 }
 
 /// Responds with the state of a batch.

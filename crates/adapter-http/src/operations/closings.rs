@@ -24,8 +24,8 @@ fn read_id(r: &mut Reader<'_>) -> Option<ClosingId> {
 /// The body of the state.
 fn state(request: Closing) -> api::ClosingState {
     api::ClosingState {
-        message: RequestState::from(request.state).as_str().into(),
-        closing_id: request.id.uuid(),
-        reference: shown(request.reference.as_ref()),
+        message: RequestState::from(request.state()).as_str().into(),
+        closing_id: request.id().uuid(),
+        reference: shown(request.reference()),
     }
 }

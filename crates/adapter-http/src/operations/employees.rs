@@ -78,19 +78,19 @@ fn faulty(mut faults: Faults, conflicts: &[EmployeeConflict]) -> ApiError {
 
 /// The body of an employee.
 fn body(employee: &Employee, zone: Zone) -> api::Employee {
-    let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
+    let name = |name: Option<&PersonName>| name.map(|name| name.as_str().to_owned());
     api::Employee {
-        id_employee: employee.id.uuid(),
-        custom_id: employee.custom_id.as_str().to_owned(),
-        surname: name(&employee.surname),
-        name: name(&employee.name),
-        patronymic: name(&employee.patronymic),
-        phone: employee.phone.as_ref().map(|phone| phone.as_str().to_owned().into()),
-        email: employee.email.as_ref().map(Email::as_str).map(str::to_owned),
-        id_category: employee.category.map(CategoryId::uuid),
-        status: employee.status.as_str().into(),
-        created_at: zone.day(employee.created_at),
-        status_updated_at: zone.day(employee.status_updated_at),
+        id_employee: employee.id().uuid(),
+        custom_id: employee.custom_id().as_str().to_owned(),
+        surname: name(employee.surname()),
+        name: name(employee.name()),
+        patronymic: name(employee.patronymic()),
+        phone: employee.phone().map(|phone| phone.as_str().to_owned().into()),
+        email: employee.email().map(Email::as_str).map(str::to_owned),
+        id_category: employee.category().map(CategoryId::uuid),
+        status: employee.status().as_str().into(),
+        created_at: zone.day(employee.created_at()),
+        status_updated_at: zone.day(employee.status_updated_at()),
     }
 }
 
@@ -104,7 +104,6 @@ fn body_of_read(employee: &Employee, zone: Zone) -> api::Employee {
 mod tests {
     use kopeck_domain::card::CardStatus;
     use kopeck_domain::ids::CardId;
-    use kopeck_service::employees::EmployeeWithCards;
     use serde_json::json;
     use time::OffsetDateTime;
     use uuid::Uuid;
@@ -144,9 +143,9 @@ mod tests {
         assert_eq!(serde_json::to_value(&written).unwrap(), expected);
 
         let card = CardId::new(Uuid::max());
-        let found = EmployeeWithCards { employee: employee(), cards: vec![(card, CardStatus::Main)] };
+        let cards = [(card, CardStatus::Main)];
         expected["phone"] = json!(31_234_567);
         expected["cards"] = json!([{"idCard": Uuid::max(), "statusCard": "MAIN"}]);
-        assert_eq!(serde_json::to_value(with_cards(&found, zone)).unwrap(), expected);
+        assert_eq!(serde_json::to_value(with_cards(&employee(), &cards, zone)).unwrap(), expected);
     }
 }

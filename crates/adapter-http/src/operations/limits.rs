@@ -48,9 +48,9 @@ fn categories(categories: &MerchantCategories) -> api::MerchantCategories {
 /// The body of the state.
 fn state(request: LimitChange) -> api::LimitChangeState {
     api::LimitChangeState {
-        message: RequestState::from(request.state).as_str().into(),
-        set_limits_cards_id: request.id.uuid(),
-        reference: shown(request.reference.as_ref()),
+        message: RequestState::from(request.state()).as_str().into(),
+        set_limits_cards_id: request.id().uuid(),
+        reference: shown(request.reference()),
     }
 }
 

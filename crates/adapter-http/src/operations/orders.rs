@@ -41,9 +41,9 @@ fn read_order(r: &mut Reader<'_>) -> Option<OrderId> {
 /// The body of the state.
 fn state(request: Order) -> api::OrderState {
     api::OrderState {
-        message: RequestState::from(request.state).as_str().into(),
-        order_id: request.id.uuid(),
-        reference: shown(request.reference.as_ref()),
+        message: RequestState::from(request.state()).as_str().into(),
+        order_id: request.id().uuid(),
+        reference: shown(request.reference()),
     }
 }
 

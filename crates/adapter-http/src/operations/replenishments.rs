@@ -37,8 +37,8 @@ fn read_id(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
 /// The body of the state.
 fn state(request: Replenishment) -> api::ReplenishmentState {
     api::ReplenishmentState {
-        message: RequestState::from(request.state).as_str().into(),
-        replenishment_id: request.id.uuid(),
-        reference: shown(request.reference.as_ref()),
+        message: RequestState::from(request.state()).as_str().into(),
+        replenishment_id: request.id().uuid(),
+        reference: shown(request.reference()),
     }
 }

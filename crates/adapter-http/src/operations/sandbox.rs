@@ -59,7 +59,7 @@ where
     let (id, values) = values?;
     let ctx = mutation.context();
     let look = ctx.read(Ok(id), |unit, env, partner, id| cards::get(unit, env, partner, *id)).await?;
-    let number = look.record.card.number;
+    let number = look.record.card.number();
     let happened = mutation.command(move |sandbox, key| happen(sandbox, number, values, key)).await?;
     ctx.renew_card(id).await?;
     mutation.once(happened, |_, _, _, happened| Ok::<_, ApiError>(happened.clone())).await

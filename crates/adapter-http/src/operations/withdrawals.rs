@@ -24,8 +24,8 @@ fn read_id(r: &mut Reader<'_>) -> Option<WithdrawalId> {
 /// The body of the state.
 fn state(request: Withdrawal) -> api::WithdrawalState {
     api::WithdrawalState {
-        message: RequestState::from(request.state).as_str().into(),
-        withdrawal_id: request.id.uuid(),
-        reference: shown(request.reference.as_ref()),
+        message: RequestState::from(request.state()).as_str().into(),
+        withdrawal_id: request.id().uuid(),
+        reference: shown(request.reference()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use actix_web::http::Method;
 use kopeck_adapter_http::{HttpParts, HttpState};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
+use kopeck_domain::card::CardFields;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
@@ -27,7 +27,7 @@ const EMPLOYEE: Uuid = Uuid::from_u128(8);
 
 fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
     CardRecord {
-        card: Card::from_stored(StoredCard {
+        card: Card::from_stored(CardFields {
             id: CardId::new(CARD),
             number: CardNumber::parse("4006381333931").unwrap(),
             kind: CardType::Mp4,

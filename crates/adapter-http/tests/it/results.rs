@@ -8,7 +8,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::OrderId;
-use kopeck_domain::order::StoredOrder;
+use kopeck_domain::order::OrderFields;
 use kopeck_domain::order::{Order, OrderKind, OrderState};
 use kopeck_domain::partner::SealingPolicy::Optional;
 use kopeck_port_store::mock::MockUnit;
@@ -28,7 +28,7 @@ const CARDS: u32 = 2_500;
 fn order_of_many(readable: u32) -> MockUnit {
     let mut unit = unit(Optional);
     unit.orders.expect_get().returning(|_, _| {
-        Ok(Some(Order::from_stored(StoredOrder {
+        Ok(Some(Order::from_stored(OrderFields {
             id: ORDER,
             kind: OrderKind::Plastic,
             card_type: CardType::Kkl,

@@ -141,7 +141,7 @@ fn claims(kind: TokenKind) -> TokenClaims {
 }
 
 /// Tokens over these passwords.
-pub(crate) fn desk(env: &Arc<Env>, passwords: MockPasswordHasher) -> TokenService {
+pub(crate) fn token_service(env: &Arc<Env>, passwords: MockPasswordHasher) -> TokenService {
     let mut tokens = MockTokenCodec::new();
     tokens.expect_verify().returning(|text, kind| match (text, kind) {
         (TOKEN, TokenKind::Access) | ("good-refresh-token", TokenKind::Refresh) => Ok(claims(kind)),
@@ -171,7 +171,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         settings: Settings::DEFAULT,
     });
     HttpParts {
-        tokens: Arc::new(desk(&env, passwords())),
+        tokens: Arc::new(token_service(&env, passwords())),
         wall: Arc::clone(&env.clock),
         audit: AuditQueue::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoopAuditObserver)),
         env,

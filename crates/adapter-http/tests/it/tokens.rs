@@ -14,7 +14,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use crate::client::{TestResponse, open, seal, send};
-use crate::support::{API_KEY, NONCE, api_over, desk, now_unix, parts, unit};
+use crate::support::{API_KEY, NONCE, api_over, now_unix, parts, token_service, unit};
 
 fn login(api_key: &str, body: &Value) -> TestRequest {
     TestRequest::post()
@@ -92,7 +92,7 @@ impl SlowService {
             stored.is_some() && password.expose_secret() == "right"
         });
         let mut parts = parts(Arc::new(InPlaceStore::new(unit(Optional))));
-        parts.tokens = Arc::new(desk(&parts.env, passwords));
+        parts.tokens = Arc::new(token_service(&parts.env, passwords));
         parts.settings.logins_at_once = 1;
         Self { state: HttpState::new(parts), checked, end }
     }

@@ -8,7 +8,7 @@ use kopeck_port_store::{Access, StoreError};
 
 use super::BatchSettings;
 use super::group_commit::group_commit;
-use super::in_flight::{Caller, ExitGuard, InFlight, QueuedTask, Ticks};
+use super::in_flight::{BatchInFlight, Caller, ExitGuard, QueuedTask, Ticks};
 use super::read_batch::read_batch;
 use crate::availability::Availability;
 use crate::database::Database;
@@ -38,13 +38,13 @@ pub(super) struct Executor {
 struct Workers {
     active: Vec<Worker>,
     /// Threads that were replaced and have not ended.
-    hanging: Vec<Arc<InFlight>>,
+    hanging: Vec<Arc<BatchInFlight>>,
 }
 
 struct Worker {
     access: Access,
     patience: Duration,
-    in_flight: Arc<InFlight>,
+    in_flight: Arc<BatchInFlight>,
     thread: JoinHandle<()>,
 }
 
@@ -86,7 +86,7 @@ impl Executor {
             Access::Write => "store-write",
         };
         let observer = self.database.condition.observer();
-        let in_flight = Arc::new(InFlight::new(self.ticks.clone(), access, observer));
+        let in_flight = Arc::new(BatchInFlight::new(self.ticks.clone(), access, observer));
         let (database, queue) = (Arc::clone(&self.database), Arc::clone(self.queue(access)));
         let (guard, settings) = (ExitGuard(Arc::clone(&in_flight)), self.settings);
         let thread = thread::Builder::new()
@@ -152,7 +152,7 @@ impl Executor {
         let Workers { active, hanging } = &mut *workers;
         hanging.retain(|in_flight| !in_flight.has_ended());
         let most = MAX_HANGING * active.len();
-        let is_gone = |in_flight: &InFlight| in_flight.is_given_up() || in_flight.has_ended();
+        let is_gone = |in_flight: &BatchInFlight| in_flight.is_given_up() || in_flight.has_ended();
         for worker in active.iter_mut().filter(|worker| is_gone(&worker.in_flight)) {
             if hanging.len() >= most {
                 return;
@@ -197,7 +197,7 @@ pub(super) fn serve(
     queue: &Queue<QueuedTask>,
     patience: Duration,
     settings: BatchSettings,
-    in_flight: &InFlight,
+    in_flight: &BatchInFlight,
 ) {
     let most = match access {
         Access::Read => settings.reads,

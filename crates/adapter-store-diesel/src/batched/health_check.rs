@@ -21,11 +21,11 @@ const MOST_THREADS: u32 = 4;
 /// The health check of one server.
 pub(crate) struct HealthCheck {
     url: String,
-    state: Mutex<State>,
+    state: Mutex<CheckState>,
 }
 
 #[derive(Default)]
-struct State {
+struct CheckState {
     /// The connection, while no thread uses it.
     idle: Option<AnyConnection>,
     /// The tick at which the check was requested.
@@ -45,10 +45,13 @@ impl HealthCheck {
     /// Connects.
     pub(crate) fn open(url: &str) -> Result<Arc<Self>, OpenError> {
         let idle = Some(AnyConnection::open(url, Access::Read)?);
-        Ok(Arc::new(Self { url: url.to_owned(), state: Mutex::new(State { idle, ..State::default() }) }))
+        Ok(Arc::new(Self {
+            url: url.to_owned(),
+            state: Mutex::new(CheckState { idle, ..CheckState::default() }),
+        }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, CheckState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -65,16 +65,16 @@ pub(crate) struct QueuedTask {
 }
 
 /// The batch that one thread works on.
-pub(crate) struct InFlight {
+pub(crate) struct BatchInFlight {
     ticks: Ticks,
     access: Access,
     observer: Arc<dyn StoreObserver>,
-    state: Mutex<State>,
+    state: Mutex<ThreadState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ThreadState {
     batch: Option<Batch>,
     /// Another thread has replaced this one.
     replaced: bool,
@@ -89,13 +89,13 @@ struct Batch {
     given_up: bool,
 }
 
-impl InFlight {
+impl BatchInFlight {
     /// Of a thread that has no batch yet.
     pub(crate) fn new(ticks: Ticks, access: Access, observer: Arc<dyn StoreObserver>) -> Self {
         Self { ticks, access, observer, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ThreadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,14 +156,15 @@ impl InFlight {
 
     /// Waits until the thread ends or is given up. Returns whether it has ended.
     pub(crate) fn wait_for_end(&self) -> bool {
-        let goes_on = |state: &mut State| !state.ended && !state.batch.as_ref().is_some_and(|b| b.given_up);
+        let goes_on =
+            |state: &mut ThreadState| !state.ended && !state.batch.as_ref().is_some_and(|b| b.given_up);
         let state = self.changed.wait_while(self.lock(), goes_on);
         state.unwrap_or_else(PoisonError::into_inner).ended
     }
 }
 
 /// Drop guard that notes the end of a thread, also by a panic.
-pub(crate) struct ExitGuard(pub(crate) Arc<InFlight>);
+pub(crate) struct ExitGuard(pub(crate) Arc<BatchInFlight>);
 
 impl Drop for ExitGuard {
     fn drop(&mut self) {
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn a_thread_that_is_given_up_is_not_waited_for() {
         let ticks = Ticks::default();
-        let in_flight = Arc::new(InFlight::new(ticks.clone(), Access::Read, Arc::new(NoopObserver)));
+        let in_flight = Arc::new(BatchInFlight::new(ticks.clone(), Access::Read, Arc::new(NoopObserver)));
         assert_eq!(in_flight.busy_since(), None);
         assert!(in_flight.give_up().is_empty() && !in_flight.is_given_up(), "it has no batch");
         ticks.count();

@@ -18,7 +18,7 @@ use kopeck_port_store::{Access, StoreError};
 
 use super::executor::serve;
 use super::group_commit::group_commit;
-use super::in_flight::InFlight;
+use super::in_flight::BatchInFlight;
 use super::*;
 use crate::dialect;
 use crate::queue::Queue;
@@ -83,7 +83,7 @@ fn custom_ids(unit: &mut DieselTransaction) -> Vec<String> {
     let page = kopeck_port_store::page::Page::new(1, 100).unwrap();
     let listed = unit.employees().list(PARTNER, &EmployeeFilter::default(), page).unwrap();
     assert_eq!(listed.total, listed.items.len() as u64);
-    listed.items.iter().map(|one| one.custom_id.as_str().to_owned()).collect()
+    listed.items.iter().map(|one| one.custom_id().as_str().to_owned()).collect()
 }
 
 /// Makes the commit of a transaction fail that added the employee `poison`.
@@ -233,7 +233,7 @@ fn every_caller_gets_its_result_after_the_commit() {
         assert!(queue.push(answering(work, done)).is_ok());
     }
     queue.close();
-    let in_flight = InFlight::new(Ticks::default(), Access::Write, Arc::new(NoopObserver));
+    let in_flight = BatchInFlight::new(Ticks::default(), Access::Write, Arc::new(NoopObserver));
     serve(&database(&url), Access::Write, &queue, Duration::ZERO, SQLITE, &in_flight);
     assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and no response before it");
 }

@@ -88,7 +88,7 @@ impl DieselTransaction {
     /// How many cards the batch has: none if there is no such batch.
     fn cards_in<K: StoredColumns>(&mut self, partner: PartnerId, id: K::Id) -> Result<i64, StoreError> {
         let batch = CardBatchRepository::<K>::get(self, partner, id)?;
-        Ok(batch.map_or(0, |batch| i64::from(batch.cards)))
+        Ok(batch.map_or(0, |batch| i64::from(batch.cards())))
     }
 
     /// The undecided items of a batch, `limit` at most, by ordinal, with those marked as sent or without.
@@ -196,7 +196,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     ) -> Result<(), StoreError> {
         let seq = self.next_number(partner, K::LIST)?;
         let Some(row) =
-            self.buffer(partner, K::lane(&batch.terms), BatchRow::new(partner, seq, batch), items)?
+            self.buffer(partner, K::lane(batch.terms()), BatchRow::new(partner, seq, batch), items)?
         else {
             return self.give_out(partner, K::LIST, seq);
         };
@@ -222,8 +222,8 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
 
     fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
         let text = "UPDATE card_batches SET state = ?, state_since = ? WHERE partner_id = ? AND id = ?";
-        let (state, since) = (batch.state.as_str(), UtcTimestamp::of(batch.state_since));
-        self.change(partner, text, binds![state, since, partner.key(), batch.id.key()])
+        let (state, since) = (batch.state().as_str(), UtcTimestamp::of(batch.state_since()));
+        self.change(partner, text, binds![state, since, partner.key(), batch.id().key()])
     }
 
     fn items(

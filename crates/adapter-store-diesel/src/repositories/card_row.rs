@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{
-    AccountBalance, BankView, Card, CardLink, PartnerBlock, StoredCard, expiry_notice_due,
+    AccountBalance, BankView, Card, CardFields, CardLink, PartnerBlock, expiry_notice_due,
 };
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Activation, CardRecord, ColumnCipher, NewCard, OrderResultItem, StoreError};
@@ -87,7 +87,7 @@ impl CardRow {
         cipher: &dyn ColumnCipher,
     ) -> Result<Self, StoreError> {
         let record = &new.record;
-        let key = record.card.id.key();
+        let key = record.card.id().key();
         Ok(Self {
             partner_id: partner.key(),
             seq,
@@ -106,7 +106,7 @@ impl CardRow {
             account_updated_at: UtcTimestamp::of(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(UtcTimestamp::of),
             spending_limit: limit_text::text(&record.limit),
-            expiry_due: Some(Day::of(expiry_notice_due(record.card.valid_until))),
+            expiry_due: Some(Day::of(expiry_notice_due(record.card.valid_until()))),
         })
     }
 
@@ -142,15 +142,15 @@ row!(CardRow, cards:
 impl PlainRow {
     fn new(card: &Card) -> Self {
         Self {
-            id: card.id.key(),
-            number: number(card.number),
-            kind: card.kind.as_str().to_owned(),
-            order_id: card.order.key(),
-            valid_until: Day::of(card.valid_until),
-            employee_id: card.link.map(|link| link.employee.key()),
-            link_status: card.link.map(|link| link.status.as_str().to_owned()),
-            block_state: card.block.state.as_str().to_owned(),
-            block_change: card.block.change.into(),
+            id: card.id().key(),
+            number: number(card.number()),
+            kind: card.kind().as_str().to_owned(),
+            order_id: card.order().key(),
+            valid_until: Day::of(card.valid_until()),
+            employee_id: card.link().map(|link| link.employee.key()),
+            link_status: card.link().map(|link| link.status.as_str().to_owned()),
+            block_state: card.block().state.as_str().to_owned(),
+            block_change: card.block().change.into(),
         }
     }
 
@@ -162,7 +162,7 @@ impl PlainRow {
             }
             (Some(_), None) | (None, Some(_)) => return Err(corrupt("cards.link_status")),
         };
-        Ok(Card::from_stored(StoredCard {
+        Ok(Card::from_stored(CardFields {
             id: self.id.to(),
             number: card_number(self.number, "cards.number")?,
             kind: word(&self.kind, "cards.kind")?,

@@ -177,11 +177,15 @@ impl CardRepository for DieselTransaction {
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
-        let (employee, status) = card.link.map(|link| (link.employee.key(), link.status.as_str())).unzip();
+        let (employee, status) = card.link().map(|link| (link.employee.key(), link.status.as_str())).unzip();
         let text = "UPDATE cards SET employee_id = ?, link_status = ?, block_state = ?, block_change = ?
             WHERE partner_id = ? AND id = ?";
-        let (state, change) = (card.block.state.as_str(), i64::from(card.block.change));
-        self.try_change(partner, text, binds![employee, status, state, change, partner.key(), card.id.key()])
+        let (state, change) = (card.block().state.as_str(), i64::from(card.block().change));
+        self.try_change(
+            partner,
+            text,
+            binds![employee, status, state, change, partner.key(), card.id().key()],
+        )
     }
 
     fn blocked(

@@ -1,7 +1,7 @@
 //! Employees.
 
 use diesel::prelude::*;
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, EmployeeFields, EmployeeStatus};
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName};
 use kopeck_port_store::page::{Listed, Page};
@@ -68,23 +68,23 @@ fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, row: &'a [u8
 
 impl EmployeeRow {
     fn new(partner: PartnerId, employee: &Employee, cipher: &dyn ColumnCipher) -> Result<Self, StoreError> {
-        let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
-        let id = employee.id.key();
+        let name = |name: Option<&PersonName>| name.map(|name| name.as_str().to_owned());
+        let id = employee.id().key();
         let cipher = row_cipher(cipher, partner, id.bytes());
-        let phone = employee.phone.as_ref().map(|phone| cipher.encrypt("phone", phone.as_str().as_bytes()));
-        let email = employee.email.as_ref().map(|email| cipher.encrypt("email", email.as_str().as_bytes()));
+        let phone = employee.phone().map(|phone| cipher.encrypt("phone", phone.as_str().as_bytes()));
+        let email = employee.email().map(|email| cipher.encrypt("email", email.as_str().as_bytes()));
         Ok(Self {
             id,
-            custom_id: employee.custom_id.as_str().to_owned(),
-            surname: name(&employee.surname),
-            name: name(&employee.name),
-            patronymic: name(&employee.patronymic),
+            custom_id: employee.custom_id().as_str().to_owned(),
+            surname: name(employee.surname()),
+            name: name(employee.name()),
+            patronymic: name(employee.patronymic()),
             phone: phone.transpose()?,
             email: email.transpose()?,
-            category_id: employee.category.map(|category| category.key()),
-            status: employee.status.as_str().to_owned(),
-            status_updated_at: UtcTimestamp::of(employee.status_updated_at),
-            created_at: UtcTimestamp::of(employee.created_at),
+            category_id: employee.category().map(|category| category.key()),
+            status: employee.status().as_str().to_owned(),
+            status_updated_at: UtcTimestamp::of(employee.status_updated_at()),
+            created_at: UtcTimestamp::of(employee.created_at()),
         })
     }
 
@@ -97,7 +97,7 @@ impl EmployeeRow {
         let cipher = row_cipher(cipher, partner, self.id.bytes());
         let phone = self.phone.map(|stored| cipher.text("phone", &stored)).transpose()?;
         let email = self.email.map(|stored| cipher.text("email", &stored)).transpose()?;
-        Ok(Employee::from_stored(StoredEmployee {
+        Ok(Employee::from_stored(EmployeeFields {
             id: self.id.to(),
             custom_id: word(&self.custom_id, "employees.custom_id")?,
             surname: name(self.surname, "employees.surname")?,
@@ -169,8 +169,8 @@ impl EmployeeRepository for DieselTransaction {
         if let Some(pending) = self.pending(partner)? {
             let stored = row.employee.clone();
             pending.add(row);
-            self.remember(partner, EmployeeById(employee.id), Some(stored));
-            self.remember(partner, EmployeeNamed(employee.custom_id.clone()), Some(employee.id));
+            self.remember(partner, EmployeeById(employee.id()), Some(stored));
+            self.remember(partner, EmployeeNamed(employee.custom_id().clone()), Some(employee.id()));
             return self.give_out(partner, List::Employees, seq);
         }
         dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row])).stored()?;
@@ -195,7 +195,7 @@ impl EmployeeRepository for DieselTransaction {
             &row.status,
             row.status_updated_at,
             &search_text,
-            employee.id.key(),
+            employee.id().key(),
             partner.key(),
         ];
         self.try_change(partner, text, values)

@@ -10,7 +10,7 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, Row, binds, row};
+use crate::statements::{self, Bind, InsertRow, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 

@@ -4,7 +4,7 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{OrderId, PartnerId};
-use kopeck_domain::order::StoredOrder;
+use kopeck_domain::order::OrderFields;
 use kopeck_domain::order::{LineDetails, Order, OrderLine};
 use kopeck_domain::person::{DeliveryAddress, Recipient};
 use kopeck_domain::request::RequestReference;
@@ -45,21 +45,21 @@ impl OrderRow {
     fn new(partner: PartnerId, seq: i64, order: &Order) -> Self {
         Self {
             partner_id: partner.key(),
-            id: order.id.key(),
+            id: order.id().key(),
             seq,
-            kind: order.kind.as_str().to_owned(),
-            card_type: order.card_type.as_str().to_owned(),
-            cards: i64::from(order.cards),
-            cost: order.cost.get(),
-            state: order.state.as_str().to_owned(),
-            created_at: UtcTimestamp::of(order.created_at),
-            state_since: UtcTimestamp::of(order.state_since),
-            reference: order.reference.as_ref().map(|reference| reference.as_str().to_owned()),
+            kind: order.kind().as_str().to_owned(),
+            card_type: order.card_type().as_str().to_owned(),
+            cards: i64::from(order.cards()),
+            cost: order.cost().get(),
+            state: order.state().as_str().to_owned(),
+            created_at: UtcTimestamp::of(order.created_at()),
+            state_since: UtcTimestamp::of(order.state_since()),
+            reference: order.reference().map(|reference| reference.as_str().to_owned()),
         }
     }
 
     fn order(self) -> Result<Order, StoreError> {
-        Ok(Order::from_stored(StoredOrder {
+        Ok(Order::from_stored(OrderFields {
             id: self.id.to(),
             kind: word(&self.kind, "orders.kind")?,
             card_type: word(&self.card_type, "orders.card_type")?,
@@ -166,7 +166,7 @@ impl OrderRepository for DieselTransaction {
         let seq = self.next_number(partner, List::Orders)?;
         statements::insert(self.of(partner)?, &[OrderRow::new(partner, seq, order)]).stored()?;
         self.give_out(partner, List::Orders, seq)?;
-        let line = |(position, line)| LineRow::new(partner, order.id, position, line, &*self.cipher);
+        let line = |(position, line)| LineRow::new(partner, order.id(), position, line, &*self.cipher);
         let rows: Vec<LineRow> = (0..).zip(lines).map(line).collect::<Result<_, _>>()?;
         statements::insert(self.of(partner)?, &rows).stored()
     }
@@ -191,8 +191,8 @@ impl OrderRepository for DieselTransaction {
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
         let text = "UPDATE orders SET state = ?, state_since = ? WHERE partner_id = ? AND id = ?";
-        let (state, since) = (order.state.as_str(), UtcTimestamp::of(order.state_since));
-        self.change(partner, text, binds![state, since, partner.key(), order.id.key()])
+        let (state, since) = (order.state().as_str(), UtcTimestamp::of(order.state_since()));
+        self.change(partner, text, binds![state, since, partner.key(), order.id().key()])
     }
 
     fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError> {

@@ -9,7 +9,7 @@ use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, Row, binds, row};
+use crate::statements::{self, Bind, InsertRow, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 

@@ -22,7 +22,7 @@ use crate::counters::List;
 use crate::error::{Stored, StoredRows};
 use crate::schema::{counters, events, partners, webhook_deliveries, webhooks};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, INSERT_CHUNK, Row as _, binds};
+use crate::statements::{self, INSERT_CHUNK, InsertRow as _, binds};
 use crate::transaction::DieselTransaction;
 
 const UPDATE_WEBHOOK: &str = "

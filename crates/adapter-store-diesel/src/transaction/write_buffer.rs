@@ -5,7 +5,7 @@ use std::any::{Any, TypeId};
 use diesel::QueryResult;
 
 use crate::connection::AnyConnection;
-use crate::statements::{self, Row};
+use crate::statements::{self, InsertRow};
 
 /// A row that can wait for others of its kind.
 pub(crate) trait BufferedRow: Sized + Send + 'static {
@@ -13,7 +13,7 @@ pub(crate) trait BufferedRow: Sized + Send + 'static {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()>;
 }
 
-impl<R: Row + Send + 'static> BufferedRow for R {
+impl<R: InsertRow + Send + 'static> BufferedRow for R {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()> {
         statements::insert(connection, rows)
     }

@@ -46,13 +46,13 @@ impl Distant {
             submit(
                 &self.store,
                 Access::Read,
-                |unit| unit.employees().get(PARTNER, employee(1).id),
+                |unit| unit.employees().get(PARTNER, employee(1).id()),
                 move |result| reads.send(result.map(drop)).unwrap(),
             );
             submit(
                 &self.store,
                 Access::Write,
-                move |unit| match unit.employees().get(PARTNER, employee(number).id)? {
+                move |unit| match unit.employees().get(PARTNER, employee(number).id())? {
                     Some(_) => Ok(()),
                     None => unit.employees().insert(PARTNER, &employee(number)),
                 },
@@ -81,7 +81,7 @@ impl Distant {
             std::thread::sleep(Duration::from_millis(20));
         }
         for number in 0..CALLS {
-            let id = employee(number).id;
+            let id = employee(number).id();
             assert!(read(&self.store, move |unit| unit.employees().get(PARTNER, id)).unwrap().is_some());
         }
     }
@@ -133,10 +133,10 @@ fn a_server_that_is_cut_off_within_units_of_work() {
         let (begun, has_begun) = mpsc::channel();
         let (sender, receiver) = mpsc::channel();
         let body = move |unit: &mut dyn kopeck_port_store::UnitOfWork| {
-            unit.employees().get(PARTNER, employee(1).id)?;
+            unit.employees().get(PARTNER, employee(1).id())?;
             let _ = begun.send(());
             let _ = told.recv();
-            unit.employees().get(PARTNER, employee(2).id).map(drop)
+            unit.employees().get(PARTNER, employee(2).id()).map(drop)
         };
         submit(&distant.store, access, body, move |result| sender.send(result).unwrap());
         has_begun.recv().unwrap();
@@ -176,7 +176,7 @@ fn closing_does_not_wait_for_a_silent_server() {
     let distant = Distant::new();
     distant.proxy.freeze();
     let (sender, receiver) = mpsc::channel();
-    let body = |unit: &mut dyn kopeck_port_store::UnitOfWork| unit.employees().get(PARTNER, employee(1).id);
+    let body = |unit: &mut dyn kopeck_port_store::UnitOfWork| unit.employees().get(PARTNER, employee(1).id());
     submit(&distant.store, Access::Read, body, move |result| sender.send(result).unwrap());
     let began = Instant::now();
     distant.store.close();

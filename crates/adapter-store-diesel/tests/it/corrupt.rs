@@ -11,7 +11,7 @@ use crate::support::{
 type Look = fn(&mut dyn UnitOfWork) -> Result<(), StoreError>;
 
 fn look_at_employee(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
-    unit.employees().get(PARTNER, employee(1).id).map(drop)
+    unit.employees().get(PARTNER, employee(1).id()).map(drop)
 }
 
 fn look_at_employees(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
@@ -21,7 +21,7 @@ fn look_at_employees(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
 
 fn look_at_card(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let (_, _, cards) = order_with_cards(7, 1);
-    unit.cards().get(PARTNER, cards[0].record.card.id).map(drop)
+    unit.cards().get(PARTNER, cards[0].record.card.id()).map(drop)
 }
 
 fn look_at_unassigned_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
@@ -30,7 +30,7 @@ fn look_at_unassigned_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError>
 }
 
 fn look_at_lines(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
-    unit.orders().lines(PARTNER, order_with_cards(7, 1).0.id).map(drop)
+    unit.orders().lines(PARTNER, order_with_cards(7, 1).0.id()).map(drop)
 }
 
 fn look_at_partner(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {

@@ -58,9 +58,9 @@ fn values_follow_the_key(kind: Kind) {
     second.close();
 
     let third = under(&first.url, &[2]);
-    let order = order_with_cards(7, 3).0.id;
+    let order = order_with_cards(7, 3).0.id();
     let (found, kept, issued) = read(&third, move |unit| {
-        let found = unit.employees().get(PARTNER, employee(2).id)?;
+        let found = unit.employees().get(PARTNER, employee(2).id())?;
         let kept = unit.idempotency().find(PARTNER, "key")?;
         Ok((found, kept, unit.orders().result(PARTNER, order, 0, 10)?))
     })
@@ -73,7 +73,7 @@ fn values_follow_the_key(kind: Kind) {
     third.close();
 
     let without = under(&first.url, &[1]);
-    let refused = read(&without, |unit| unit.employees().get(PARTNER, employee(1).id));
+    let refused = read(&without, |unit| unit.employees().get(PARTNER, employee(1).id()));
     assert_eq!(refused, Err(StoreError::Corrupt("employees.phone".to_owned())));
 }
 
@@ -87,7 +87,7 @@ fn a_value_that_is_moved_does_not_decrypt(kind: Kind) {
     let moved =
         "UPDATE employees SET email = (SELECT o.email FROM employees o WHERE o.seq = 1) WHERE seq = 2";
     tamper(&store, moved);
-    let find = |number| read(&store, move |unit| unit.employees().get(PARTNER, employee(number).id));
+    let find = |number| read(&store, move |unit| unit.employees().get(PARTNER, employee(number).id()));
     assert_eq!(find(1), Ok(Some(employee(1))));
     assert_eq!(find(2), Err(StoreError::Corrupt("employees.email".to_owned())));
 }

@@ -17,7 +17,7 @@ fn an_erased_employee_leaves_nothing_but_the_time_of_the_erasure() {
     let store = Kind::PlainSqlite.store_with_partner();
     let mut connection = SqliteConnection::establish(store.url.strip_prefix("sqlite://").unwrap()).unwrap();
     let leaver = employee(1);
-    let id = leaver.id;
+    let id = leaver.id();
     write(&store, move |unit| {
         let category =
             Category { id: Uuid::from_u128(2).into(), name: CategoryName::parse("Повара").unwrap() };

@@ -133,7 +133,7 @@ fn what_was_committed_survives_a_restart(kind: Kind) {
         add(&*store, round).recv().unwrap().unwrap();
         for earlier in 0..=round {
             let expected = employee(earlier);
-            let id = expected.id;
+            let id = expected.id();
             let found = read(&*store, move |unit| unit.employees().get(PARTNER, id));
             assert_eq!(found, Ok(Some(expected)));
         }
@@ -151,7 +151,7 @@ fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
     let (release, holding) = hold(&*store, Access::Write);
     let waiting: Vec<Waiting> = (0..3).map(|number| add(&*store, number)).collect();
     assert_eq!(add(&*store, 9).recv().unwrap(), Err(StoreError::Busy), "answered at once");
-    let id = employee(0).id;
+    let id = employee(0).id();
     let found = read(&*store, move |unit| unit.employees().get(PARTNER, id));
     assert_eq!(found, Ok(None), "readers do not wait for the writer");
     release.send(()).unwrap();
@@ -179,7 +179,7 @@ fn closing_finishes_what_waits_and_takes_nothing_more(kind: Kind) {
         thread::spawn(move || store.store.close())
     };
     let refused = Err(StoreError::Unavailable("the store is closed".to_owned()));
-    let id = employee(0).id;
+    let id = employee(0).id();
     // Reads are refused as soon as the other thread has got so far.
     while read(&*store, move |unit| unit.employees().get(PARTNER, id)).is_ok() {
         thread::sleep(Duration::from_millis(1));

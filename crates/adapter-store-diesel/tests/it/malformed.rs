@@ -64,7 +64,7 @@ fn everything_is_refused(store: &dyn OpenStore) {
     let began = Instant::now();
     loop {
         is_refused(store, [1_000]);
-        let found = read(store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop));
+        let found = read(store, |unit| unit.employees().get(PARTNER, employee(1).id()).map(drop));
         if matches!(found, Err(StoreError::Unavailable(_))) {
             return;
         }

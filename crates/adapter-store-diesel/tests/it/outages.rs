@@ -22,7 +22,7 @@ fn add(store: &dyn OpenStore, number: u128) -> Result<(), StoreError> {
 }
 
 fn is_there(store: &dyn OpenStore, number: u128) -> bool {
-    read(store, move |unit| unit.employees().get(PARTNER, employee(number).id)).unwrap().is_some()
+    read(store, move |unit| unit.employees().get(PARTNER, employee(number).id())).unwrap().is_some()
 }
 
 #[track_caller]
@@ -142,7 +142,7 @@ fn a_table_that_another_session_has_locked() {
     let mut other = PgConnection::establish(server.database.url()).unwrap();
     other.batch_execute("BEGIN; LOCK TABLE employees IN ACCESS EXCLUSIVE MODE").unwrap();
     is_unavailable(&add(&server.store, 1));
-    is_unavailable(&read(&server.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
+    is_unavailable(&read(&server.store, |unit| unit.employees().get(PARTNER, employee(1).id()).map(drop)));
     assert!(server.notes.have(Access::Write, Outage::Locked));
     assert!(server.notes.have(Access::Read, Outage::Locked));
     comes_to(&server.store, None);
@@ -182,7 +182,7 @@ fn a_file_that_is_taken_away_and_brought_back() {
     std::fs::rename(&path, &away).unwrap();
     is_unavailable(&add(store, 1));
     assert_eq!(store.outage(), Some(Outage::FileGone));
-    is_unavailable(&read(store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
+    is_unavailable(&read(store, |unit| unit.employees().get(PARTNER, employee(1).id()).map(drop)));
     assert!(!path.exists(), "nothing is made in its place");
 
     std::fs::copy(&away, &path).unwrap();
@@ -200,7 +200,7 @@ fn a_new_connection_makes_no_file() {
     let Place::Folder(folder) = &test.place else { unreachable!("SQLite lies in a folder") };
     let path = folder.path().join("kopeck.db");
     std::fs::remove_file(&path).unwrap();
-    is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
+    is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id()).map(drop)));
     assert!(!path.exists());
     assert_eq!(test.store.outage(), Some(Outage::FileGone));
 }
@@ -212,7 +212,7 @@ fn a_file_that_is_taken_away_is_missed() {
     let Place::Folder(folder) = &test.place else { unreachable!("SQLite lies in a folder") };
     std::fs::remove_file(folder.path().join("kopeck.db")).unwrap();
     comes_to(&*test.store, Some(Outage::FileGone));
-    is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
+    is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id()).map(drop)));
 }
 
 /// Another request would meet it too, with the same values: class 22 of SQLSTATE.

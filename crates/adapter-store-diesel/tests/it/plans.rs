@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{BankStatus, Card, CardLink, CardStatus, StoredCard};
+use kopeck_domain::card::{BankStatus, Card, CardFields, CardLink, CardStatus};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
@@ -163,14 +163,14 @@ fn staff(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let one = employee(1);
     unit.employees().insert(PARTNER, &one)?;
     unit.employees().update(PARTNER, &one)?;
-    unit.employees().get(PARTNER, one.id)?;
-    unit.employees().id_by_custom_id(PARTNER, &one.custom_id)?;
+    unit.employees().get(PARTNER, one.id())?;
+    unit.employees().id_by_custom_id(PARTNER, one.custom_id())?;
     let none = EmployeeFilter::default();
     for filter in [
         none.clone(),
         EmployeeFilter { status: Some(EmployeeStatus::Work), ..none.clone() },
         EmployeeFilter { category: Some(category.id), ..none.clone() },
-        EmployeeFilter { custom_id: Some(one.custom_id.clone()), ..none.clone() },
+        EmployeeFilter { custom_id: Some(one.custom_id().clone()), ..none.clone() },
         EmployeeFilter { query: Some("text".to_owned()), ..none },
     ] {
         unit.employees().list(PARTNER, &filter, page())?;
@@ -196,36 +196,36 @@ fn request_filters<S: Copy>(state: S) -> [RequestFilter<S>; 6] {
 fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let (order, lines, cards) = order_with_cards(7, 2);
     unit.orders().insert(PARTNER, &order, &lines)?;
-    unit.orders().get(PARTNER, order.id)?;
-    unit.orders().lines(PARTNER, order.id)?;
+    unit.orders().get(PARTNER, order.id())?;
+    unit.orders().lines(PARTNER, order.id())?;
     unit.orders().set_state(PARTNER, &order)?;
     for filter in request_filters(OrderState::New) {
         unit.orders().list(PARTNER, &filter, page())?;
     }
     unit.cards().insert_issued(PARTNER, &cards)?;
-    unit.orders().stored_cards(PARTNER, order.id)?;
-    unit.orders().result(PARTNER, order.id, 0, 10)?;
+    unit.orders().stored_cards(PARTNER, order.id())?;
+    unit.orders().result(PARTNER, order.id(), 0, 10)?;
     let card = cards[0].record.card.clone();
-    let employee = employee(1).id;
-    unit.cards().get(PARTNER, card.id)?;
-    unit.cards().by_number(PARTNER, card.number)?;
+    let employee = employee(1).id();
+    unit.cards().get(PARTNER, card.id())?;
+    unit.cards().by_number(PARTNER, card.number())?;
     unit.cards().main_card(PARTNER, employee)?;
     unit.cards().of_employee(PARTNER, employee)?;
-    unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
-    unit.cards().outdate_bank_view(PARTNER, &[card.id], OffsetDateTime::UNIX_EPOCH)?;
-    unit.replenishments().targets(PARTNER, &[card.id])?;
+    unit.cards().set_bank_view(PARTNER, card.id(), &cards[0].record.bank, card.valid_until())?;
+    unit.cards().outdate_bank_view(PARTNER, &[card.id()], OffsetDateTime::UNIX_EPOCH)?;
+    unit.replenishments().targets(PARTNER, &[card.id()])?;
     unit.cards().forget_activation_codes(NOW.date(), 10)?;
     unit.cards().accounts_due(NOW..NOW, 10)?;
-    unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;
-    unit.cards().owners(&[card.number])?;
+    unit.cards().set_account(PARTNER, card.id(), &cards[0].record.account)?;
+    unit.cards().owners(&[card.number()])?;
     unit.cards().expiries_due(NOW.date(), 10)?;
-    unit.cards().take_expiry(PARTNER, card.id, NOW.date(), None)?;
+    unit.cards().take_expiry(PARTNER, card.id(), NOW.date(), None)?;
     unit.bank_feed().state()?;
     unit.bank_feed().set_state(&BankFeedState::default())?;
     unit.bank_feed().record_decline(PARTNER, 1)?;
     unit.bank_feed().forget_declines(1)?;
-    unit.limit_changes().targets(PARTNER, &[card.id])?;
-    unit.cards().set_limit(PARTNER, &[card.id], &cards[0].record.limit)?;
+    unit.limit_changes().targets(PARTNER, &[card.id()])?;
+    unit.cards().set_limit(PARTNER, &[card.id()], &cards[0].record.limit)?;
     let none = CardFilter::default();
     for filter in [
         none,
@@ -234,27 +234,27 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         CardFilter { status: Some(CardStatus::Main), ..none },
         CardFilter { bank_status: Some(BankStatus::Closed), ..none },
         CardFilter { bank_status: Some(BankStatus::Blocking), ..none },
-        CardFilter { kind: Some(card.kind), ..none },
-        CardFilter { order: Some(card.order), ..none },
+        CardFilter { kind: Some(card.kind()), ..none },
+        CardFilter { order: Some(card.order()), ..none },
         CardFilter { employee: Some(employee), ..none },
         CardFilter { expires_before: Some(NOW.date()), ..none },
     ] {
         unit.cards().list(PARTNER, &filter, page())?;
     }
-    for kind in [None, Some(card.kind)] {
+    for kind in [None, Some(card.kind())] {
         unit.cards().available(PARTNER, AvailableFilter { kind, today: NOW.date() }, page())?;
     }
     let link = Some(CardLink { employee, status: CardStatus::Main });
-    let card = Card::from_stored(StoredCard { link, ..card.into_stored() });
+    let card = Card::from_stored(CardFields { link, ..card.into_fields() });
     unit.cards().set_link(PARTNER, &card)?;
-    unit.cards().blocked(PARTNER, &[card.id])?;
-    unit.cards().is_being_closed(PARTNER, card.id)?;
-    unit.transactions().latest_id(PARTNER, card.id)?;
-    unit.transactions().append(PARTNER, card.id, &[], NOW)?;
-    unit.transactions().spent(PARTNER, card.id, NOW, NOW)?;
+    unit.cards().blocked(PARTNER, &[card.id()])?;
+    unit.cards().is_being_closed(PARTNER, card.id())?;
+    unit.transactions().latest_id(PARTNER, card.id())?;
+    unit.transactions().append(PARTNER, card.id(), &[], NOW)?;
+    unit.transactions().spent(PARTNER, card.id(), NOW, NOW)?;
     unit.reconciliation().cards(None, 10)?;
-    unit.reconciliation().transactions(PARTNER, &[card.id], &(NOW..NOW))?;
-    unit.reconciliation().transaction(PARTNER, card.id, 1)?;
+    unit.reconciliation().transactions(PARTNER, &[card.id()], &(NOW..NOW))?;
+    unit.reconciliation().transaction(PARTNER, card.id(), 1)?;
     let none = TransactionFilter::default();
     for filter in [
         none,
@@ -262,8 +262,8 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         TransactionFilter { before: Some(NOW), ..none },
         TransactionFilter { kind: Some(TransactionType::Refund), ..none },
     ] {
-        unit.transactions().list(PARTNER, card.id, filter, page())?;
-        for (card, employee) in [(None, None), (Some(card.id), None), (None, Some(employee))] {
+        unit.transactions().list(PARTNER, card.id(), filter, page())?;
+        for (card, employee) in [(None, None), (Some(card.id()), None), (None, Some(employee))] {
             let query = TransactionQuery { after: 0, limit: 10, filter, card, employee };
             unit.transactions().after(PARTNER, &query)?;
         }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kopeck_adapter_store_diesel::BatchedStore;
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, EmployeeFields, EmployeeStatus};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::Partner;
 use kopeck_port_store::page::Page;
@@ -29,7 +29,7 @@ fn add(store: &dyn Store, partner: PartnerId, number: u128) -> Result<(), StoreE
 }
 
 fn is_there(store: &dyn Store, number: u128) -> Result<bool, StoreError> {
-    let id = employee(number).id;
+    let id = employee(number).id();
     read(store, move |unit| unit.employees().get(PARTNER, id)).map(|found| found.is_some())
 }
 
@@ -97,13 +97,13 @@ fn a_refused_statement_costs_the_unit_of_work_nothing_else() {
     let store = Kind::Postgres.store_with_partner();
     let kept = write(&store, |unit| {
         unit.employees().insert(PARTNER, &employee(1))?;
-        let double = StoredEmployee { id: employee(2).id, ..employee(1).into_stored() };
+        let double = EmployeeFields { id: employee(2).id(), ..employee(1).into_fields() };
         let refused = unit.employees().insert(PARTNER, &Employee::from_stored(double));
         assert_eq!(refused, Err(StoreError::Conflict(Rule::EmployeeCustomId)));
-        let changed = StoredEmployee { category: Some(Uuid::nil().into()), ..employee(1).into_stored() };
+        let changed = EmployeeFields { category: Some(Uuid::nil().into()), ..employee(1).into_fields() };
         let refused = unit.employees().update(PARTNER, &Employee::from_stored(changed));
         assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
-        unit.employees().get(PARTNER, employee(1).id)
+        unit.employees().get(PARTNER, employee(1).id())
     });
     assert_eq!(kept, Ok(Some(employee(1))));
     assert_eq!(is_there(&store, 1), Ok(true));
@@ -146,7 +146,7 @@ fn a_rolling_upgrade_may_add_columns() {
     for kind in [Kind::Postgres, Kind::PlainPostgres] {
         let store = kind.store_with_partner();
         let (order, lines, cards) = order_with_cards(1, 2);
-        let (order_id, card) = (order.id, cards[0].record.card.id);
+        let (order_id, card) = (order.id(), cards[0].record.card.id());
         let recorded = RecordedResponse {
             fingerprint: [1; 32],
             status: 200,
@@ -168,8 +168,8 @@ fn a_rolling_upgrade_may_add_columns() {
             let page = Page::new(1, 10).unwrap();
             let found = (
                 unit.partners().get(PARTNER)?.is_some(),
-                unit.employees().get(PARTNER, employee(1).id)?,
-                unit.employees().with_cards(PARTNER, employee(1).id)?.is_some(),
+                unit.employees().get(PARTNER, employee(1).id())?,
+                unit.employees().with_cards(PARTNER, employee(1).id())?.is_some(),
                 unit.cards().get(PARTNER, card)?.is_some(),
                 unit.orders().result(PARTNER, order_id, 0, 10)?.len(),
                 unit.idempotency().find(PARTNER, "key")?,
@@ -226,7 +226,7 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     }
     let add_a_second = |unit: &mut dyn UnitOfWork, number| {
         let partner = Uuid::from_u128(number).into();
-        let mut counter = unit.employees().get(partner, employee(number).id)?.unwrap().into_stored();
+        let mut counter = unit.employees().get(partner, employee(number).id())?.unwrap().into_fields();
         counter.status = EmployeeStatus::Work;
         counter.status_updated_at += time::Duration::SECOND;
         unit.employees().update(partner, &Employee::from_stored(counter))
@@ -259,8 +259,8 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     for number in 1..=PARTNERS {
         let partner = Uuid::from_u128(number).into();
         let counted =
-            read(&store, move |unit| unit.employees().get(partner, employee(number).id)).unwrap().unwrap();
+            read(&store, move |unit| unit.employees().get(partner, employee(number).id())).unwrap().unwrap();
         // Each partner is in four of the six orders, and once alone.
-        assert_eq!((counted.status_updated_at - NOW).whole_seconds(), 2 * 5 * ROUNDS);
+        assert_eq!((counted.status_updated_at() - NOW).whole_seconds(), 2 * 5 * ROUNDS);
     }
 }

@@ -68,5 +68,5 @@ fn employees_with_two_main_cards_are_named(kind: Kind) {
              (SELECT id FROM employees WHERE seq = CASE cards.ordinal WHEN 0 THEN 1 ELSE 2 END)",
     );
     let found = read(&store, |unit| unit.reconciliation().employees_with_two_main_cards(PARTNER));
-    assert_eq!(found, Ok(vec![employees[1].id]));
+    assert_eq!(found, Ok(vec![employees[1].id()]));
 }

@@ -7,7 +7,7 @@ use diesel::{Connection, SqliteConnection};
 use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_adapter_store_diesel::{OpenError, OpenStore, StoreConfig, StoreKind, migrate};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
+use kopeck_domain::card::CardFields;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
@@ -234,11 +234,11 @@ pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLin
     let first_number = 1_000_000_000 + 100_000 * u64::try_from(number).unwrap();
     let card = |ordinal: u32| NewCard {
         record: CardRecord {
-            card: Card::from_stored(StoredCard {
+            card: Card::from_stored(CardFields {
                 id: Uuid::from_u128((number << 32) + u128::from(ordinal)).into(),
                 number: CardNumber::from_u64(first_number + u64::from(ordinal)).unwrap(),
                 kind: CardType::Mlz,
-                order: order.id,
+                order: order.id(),
                 valid_until,
                 link: None,
                 block: kopeck_domain::card::PartnerBlock::default(),

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use kopeck_adapter_store_diesel::{BatchedStore, StoreConfig};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
+use kopeck_domain::card::CardFields;
 use kopeck_domain::card::{Card, CardLink, CardStatus};
 use kopeck_domain::card_batch::ItemState;
-use kopeck_domain::employee::{Employee, StoredEmployee};
+use kopeck_domain::employee::{Employee, EmployeeFields};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem};
@@ -93,7 +93,7 @@ fn custom_id(number: u64) -> CustomId {
 }
 
 fn named(id: u128, custom: u64) -> Employee {
-    Employee::from_stored(StoredEmployee { custom_id: custom_id(custom), ..employee(id).into_stored() })
+    Employee::from_stored(EmployeeFields { custom_id: custom_id(custom), ..employee(id).into_fields() })
 }
 
 fn card(partner: PartnerId, number: u64) -> CardId {
@@ -121,9 +121,9 @@ fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<Str
         Step::Rename { from, to } => match unit.employees().id_by_custom_id(partner, &custom_id(from))? {
             Some(id) => {
                 let employee = unit.employees().get(partner, id)?.unwrap();
-                let renamed = Employee::from_stored(StoredEmployee {
+                let renamed = Employee::from_stored(EmployeeFields {
                     custom_id: custom_id(to),
-                    ..employee.into_stored()
+                    ..employee.into_fields()
                 });
                 refused(unit.employees().update(partner, &renamed))?
             }
@@ -134,7 +134,7 @@ fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<Str
         }
         Step::Get { employee } => {
             let id: EmployeeId = Uuid::from_u128(employee).into();
-            format!("{:?}", unit.employees().get(partner, id)?.map(|one| one.into_stored().custom_id))
+            format!("{:?}", unit.employees().get(partner, id)?.map(|one| one.into_fields().custom_id))
         }
         Step::Answer { key } => answer(unit, partner, key)?,
         Step::Spend { nonce } => refused(spend(unit, partner, nonce))?,
@@ -203,7 +203,7 @@ fn top_up(
 
 fn list(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<String, StoreError> {
     let listed = unit.employees().list(partner, &EmployeeFilter::default(), Page::new(1, 500).unwrap())?;
-    let ids: Vec<u128> = listed.items.iter().map(|one| one.id.uuid().as_u128()).collect();
+    let ids: Vec<u128> = listed.items.iter().map(|one| one.id().uuid().as_u128()).collect();
     Ok(format!("{} {ids:?}", listed.total))
 }
 
@@ -355,7 +355,7 @@ fn concurrent_readers_get_the_results_of_single_ones() {
         write(&store, move |unit| {
             let card = unit.cards().get(PARTNER, card(PARTNER, number))?.unwrap().card;
             unit.cards()
-                .set_link(PARTNER, &Card::from_stored(StoredCard { link: Some(link), ..card.into_stored() }))
+                .set_link(PARTNER, &Card::from_stored(CardFields { link: Some(link), ..card.into_fields() }))
         })
         .unwrap();
     }
@@ -370,7 +370,7 @@ fn concurrent_readers_get_the_results_of_single_ones() {
         let (sender, receiver) = mpsc::channel();
         let id: EmployeeId = Uuid::from_u128(number).into();
         let body = move |unit: &mut dyn UnitOfWork| {
-            let found = unit.employees().get(partner, id)?.map(|one| one.id);
+            let found = unit.employees().get(partner, id)?.map(|one| one.id());
             let cards: Vec<_> =
                 unit.cards().of_employee(partner, id)?.into_iter().map(|(id, _)| id).collect();
             // Past the memory.

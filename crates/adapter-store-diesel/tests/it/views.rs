@@ -4,8 +4,8 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{PgConnection, SqliteConnection, sql_query};
-use kopeck_domain::card::{Card, CardLink, CardStatus, StoredCard};
-use kopeck_domain::employee::{Employee, StoredEmployee};
+use kopeck_domain::card::{Card, CardFields, CardLink, CardStatus};
+use kopeck_domain::employee::{Employee, EmployeeFields};
 use kopeck_domain::person::PersonName;
 use kopeck_port_store::Subject;
 use time::Duration;
@@ -30,17 +30,17 @@ struct Line {
 fn filled_store(kind: Kind) -> TestStore {
     let store = kind.store_with_partner();
     let name = |text| Some(PersonName::parse(text).unwrap());
-    let holder = Employee::from_stored(StoredEmployee {
+    let holder = Employee::from_stored(EmployeeFields {
         surname: name("Ёжиков"),
         name: name("Иван"),
-        ..employee(1).into_stored()
+        ..employee(1).into_fields()
     });
-    let id = holder.id;
+    let id = holder.id();
     write(&store, move |unit| unit.employees().insert(PARTNER, &holder)).unwrap();
     let (order, lines, cards) = order_with_cards(7, 2);
     let link = Some(CardLink { employee: id, status: CardStatus::Main });
-    let card = Card::from_stored(StoredCard { link, ..cards[0].record.card.clone().into_stored() });
-    let subject = Subject::Order(order.id);
+    let card = Card::from_stored(CardFields { link, ..cards[0].record.card.clone().into_fields() });
+    let subject = Subject::Order(order.id());
     insert_order(&store, (order, lines, cards));
     write(&store, move |unit| {
         unit.cards().set_link(PARTNER, &card)?;

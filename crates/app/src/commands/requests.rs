@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_port_store::{Access, Subject, transact};
-use kopeck_service::stuck::{self, Outcome, StuckInstruction, StuckRequest};
+use kopeck_service::stuck::{self, StuckInstruction, StuckOutcome, StuckRequest};
 use serde_json::{Value, json};
 
 use super::audited::change;
@@ -48,9 +48,9 @@ fn settle(args: SettleArgs) -> anyhow::Result<()> {
     confirm::amount(args.confirm, args.returned.unwrap_or(Kopecks::ZERO), "Book as returned")?;
     let application = existing_application(&args.store)?;
     let outcome = match (args.outcome, args.returned) {
-        (OutcomeArg::Applied, None) => Outcome::Applied,
-        (OutcomeArg::Applied, Some(amount)) => Outcome::Returned(amount),
-        (OutcomeArg::Refused, None) => Outcome::Refused,
+        (OutcomeArg::Applied, None) => StuckOutcome::Applied,
+        (OutcomeArg::Applied, Some(amount)) => StuckOutcome::Returned(amount),
+        (OutcomeArg::Refused, None) => StuckOutcome::Refused,
         (OutcomeArg::Refused, Some(_)) => anyhow::bail!("no money comes back by what the bank refused"),
     };
     let (env, request, card) = (Arc::clone(&application.env), args.id, args.card);

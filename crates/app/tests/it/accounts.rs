@@ -5,7 +5,7 @@ use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use time::macros::{date, datetime};
 use time::{Duration, PrimitiveDateTime};
 
-use crate::calls::start_client;
+use crate::api_client::start_client;
 use crate::server::TestServer;
 
 /// When the accounts of the partner's unassigned cards were refreshed, and with what.

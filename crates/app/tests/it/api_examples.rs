@@ -24,7 +24,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use time::Duration;
 
-use crate::calls::plain_http;
+use crate::api_client::plain_http;
 use crate::layout::layout;
 use crate::names::Names;
 use crate::server::{TestPartner, TestServer};

@@ -7,8 +7,8 @@ use kopeck_domain::ids::PartnerId;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::bare::{Call, get, login_call, post};
 use crate::process::{Installation, PartnerSecrets};
+use crate::raw_http::{RawRequest, get, login_call, post};
 
 /// The entries that fit these arguments, oldest first.
 pub(crate) fn entries(installation: &Installation, filter: &[&str]) -> Vec<Value> {
@@ -44,7 +44,7 @@ fn calls_leave_their_entries_and_nothing_personal() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);
-    let send = |call: Call, id: &str| call.with("x-request-id", id).send_to(&running.base_url);
+    let send = |call: RawRequest, id: &str| call.with("x-request-id", id).send_to(&running.base_url);
     let wrong = login_call(&partner.api_key, &partner.login, "hunter2-wrong");
     assert_eq!(send(wrong, "r-wrong").status, 400);
     assert_eq!(send(login_call("ak_unknown", "unknown-login", "x"), "r-unknown").status, 400);
@@ -61,7 +61,7 @@ fn calls_leave_their_entries_and_nothing_personal() {
     let sealed = json!({"sealed": "s1.garbage-to-refuse"});
     assert_eq!(send(post("/v1/category", &sealed).token(&access), "r-seal").fields(), "body");
     assert_eq!(send(add().token("not-a-token"), "r-token").status, 401);
-    let update = Call::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"phone": "9037654321"}));
+    let update = RawRequest::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"phone": "9037654321"}));
     assert_eq!(send(update.token(&access), "r-update").status, 200);
     assert_eq!(send(get(&format!("/v1/employee/{id}")).token(&access), "r-get").status, 200);
     let (_, good) = running.stop("TERM");

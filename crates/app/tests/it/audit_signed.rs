@@ -8,8 +8,8 @@ use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
 use crate::audit::{entries, lift, verify};
-use crate::bare::{login_call, post};
 use crate::process::Installation;
+use crate::raw_http::{login_call, post};
 
 /// An unauthenticated request is refused, and the process ends.
 fn serve_a_refusal(installation: &Installation, settings: &[&str]) {

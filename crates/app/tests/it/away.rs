@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::bare::{Call, Got, get, login_call, optional, post};
-use crate::calls::virtual_order;
-use crate::ground::{Ground, Plan};
+use crate::api_client::virtual_order;
+use crate::deployment::{Deployment, Plan};
+use crate::raw_http::{RawRequest, RawResponse, get, login_call, optional, post};
 use crate::server::{START, TestPartner, TestServer};
 use kopeck_test_support::Proxy;
 
@@ -34,14 +34,14 @@ struct Distant {
 
 impl Distant {
     fn new() -> Self {
-        let (ground, proxy) = Ground::behind_a_proxy(START);
-        let server = TestServer::open(Arc::new(ground), Plan::default());
+        let (deployment, proxy) = Deployment::behind_a_proxy(START);
+        let server = TestServer::open(Arc::new(deployment), Plan::default());
         let (partner, token) = optional(&server);
         Self { server, proxy, partner, token }
     }
 
     /// Calls that read, calls that add an employee each, and logins.
-    fn calls(&self) -> Vec<Call> {
+    fn calls(&self) -> Vec<RawRequest> {
         let call = |number: usize| match number % 5 {
             0 => get("/v1/balance").token(&self.token),
             1 => get("/v1/employees").token(&self.token),
@@ -55,7 +55,7 @@ impl Distant {
     }
 
     /// Sends all of them at the same time; every response comes in time.
-    fn send(&self, calls: &[Call]) -> Vec<Got> {
+    fn send(&self, calls: &[RawRequest]) -> Vec<RawResponse> {
         thread::scope(|scope| {
             let sent: Vec<_> = calls
                 .iter()
@@ -72,14 +72,14 @@ impl Distant {
         })
     }
 
-    fn is_away(&self, calls: &[Call]) {
+    fn is_away(&self, calls: &[RawRequest]) {
         for got in self.send(calls) {
             assert_eq!((got.status, got.header("retry-after")), (503, Some("1")), "{got:?}");
         }
     }
 
     /// Calls again until all is well, and finds each effect there once.
-    fn comes_back(&self, calls: &[Call]) {
+    fn comes_back(&self, calls: &[RawRequest]) {
         let began = Instant::now();
         for call in calls {
             let got = loop {

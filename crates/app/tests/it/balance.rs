@@ -3,7 +3,7 @@
 use serde_json::json;
 use time::Duration;
 
-use crate::calls::{start, virtual_order};
+use crate::api_client::{start, virtual_order};
 use crate::replenishments::{NOT_COVERED, outcome};
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use kopeck_service::worker::{Task, TaskResult, Worker};
 use serde_json::json;
 use time::Duration;
 
-use crate::calls::{Api, start, text, virtual_order};
+use crate::api_client::{Api, start, text, virtual_order};
 use crate::server::{SETTINGS, TestServer};
 
 const LEASE: Duration = Duration::seconds(31);
@@ -87,7 +87,7 @@ async fn expect_in_process(api: &Api, requests: &(String, String, Vec<String>)) 
     api.expect_money(100_000, 23_500).await;
     api.get(&format!("/v1/order/result/{order}")).await.refused(404, "order_not_processed");
     api.get(&format!("/v1/replenishment/{top_up}/result")).await.refused(409, "request_not_processed");
-    let again = crate::calls::top_ups(&[(&cards[0], 1)]);
+    let again = crate::api_client::top_ups(&[(&cards[0], 1)]);
     api.post("/v1/replenishment", &again).await.faulty_cards(409, &[("card_in_request", &cards[0])]);
 }
 

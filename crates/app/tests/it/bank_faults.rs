@@ -11,8 +11,8 @@ use kopeck_test_support::FakeBank;
 use time::Duration;
 use tokio::task::JoinHandle;
 
-use crate::calls::{plastic_item, start_client, virtual_item};
-use crate::ground::{Ground, Plan, Ports};
+use crate::api_client::{plastic_item, start_client, virtual_item};
+use crate::deployment::{Deployment, Plan, Ports};
 use crate::server::{SETTINGS, START, TestServer};
 
 /// The longest backoff before the bank is queried again.
@@ -149,7 +149,7 @@ impl SlowBank {
             Ports { bank: Arc::new(bank), ..ports }
         };
         let plan = Plan { ports: Box::new(ports), ..Plan::default() };
-        let server = TestServer::open(Arc::new(Ground::new(START)), plan);
+        let server = TestServer::open(Arc::new(Deployment::new(START)), plan);
         let partner = server.partner(SealingPolicy::Required, 1_000_000);
         let client = server.client(&partner);
         (Arc::new(server), client, slow)

@@ -15,8 +15,8 @@ use kopeck_test_support::FakeBank;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{Api, start, virtual_order};
-use crate::ground::{Ground, Plan, Ports};
+use crate::api_client::{Api, start, virtual_order};
+use crate::deployment::{Deployment, Plan, Ports};
 use crate::server::{START, TestServer};
 
 /// The events of cards after a number that tell of the bank: type and data.
@@ -199,7 +199,7 @@ async fn an_entry_waits_for_the_card_of_an_order() {
         Ports { bank: Arc::new(bank), ..ports }
     };
     let plan = Plan { ports: Box::new(ports), ..Plan::default() };
-    let server = TestServer::open(Arc::new(Ground::new(START)), plan);
+    let server = TestServer::open(Arc::new(Deployment::new(START)), plan);
     let partner = server.partner(SealingPolicy::Optional, 100_000);
     let api = Api::login(&server, &partner).await;
     api.post("/v1/order/virtualcards", &virtual_order(2, 5_000)).await.ok(202);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use time::PrimitiveDateTime;
 use time::macros::datetime;
 
-use crate::calls::{Api, UNKNOWN_ID, keys, plastic_item, start, start_client};
+use crate::api_client::{Api, UNKNOWN_ID, keys, plastic_item, start, start_client};
 use crate::server::TestServer;
 
 /// A plastic MAIN card with so many kopecks on it.
@@ -124,7 +124,7 @@ async fn a_question_changes_nothing() {
     let (api, client) = (Api::login(&server, &partner).await, server.client(&partner));
     let card = filled_card(&server, &client, 1_000).await;
     let (path, body) = (format!("/v1/card/{card}/can-pay"), json!({"amount": 600}).to_string());
-    let nonce = crate::calls::nonce();
+    let nonce = crate::api_client::nonce();
     let ask = || api.send(reqwest::Method::POST, &path, body.clone(), &nonce);
     for _ in 0..3 {
         assert_eq!(ask().await.ok(200)["allowed"], json!(true));
@@ -224,7 +224,7 @@ async fn the_card_itself_may_stand_in_the_way() {
     assert!(ask_and_buy(&client, card, 1, Some(datetime!(2029-03-31 23:59))).await.allowed);
     let answer = ask_and_buy(&client, card, 1, Some(datetime!(2029-04-01 00:00))).await;
     assert_eq!(answer.reason.as_deref(), Some("the card has expired"));
-    client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
+    client.orders().virtual_cards(&[crate::api_client::virtual_item(1, 5_000)]).await.unwrap();
     server.run_jobs();
     let asleep = client.cards().available(None, Default::default()).await.unwrap().data[0].id_card;
     let answer = ask_and_buy(&client, asleep, 1, None).await;

@@ -6,7 +6,7 @@ use kopeck_service::Progress;
 use kopeck_service::worker::WorkerSettings;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, Plastic, start, top_ups};
+use crate::api_client::{Api, Plastic, start, top_ups};
 use crate::server::{SETTINGS, TestServer};
 
 /// A linked card with 1,000 kopecks, and its employee.

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::calls::{Api, UNKNOWN_ID, start, text, virtual_order};
-use crate::command_line::Desk;
+use crate::api_client::{Api, UNKNOWN_ID, start, text, virtual_order};
+use crate::command_line::PartnerShell;
 use crate::server::TestServer;
 
 /// The numbers of the cards under this query, in their order.
@@ -98,7 +98,7 @@ async fn an_expired_card_is_unlinked_once() {
     let path = |card: &str| format!("/v1/employee/{employee}/card/{card}");
     api.delete(&path(&cards[0])).await.refused(409, "card_in_use");
     api.sandbox(&cards[0], "expire").await;
-    let nonce = crate::calls::nonce();
+    let nonce = crate::api_client::nonce();
     let first = path(&cards[0]);
     let unlink = || api.send(reqwest::Method::DELETE, &first, String::new(), &nonce);
     let answer = unlink().await.ok(200);
@@ -138,8 +138,8 @@ async fn a_card_that_may_pay_stays_linked() {
 /// A card with a limit by merchant, that expires and is unlinked; then the employee is erased.
 #[test]
 fn a_card_and_its_employee_come_to_their_end() {
-    let desk = Desk::open("100000.00");
-    let order = desk.json(
+    let shell = PartnerShell::open("100000.00");
+    let order = shell.json(
         &[
             "orders",
             "plastic",
@@ -155,16 +155,17 @@ fn a_card_and_its_employee_come_to_their_end() {
         0,
     );
     let number = order["data"][0]["customIdCard"].as_str().unwrap();
-    let employee = desk.json(&["employees", "add", "T-1"], 0)["idEmployee"].clone();
-    desk.json(&["cards", "link", "T-1", number], 0);
-    desk.json(&["limits", "set", number, "--only-at", "5812,5411-5499", "--wait"], 0);
-    let shown = desk.json(&["cards", "info", number], 0);
+    let employee = shell.json(&["employees", "add", "T-1"], 0)["idEmployee"].clone();
+    shell.json(&["cards", "link", "T-1", number], 0);
+    shell.json(&["limits", "set", number, "--only-at", "5812,5411-5499", "--wait"], 0);
+    let shown = shell.json(&["cards", "info", number], 0);
     assert_eq!(shown["limit"]["merchantCategories"], json!({"only": ["5812", "5411-5499"]}));
-    let refused = desk.json(&["cards", "can-pay", number, "1.00", "--mcc", "5541"], 9);
+    let refused = shell.json(&["cards", "can-pay", number, "1.00", "--mcc", "5541"], 9);
     assert_eq!(refused["code"], "merchant_category");
 
-    let listed =
-        |arguments: &[&str]| desk.json(&[&["cards", "list"], arguments].concat(), 0)["meta"]["total"].clone();
+    let listed = |arguments: &[&str]| {
+        shell.json(&[&["cards", "list"], arguments].concat(), 0)["meta"]["total"].clone()
+    };
     assert_eq!(
         (listed(&[]), listed(&["--linked"]), listed(&["--linked", "false"])),
         (json!(2), json!(1), json!(1))
@@ -175,10 +176,10 @@ fn a_card_and_its_employee_come_to_their_end() {
     );
     assert_eq!(listed(&["--order", order["id"].as_str().unwrap(), "--expires-before", "01.01.2026"]), 0);
 
-    assert_eq!(desk.json(&["employees", "erase", "T-1"], 6)["error"]["code"], "employee_has_cards");
-    assert_eq!(desk.json(&["cards", "unlink", "T-1", number], 6)["error"]["code"], "card_in_use");
-    desk.json(&["sandbox", "expire", number], 0);
-    assert_eq!(desk.json(&["cards", "unlink", "T-1", number], 0)["idEmployee"], employee);
-    assert_eq!(desk.json(&["employees", "erase", "T-1"], 0)["idEmployee"], employee);
-    assert_eq!(desk.json(&["employees", "list"], 0)["meta"]["total"], 0);
+    assert_eq!(shell.json(&["employees", "erase", "T-1"], 6)["error"]["code"], "employee_has_cards");
+    assert_eq!(shell.json(&["cards", "unlink", "T-1", number], 6)["error"]["code"], "card_in_use");
+    shell.json(&["sandbox", "expire", number], 0);
+    assert_eq!(shell.json(&["cards", "unlink", "T-1", number], 0)["idEmployee"], employee);
+    assert_eq!(shell.json(&["employees", "erase", "T-1"], 0)["idEmployee"], employee);
+    assert_eq!(shell.json(&["employees", "list"], 0)["meta"]["total"], 0);
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use time::Duration;
 use time::macros::datetime;
 
-use crate::calls::{
+use crate::api_client::{
     Api, UNKNOWN_ID, keys, plastic_item, start, start_client, text, top_ups, virtual_item, virtual_order,
 };
 use crate::server::{SETTINGS, TestServer};

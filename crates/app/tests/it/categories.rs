@@ -5,7 +5,7 @@ use kopeck_domain::partner::SealingPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, UNKNOWN_ID, nonce, start, start_client, text};
+use crate::api_client::{Api, UNKNOWN_ID, nonce, start, start_client, text};
 
 const CREATE: &str = "/v1/category";
 

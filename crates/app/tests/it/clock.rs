@@ -12,10 +12,10 @@ use kopeck_port_system::Clock as _;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
 
-use crate::bare::{self, Tokens, login, optional, refresh_call};
-use crate::calls::{Api, start, start_client};
+use crate::api_client::{Api, start, start_client};
 use crate::can_pay::{filled_card, purchase, set_limit};
 use crate::process::Installation;
+use crate::raw_http::{self, Tokens, login, optional, refresh_call};
 use crate::server::{SETTINGS, START, TestServer};
 
 const HOUR: u64 = 3_600;
@@ -136,7 +136,7 @@ async fn every_period_rolls_over_in_a_jump() {
 async fn cards_expire_everywhere_at_once() {
     let (server, client) = start_client(100_000);
     let card = filled_card(&server, &client, 100).await;
-    client.orders().plastic(&[crate::calls::plastic_item(1)]).await.unwrap();
+    client.orders().plastic(&[crate::api_client::plastic_item(1)]).await.unwrap();
     server.run_jobs();
     let free = client.cards().available(None, Default::default()).await.unwrap().data.remove(0);
     assert_eq!(free.date_until, date!(2029 - 03 - 31));
@@ -166,7 +166,7 @@ async fn cards_expire_everywhere_at_once() {
 #[tokio::test]
 async fn accounts_are_refreshed_once_a_day() {
     let (server, client) = start_client(100_000);
-    client.orders().virtual_cards(&[crate::calls::virtual_item(3, 5_000)]).await.unwrap();
+    client.orders().virtual_cards(&[crate::api_client::virtual_item(3, 5_000)]).await.unwrap();
     server.run_jobs();
     let issued = datetime!(2026-03-02 12:00);
     assert_eq!(account(&client).await, (issued, 5_000));
@@ -189,7 +189,7 @@ async fn accounts_are_refreshed_once_a_day() {
 #[tokio::test]
 async fn accounts_without_a_bank_response_are_refreshed_later() {
     let (server, client) = start_client(100_000);
-    client.orders().virtual_cards(&[crate::calls::virtual_item(10, 5_000)]).await.unwrap();
+    client.orders().virtual_cards(&[crate::api_client::virtual_item(10, 5_000)]).await.unwrap();
     server.run_jobs();
     advance(&client, DAY).await;
     for behaviour in [
@@ -216,25 +216,28 @@ fn tokens_end_on_their_day() {
     let (partner, token) = optional(&server);
     let advance = |token: &str, days: u64| {
         let body = json!({"seconds": days * DAY});
-        bare::post("/sandbox/v1/clock/advance", &body).token(token).send(&server).ok(200);
+        raw_http::post("/sandbox/v1/clock/advance", &body).token(token).send(&server).ok(200);
     };
     let tokens = login(&server, &partner);
     advance(&token, 29);
-    let refused = bare::get("/v1/balance").token(&tokens.access).send(&server);
+    let refused = raw_http::get("/v1/balance").token(&tokens.access).send(&server);
     assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
     let renewed = Tokens::of(&refresh_call(&partner, &tokens.refresh).send(&server));
-    assert_eq!(bare::get("/v1/balance").token(&renewed.access).send(&server).status, 200);
+    assert_eq!(raw_http::get("/v1/balance").token(&renewed.access).send(&server).status, 200);
     advance(&renewed.access, 31);
     let refused = refresh_call(&partner, &renewed.refresh).send(&server);
     assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
-    assert_eq!(bare::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status, 200);
+    assert_eq!(
+        raw_http::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status,
+        200
+    );
 }
 
 /// The fault says that the code is right but expired.
 #[tokio::test]
 async fn an_activation_code_expires() {
     let (server, client) = start_client(100_000);
-    let order = client.orders().virtual_cards(&[crate::calls::virtual_item(2, 5_000)]).await.unwrap();
+    let order = client.orders().virtual_cards(&[crate::api_client::virtual_item(2, 5_000)]).await.unwrap();
     server.run_jobs();
     let issued = client.orders().result(order.order_id).await.unwrap().data;
     let free = client.cards().available(None, Default::default()).await.unwrap().data;
@@ -267,7 +270,8 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
     for looks_for_work in [false, true] {
         let (server, client) = start_client(100_000);
         let card = filled_card(&server, &client, 1_000).await;
-        let order = client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
+        let order =
+            client.orders().virtual_cards(&[crate::api_client::virtual_item(1, 5_000)]).await.unwrap();
         let top_up = client.replenishments().create(&[TopUp::new(card, 500)]).await.unwrap();
         let limit = client.limits().set(&[card], &CardLimit::per(LimitPeriod::Day, 300)).await.unwrap();
         server.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..BankFaults::default() }).unwrap();
@@ -311,7 +315,7 @@ async fn a_restart_does_not_take_the_service_back() {
 
     let running = installation.serve(&["--processing-delay", "0s"]);
     let client = running.client(&partner);
-    client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
+    client.orders().virtual_cards(&[crate::api_client::virtual_item(1, 5_000)]).await.unwrap();
     let card = loop {
         let free = client.cards().available(None, Default::default()).await.unwrap().data;
         if let [card] = free.as_slice() {

@@ -8,9 +8,9 @@ use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_system::Clock;
 use time::Duration;
 
-use crate::bare::{Tokens, get, login, login_call, optional, post, refresh_call};
-use crate::calls::{start_client, virtual_item, virtual_order};
-use crate::ground::{Ground, Plan, SkewedClock};
+use crate::api_client::{start_client, virtual_item, virtual_order};
+use crate::deployment::{Deployment, Plan, SkewedClock};
+use crate::raw_http::{Tokens, get, login, login_call, optional, post, refresh_call};
 use crate::server::{SETTINGS, START, TestPartner, TestServer};
 
 const YEARS: Duration = Duration::days(1_100);
@@ -228,10 +228,10 @@ async fn an_account_that_was_refreshed_in_the_future_is_refreshed_again() {
 
 /// Two servers on one database, the second with a clock that is ahead; and the clock of each.
 fn two_servers(ahead: Duration) -> [(TestServer, Arc<dyn Clock>); 2] {
-    let ground = Arc::new(Ground::on_a_server(START));
+    let deployment = Arc::new(Deployment::on_a_server(START));
     let start = |clock_ahead| {
         let plan = Plan { clock_ahead, ..Plan::default() };
-        let server = TestServer::open(Arc::clone(&ground), plan);
+        let server = TestServer::open(Arc::clone(&deployment), plan);
         let clock = SkewedClock { clock: Arc::clone(&server.clock), ahead: clock_ahead };
         (server, Arc::new(clock) as _)
     };

@@ -15,7 +15,7 @@ use crate::process::{Installation, PartnerSecrets, Running};
 use crate::webhooks::receiver::Receiver;
 
 /// A partner who has to seal, at a command line.
-pub struct Desk {
+pub struct PartnerShell {
     installation: Installation,
     server: Option<Running>,
     partner: PartnerSecrets,
@@ -23,16 +23,16 @@ pub struct Desk {
     printed: Mutex<String>,
 }
 
-impl Desk {
+impl PartnerShell {
     /// Logged in, with so many kopecks.
     pub fn open(deposit: &str) -> Self {
         let installation = Installation::new();
         let partner = installation.create_partner(&["--deposit", deposit]);
         let server = installation.serve(&["--processing-delay", "1s"]);
-        let desk = Self { installation, server: Some(server), partner, printed: Mutex::default() };
-        let login = desk.login(&desk.base_url());
+        let shell = Self { installation, server: Some(server), partner, printed: Mutex::default() };
+        let login = shell.login(&shell.base_url());
         assert!(login.status.success(), "{login:?}");
-        desk
+        shell
     }
 
     fn base_url(&self) -> String {
@@ -88,7 +88,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for PartnerShell {
     fn drop(&mut self) {
         if std::thread::panicking() {
             return;
@@ -108,13 +108,13 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_file_is_imported_once_however_often_it_is_run() {
-    let desk = Desk::open("0.01");
-    let staff = desk.file(
+    let shell = PartnerShell::open("0.01");
+    let staff = shell.file(
         "staff.csv",
         "\u{feff}customId;surname;phone;category;status\r\nT-1;Попов;0031234567;Склад;\r\nT-2;Ёжиков;;;VACATION\r\n\
          T 3;Петров2;12;Склад;\r\nT-4;Orlov;;;busy\r\nT-1;Again;;;\r\n;Nemo;;;\r\nT-5;x\r\n",
     );
-    let import = |more: &[&str]| desk.json(&[&["employees", "import", &staff], more].concat(), 11);
+    let import = |more: &[&str]| shell.json(&[&["employees", "import", &staff], more].concat(), 11);
     let told = |report: &Value| {
         let faults = report["faults"].as_array().unwrap().iter();
         faults
@@ -124,8 +124,8 @@ fn a_file_is_imported_once_however_often_it_is_run() {
     let dry = import(&["--create-categories", "--dry-run"]);
     assert_eq!((&dry["added"], &dry["dryRun"]), (&2.into(), &true.into()), "{dry}");
     assert_eq!(dry["createdCategories"], json!(["Склад"]));
-    assert_eq!(desk.json(&["employees", "list"], 0)["meta"]["total"], 0, "a dry run changes nothing");
-    assert_eq!(desk.json(&["categories", "list"], 0)["meta"]["total"], 0);
+    assert_eq!(shell.json(&["employees", "list"], 0)["meta"]["total"], 0, "a dry run changes nothing");
+    assert_eq!(shell.json(&["categories", "list"], 0)["meta"]["total"], 0);
 
     let first = import(&["--create-categories"]);
     assert_eq!((&first["added"], &first["faultyRows"]), (&2.into(), &5.into()), "{first}");
@@ -138,148 +138,148 @@ fn a_file_is_imported_once_however_often_it_is_run() {
     assert_eq!((counts, told(&second).len()), ([0, 0, 2], faults.len()), "{second}");
 
     let changed =
-        desk.file("changed.csv", "customId,surname,phone\nT-1,,0031234567\nT-2,Ёжиков,9031234567\n");
-    let updated = desk.json(&["employees", "import", &changed], 0);
+        shell.file("changed.csv", "customId,surname,phone\nT-1,,0031234567\nT-2,Ёжиков,9031234567\n");
+    let updated = shell.json(&["employees", "import", &changed], 0);
     assert_eq!((&updated["updated"], &updated["changes"][0]["fields"]), (&2.into(), &json!(["surname"])));
-    let employee = desk.json(&["employees", "get", "T-1"], 0);
+    let employee = shell.json(&["employees", "get", "T-1"], 0);
     assert_eq!(
         (&employee["surname"], &employee["phone"]),
         (&Value::Null, &"0031234567".into()),
         "{employee}"
     );
-    assert_eq!(desk.json(&["employees", "import", &changed], 0)["unchanged"], 2);
+    assert_eq!(shell.json(&["employees", "import", &changed], 0)["unchanged"], 2);
 }
 
 #[test]
 fn a_renamed_employee_does_not_keep_a_newcomer_out() {
-    let desk = Desk::open("0.01");
-    let staff = desk.file("staff.csv", "customId,surname\nT-1,Orlov\n");
-    assert_eq!(desk.json(&["employees", "import", &staff], 0)["added"], 1);
-    desk.json(&["employees", "update", "T-1", "--custom-id", "T-old"], 0);
-    assert_eq!(desk.json(&["employees", "import", &staff], 0)["added"], 1);
-    assert_eq!(desk.json(&["employees", "list"], 0)["meta"]["total"], 2);
-    assert_eq!(desk.json(&["employees", "import", &staff], 0)["unchanged"], 1);
+    let shell = PartnerShell::open("0.01");
+    let staff = shell.file("staff.csv", "customId,surname\nT-1,Orlov\n");
+    assert_eq!(shell.json(&["employees", "import", &staff], 0)["added"], 1);
+    shell.json(&["employees", "update", "T-1", "--custom-id", "T-old"], 0);
+    assert_eq!(shell.json(&["employees", "import", &staff], 0)["added"], 1);
+    assert_eq!(shell.json(&["employees", "list"], 0)["meta"]["total"], 2);
+    assert_eq!(shell.json(&["employees", "import", &staff], 0)["unchanged"], 1);
 }
 
 #[test]
 fn cards_are_ordered_linked_and_topped_up_from_a_file() {
-    let desk = Desk::open("100000.00");
-    let order = desk.json(&["orders", "virtual", "2x500.00", "--wait"], 0);
+    let shell = PartnerShell::open("100000.00");
+    let order = shell.json(&["orders", "virtual", "2x500.00", "--wait"], 0);
     assert_eq!(order["status"], "SUCCESS");
     assert!(order["data"][0]["activationCode"].is_null(), "{order}");
     let id = order["id"].as_str().unwrap();
-    let codes = desk.json(&["orders", "result", id, "--codes"], 0);
+    let codes = shell.json(&["orders", "result", id, "--codes"], 0);
     assert!(codes["data"][0]["activationCode"].is_string(), "{codes}");
     let numbers: Vec<&str> =
         order["data"].as_array().unwrap().iter().map(|card| card["customIdCard"].as_str().unwrap()).collect();
     for (employee, number) in ["T-1", "T-2"].into_iter().zip(&numbers) {
-        desk.json(&["employees", "add", employee], 0);
-        desk.json(&["cards", "link", employee, number], 0);
-        desk.json(&["sandbox", "activate", number], 0);
+        shell.json(&["employees", "add", employee], 0);
+        shell.json(&["cards", "link", employee, number], 0);
+        shell.json(&["sandbox", "activate", number], 0);
     }
 
     let (first, second) = (numbers[0], numbers[1]);
-    let faulty = desk
+    let faulty = shell
         .file("faulty.csv", &format!("card;amount\n{first};150\n{second};1,00\n{second};2,00\n77;3,00\n"));
-    let refused = desk.json(&["topup", "create", "--from-csv", &faulty], 11);
+    let refused = shell.json(&["topup", "create", "--from-csv", &faulty], 11);
     let lines: Vec<_> =
         refused["error"]["faults"].as_array().unwrap().iter().map(|fault| fault["line"].clone()).collect();
     assert_eq!(lines, [2, 4, 5], "{refused}");
-    assert_eq!(desk.json(&["topup", "list"], 0)["meta"]["total"], 0, "nothing was sent");
+    assert_eq!(shell.json(&["topup", "list"], 0)["meta"]["total"], 0, "nothing was sent");
 
     // Kopecks that end in 13 are refused by the simulated bank.
-    let partly = desk.file("partly.csv", &format!("card;amount\n{first};1 150,00\n{second};10,13\n"));
-    let top_up = desk.json(&["topup", "create", "--from-csv", &partly, "--wait"], 9);
+    let partly = shell.file("partly.csv", &format!("card;amount\n{first};1 150,00\n{second};10,13\n"));
+    let top_up = shell.json(&["topup", "create", "--from-csv", &partly, "--wait"], 9);
     assert_eq!(top_up["status"], "PART_SUCCESS");
     let amounts: Vec<_> =
         top_up["data"].as_array().unwrap().iter().map(|card| &card["amountReplenishment"]).collect();
     assert_eq!(amounts, [115_000, 1_013]);
-    assert_eq!(desk.json(&["cards", "balance", first], 0)["balance"], 165_000);
-    desk.json(&["topup", "cancel", top_up["id"].as_str().unwrap()], 6);
+    assert_eq!(shell.json(&["cards", "balance", first], 0)["balance"], 165_000);
+    shell.json(&["topup", "cancel", top_up["id"].as_str().unwrap()], 6);
 
-    let waited = desk.json(&["limits", "set", first, second, "--unlimited", "--wait=0s"], 10);
+    let waited = shell.json(&["limits", "set", first, second, "--unlimited", "--wait=0s"], 10);
     assert_eq!(waited["status"], "NEW", "{waited}");
-    let limits = desk.json(&["limits", "status", waited["id"].as_str().unwrap(), "--wait"], 0);
+    let limits = shell.json(&["limits", "status", waited["id"].as_str().unwrap(), "--wait"], 0);
     assert_eq!(limits["data"].as_array().unwrap().len(), 2, "{limits}");
 
     // One card gives a part of its money back, the other does not have as much.
     let (part, too_much) = (format!("{first}=150.00"), format!("{second}=600.00"));
-    let taken = desk.json(&["withdrawals", "create", &part, &too_much, "--wait"], 9);
+    let taken = shell.json(&["withdrawals", "create", &part, &too_much, "--wait"], 9);
     let amounts: Vec<_> =
         taken["data"].as_array().unwrap().iter().map(|card| &card["amountWithdrawn"]).collect();
     assert_eq!(amounts, [15_000, 0], "{taken}");
-    let closed = desk.json(&["closings", "create", &format!("{second}=leaver"), "--wait"], 0);
+    let closed = shell.json(&["closings", "create", &format!("{second}=leaver"), "--wait"], 0);
     assert_eq!(closed["data"][0]["amountReturned"], 50_000, "{closed}");
-    let listed = desk.json(&["withdrawals", "list"], 0);
+    let listed = shell.json(&["withdrawals", "list"], 0);
     assert_eq!(
         (&listed["data"][0]["amount"], &listed["data"][0]["amountMoved"]),
         (&json!(75_000), &json!(15_000))
     );
-    desk.json(&["closings", "result", closed["id"].as_str().unwrap()], 0);
-    desk.json(&["closings", "create", &format!("{second}=other")], 6);
+    shell.json(&["closings", "result", closed["id"].as_str().unwrap()], 0);
+    shell.json(&["closings", "create", &format!("{second}=other")], 6);
 }
 
 #[test]
 fn one_key_is_one_call() {
-    let desk = Desk::open("0.01");
+    let shell = PartnerShell::open("0.01");
     let deposit = ["sandbox", "deposit", "5.00", "--idempotency-key", "wire-7"];
     for _ in 0..2 {
-        assert_eq!(desk.json(&deposit, 0)["balance"], 501);
+        assert_eq!(shell.json(&deposit, 0)["balance"], 501);
     }
-    let other = desk.json(&["sandbox", "deposit", "6.00", "--idempotency-key", "wire-7"], 3);
+    let other = shell.json(&["sandbox", "deposit", "6.00", "--idempotency-key", "wire-7"], 3);
     assert_eq!(other["error"]["faults"][0]["field"], "idempotency-key", "{other}");
 }
 
 #[test]
 fn secrets_are_kept_for_their_owner_only() {
-    let desk = Desk::open("0.01");
-    let folder = desk.profiles().parent().unwrap().to_owned();
-    assert_eq!((mode(&folder), mode(&desk.profiles()), mode(&desk.token())), (0o700, 0o600, 0o600));
+    let shell = PartnerShell::open("0.01");
+    let folder = shell.profiles().parent().unwrap().to_owned();
+    assert_eq!((mode(&folder), mode(&shell.profiles()), mode(&shell.token())), (0o700, 0o600, 0o600));
     for open in [0o644, 0o620, 0o601] {
-        std::fs::set_permissions(desk.profiles(), std::fs::Permissions::from_mode(open)).unwrap();
+        std::fs::set_permissions(shell.profiles(), std::fs::Permissions::from_mode(open)).unwrap();
         for command in [&["balance"][..], &["profiles", "list"], &["login", "--stdin"]] {
-            let refused = desk.json(command, 1);
+            let refused = shell.json(command, 1);
             assert!(refused["error"]["message"].as_str().unwrap().contains("chmod 600"), "{refused}");
         }
     }
-    std::fs::set_permissions(desk.profiles(), std::fs::Permissions::from_mode(0o600)).unwrap();
-    desk.json(&["balance"], 0);
-    desk.json(&["profiles", "remove", "default"], 0);
-    assert!(!desk.token().exists());
-    let text = std::fs::read_to_string(desk.profiles()).unwrap();
-    assert!(!text.contains(&desk.partner.password) && !text.contains(&desk.partner.sealing_key));
-    desk.json(&["balance"], 1);
+    std::fs::set_permissions(shell.profiles(), std::fs::Permissions::from_mode(0o600)).unwrap();
+    shell.json(&["balance"], 0);
+    shell.json(&["profiles", "remove", "default"], 0);
+    assert!(!shell.token().exists());
+    let text = std::fs::read_to_string(shell.profiles()).unwrap();
+    assert!(!text.contains(&shell.partner.password) && !text.contains(&shell.partner.sealing_key));
+    shell.json(&["balance"], 1);
 }
 
 #[test]
 fn a_token_serves_many_commands_and_wrong_credentials_are_reported() {
-    let desk = Desk::open("0.01");
-    let text = std::fs::read_to_string(desk.profiles()).unwrap();
-    std::fs::write(desk.profiles(), text.replace(&desk.partner.password, "wrong")).unwrap();
-    desk.json(&["balance"], 0);
-    let kept = std::fs::read(desk.token()).unwrap();
-    desk.json(&["balance"], 0);
-    assert_eq!(std::fs::read(desk.token()).unwrap(), kept, "there was no login");
+    let shell = PartnerShell::open("0.01");
+    let text = std::fs::read_to_string(shell.profiles()).unwrap();
+    std::fs::write(shell.profiles(), text.replace(&shell.partner.password, "wrong")).unwrap();
+    shell.json(&["balance"], 0);
+    let kept = std::fs::read(shell.token()).unwrap();
+    shell.json(&["balance"], 0);
+    assert_eq!(std::fs::read(shell.token()).unwrap(), kept, "there was no login");
 
-    std::fs::remove_file(desk.token()).unwrap();
-    let refused = desk.json(&["balance"], 5);
+    std::fs::remove_file(shell.token()).unwrap();
+    let refused = shell.json(&["balance"], 5);
     assert_eq!(
         (&refused["error"]["code"], &refused["error"]["status"]),
         (&"bad_credentials".into(), &400.into())
     );
 
-    let before = std::fs::read(desk.profiles()).unwrap();
+    let before = std::fs::read(shell.profiles()).unwrap();
     let wrong = json!({"apiKey": "ak", "login": "l", "password": "p"}).to_string();
-    let output = desk.given(&["login", "--base-url", &desk.base_url(), "--stdin"], &wrong);
+    let output = shell.given(&["login", "--base-url", &shell.base_url(), "--stdin"], &wrong);
     assert_eq!(output.status.code(), Some(5), "{output:?}");
-    assert_eq!(std::fs::read(desk.profiles()).unwrap(), before, "only what works is kept");
-    assert_eq!(desk.login(&desk.base_url()).status.code(), Some(0));
-    desk.json(&["balance"], 0);
+    assert_eq!(std::fs::read(shell.profiles()).unwrap(), before, "only what works is kept");
+    assert_eq!(shell.login(&shell.base_url()).status.code(), Some(0));
+    shell.json(&["balance"], 0);
 }
 
 #[test]
 fn exit_codes_tell_what_happened() {
-    let mut desk = Desk::open("0.01");
+    let mut shell = PartnerShell::open("0.01");
     for (code, arguments) in [
         (2, &["topup", "create", "0f8fad5b-d9cb-469f-a165-70867728950e=150"][..]),
         (2, &["employees", "update", "T-1"]),
@@ -292,24 +292,24 @@ fn exit_codes_tell_what_happened() {
         (4, &["cards", "info", "1234567890"]),
         (4, &["topup", "create", "0f8fad5b-d9cb-469f-a165-70867728950e=1.50"]),
     ] {
-        let output = desk.call(arguments);
+        let output = shell.call(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
     }
     // There is no terminal for a prompt.
-    assert_eq!(desk.call(&["login", "--base-url", "http://127.0.0.1:9"]).status.code(), Some(2));
-    let quoted = desk.given(&["login", "--stdin"], "{\"password\": hunter2}");
+    assert_eq!(shell.call(&["login", "--base-url", "http://127.0.0.1:9"]).status.code(), Some(2));
+    let quoted = shell.given(&["login", "--stdin"], "{\"password\": hunter2}");
     assert!(!String::from_utf8_lossy(&quoted.stderr).contains("hunter2"), "{quoted:?}");
-    drop(desk.server.take());
-    let gone = desk.json(&["balance"], 8);
+    drop(shell.server.take());
+    let gone = shell.json(&["balance"], 8);
     assert_eq!(gone["error"]["kind"], "unavailable");
 }
 
 #[test]
 fn errors_name_what_was_typed_and_not_what_was_sent() {
-    let desk = Desk::open("100000.00");
+    let shell = PartnerShell::open("100000.00");
     let said = |arguments: &[&str], code: i32| {
-        let output = desk.call(arguments);
+        let output = shell.call(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
@@ -321,7 +321,7 @@ fn errors_name_what_was_typed_and_not_what_was_sent() {
     }
     let told = said(&["orders", "virtual", "1x500.00", "2x10.00"], 3);
     assert!(told.contains("\n  2x10.00: must be from 50.00 to 15 000.00 roubles\n"), "{told}");
-    let programs = desk.json(&["orders", "virtual", "2x10.00"], 3);
+    let programs = shell.json(&["orders", "virtual", "2x10.00"], 3);
     let fault = json!({"field": "data[0].amount", "reason": "must be from 5000 to 1500000 kopecks"});
     assert_eq!(programs["error"]["faults"][0], fault, "programs are told of kopecks");
     let address = ["--address", "", "--recipient", "Anna", "--phone", "12"];
@@ -398,10 +398,10 @@ impl Mute {
     }
 
     /// A partner of this service, as the profile `mute`.
-    fn keep(&self, desk: &Desk) {
+    fn keep(&self, shell: &PartnerShell) {
         let clear = json!({"apiKey": "ak", "login": "l", "password": "p"}).to_string();
         let login = ["login", "--profile", "mute", "--base-url", &self.address, "--stdin"];
-        assert!(desk.given(&login, &clear).status.success());
+        assert!(shell.given(&login, &clear).status.success());
     }
 }
 
@@ -409,14 +409,14 @@ impl Mute {
 #[test]
 fn events_are_forwarded_to_a_local_receiver() {
     const SECRET: &str = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
-    let desk = Desk::open("0.01");
-    desk.json(&["employees", "add", "E-1"], 0);
+    let shell = PartnerShell::open("0.01");
+    shell.json(&["employees", "add", "E-1"], 0);
     let receiver = Receiver::start();
     receiver.answer("500 Internal Server Error");
     receiver.answer("204 No Content");
     let url = receiver.url();
     let from = ["--after", "0", "--count", "2", "--secret", SECRET];
-    let output = desk.call(&[&["webhooks", "listen", "--forward-to", &url][..], &from].concat());
+    let output = shell.call(&[&["webhooks", "listen", "--forward-to", &url][..], &from].concat());
     assert!(output.status.success(), "{output:?}");
     let verifier = WebhookVerifier::new(SigningSecret::parse(SECRET).into_iter().collect());
     let arrived: Vec<String> = (0..3)
@@ -432,13 +432,13 @@ fn events_are_forwarded_to_a_local_receiver() {
         printed.lines().skip(1).filter_map(|line| line.split(' ').next_back()).collect();
     assert!(printed.starts_with("the secret of your receiver is whsec_"), "{printed}");
     assert_eq!(outcomes, ["204", "200"]);
-    let refused = desk.call(&["webhooks", "listen", "--forward-to", "https://example.com/"]);
+    let refused = shell.call(&["webhooks", "listen", "--forward-to", "https://example.com/"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 
     // Sealed, as for a webhook of this partner.
-    let key = desk.partner.sealing_key.as_str();
+    let key = shell.partner.sealing_key.as_str();
     let sealed = ["--after", "0", "--count", "1", "--secret", SECRET, "--sealing-key", key];
-    let output = desk.call(&[&["webhooks", "listen", "--forward-to", &url][..], &sealed].concat());
+    let output = shell.call(&[&["webhooks", "listen", "--forward-to", &url][..], &sealed].concat());
     assert!(output.status.success(), "{output:?}");
     let received = receiver.next();
     assert!(received.json().get("data").is_none());
@@ -450,12 +450,12 @@ fn events_are_forwarded_to_a_local_receiver() {
 
 #[test]
 fn an_interrupted_call_tells_its_key() {
-    let desk = Desk::open("0.01");
+    let shell = PartnerShell::open("0.01");
     let mute = Mute::start(true);
-    mute.keep(&desk);
+    mute.keep(&shell);
     let arguments = ["call", "sandbox", "deposit", "5.00", "--profile", "mute", "--json"];
-    let mut command = desk.installation.command(&arguments);
-    command.env("KOPECK_PROFILES", desk.profiles()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut command = shell.installation.command(&arguments);
+    command.env("KOPECK_PROFILES", shell.profiles()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(30);
     while mute.keys.lock().unwrap().is_empty() {
@@ -474,20 +474,20 @@ fn an_interrupted_call_tells_its_key() {
 
 #[test]
 fn the_key_of_a_request_without_a_response_is_reported() {
-    let desk = Desk::open("0.01");
+    let shell = PartnerShell::open("0.01");
     let mute = Mute::start(false);
-    mute.keep(&desk);
+    mute.keep(&shell);
 
     let deposit = ["sandbox", "deposit", "5.00", "--profile", "mute"];
-    let lost = desk.json(&deposit, 8);
+    let lost = shell.json(&deposit, 8);
     let key = lost["error"]["idempotencyKey"].as_str().unwrap_or_else(|| panic!("{lost}")).to_owned();
     let sent = std::mem::take(&mut *mute.keys.lock().unwrap());
     assert!(sent.len() > 1 && sent.iter().all(|sent| *sent == key), "{sent:?}");
 
-    let again = desk.call(&[&deposit[..], &["--idempotency-key", &key]].concat());
+    let again = shell.call(&[&deposit[..], &["--idempotency-key", &key]].concat());
     let said = String::from_utf8_lossy(&again.stderr);
     assert!(said.contains(&format!("--idempotency-key {key}")), "{said}");
     assert!(mute.keys.lock().unwrap().iter().all(|sent| *sent == key));
-    let read = desk.json(&["balance", "--profile", "mute"], 8);
+    let read = shell.json(&["balance", "--profile", "mute"], 8);
     assert!(read["error"]["idempotencyKey"].is_null(), "a read is not repeated under a key: {read}");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::command_line::Desk;
+use crate::command_line::PartnerShell;
 use crate::process::Installation;
 
 /// A service that gives tokens, and to all else one response.
@@ -94,11 +94,11 @@ fn counts(report: &Value) -> [i64; 4] {
 
 #[test]
 fn a_second_run_of_an_import_changes_nothing_however_letters_were_typed() {
-    let desk = Desk::open("0.01");
-    desk.json(&["categories", "create", "Drivers"], 0);
-    desk.json(&["categories", "create", "Отдел кадров"], 0);
+    let shell = PartnerShell::open("0.01");
+    shell.json(&["categories", "create", "Drivers"], 0);
+    shell.json(&["categories", "create", "Отдел кадров"], 0);
     // `й`, `ё` and `ü` with combining marks, other letter case, a no-break space.
-    let staff = desk.file(
+    let staff = shell.file(
         "staff.csv",
         "customId,surname,name,category\n\
          И\u{306}-1,Е\u{308}лкина,Mu\u{308}ller, dRIVERS \n\
@@ -108,7 +108,7 @@ fn a_second_run_of_an_import_changes_nothing_however_letters_were_typed() {
          Й-1,Again,,\n",
     );
     let import = |more: &[&str]| {
-        desk.json(&[&["employees", "import", &staff, "--create-categories"], more].concat(), 11)
+        shell.json(&[&["employees", "import", &staff, "--create-categories"], more].concat(), 11)
     };
     let dry = import(&["--dry-run"]);
     assert_eq!((counts(&dry), &dry["createdCategories"]), ([4, 0, 0, 1], &json!(["Музей Янв"])), "{dry}");
@@ -125,36 +125,36 @@ fn a_second_run_of_an_import_changes_nothing_however_letters_were_typed() {
         let again = import(&[]);
         assert_eq!((counts(&again), &again["changes"]), ([0, 0, 4, 1], &json!([])), "{again}");
     }
-    assert_eq!(desk.json(&["categories", "list"], 0)["meta"]["total"], 3);
-    assert_eq!(desk.json(&["employees", "list"], 0)["meta"]["total"], 4);
+    assert_eq!(shell.json(&["categories", "list"], 0)["meta"]["total"], 3);
+    assert_eq!(shell.json(&["employees", "list"], 0)["meta"]["total"], 4);
 }
 
 #[test]
 fn lines_of_an_old_mac_are_counted() {
-    let desk = Desk::open("0.01");
-    let staff = desk.file("staff.csv", "customId,surname\rT-1,Popov\rT 2,Popov\r");
-    let report = desk.json(&["employees", "import", &staff], 11);
+    let shell = PartnerShell::open("0.01");
+    let staff = shell.file("staff.csv", "customId,surname\rT-1,Popov\rT 2,Popov\r");
+    let report = shell.json(&["employees", "import", &staff], 11);
     assert_eq!((counts(&report), &report["faults"][0]["line"]), ([1, 0, 0, 1], &json!(3)), "{report}");
 }
 
 #[test]
 fn top_ups_may_name_people() {
-    let desk = Desk::open("100000.00");
+    let shell = PartnerShell::open("100000.00");
     for custom_id in ["И-1", "Т-2"] {
-        desk.json(&["employees", "add", custom_id], 0);
+        shell.json(&["employees", "add", custom_id], 0);
     }
-    let order = desk.json(&["orders", "virtual", "1x500.00", "--wait"], 0);
+    let order = shell.json(&["orders", "virtual", "1x500.00", "--wait"], 0);
     let number = order["data"][0]["customIdCard"].as_str().unwrap();
-    desk.json(&["cards", "link", "И-1", number], 0);
-    let file = |text: &str| desk.file("payroll.csv", text);
+    shell.json(&["cards", "link", "И-1", number], 0);
+    let file = |text: &str| shell.file("payroll.csv", text);
 
     let good = file("customId;amount\nИ-1;120,50\n");
-    desk.json(&["topup", "create", "--from-csv", &good], 0);
-    let listed = desk.json(&["topup", "list"], 0);
+    shell.json(&["topup", "create", "--from-csv", &good], 0);
+    let listed = shell.json(&["topup", "list"], 0);
     assert_eq!((&listed["data"][0]["amount"], &listed["meta"]["total"]), (&json!(12_050), &json!(1)));
 
     let bad = file("customId,amount\nТ-2,1.00\nNemo,1.00\nИ-1,1.00\n");
-    let refused = desk.json(&["topup", "create", "--from-csv", &bad], 11);
+    let refused = shell.json(&["topup", "create", "--from-csv", &bad], 11);
     let faults: Vec<String> = refused["error"]["faults"]
         .as_array()
         .unwrap()
@@ -166,10 +166,10 @@ fn top_ups_may_name_people() {
         ("customId,card,amount\n", "one of them says who gets the money"),
         ("amount\n1.00\n", "there is no column card or customId"),
     ] {
-        let refused = desk.json(&["topup", "create", "--from-csv", &file(text)], 2);
+        let refused = shell.json(&["topup", "create", "--from-csv", &file(text)], 2);
         assert!(refused["error"]["message"].as_str().unwrap().contains(said), "{refused}");
     }
-    assert_eq!(desk.json(&["topup", "list"], 0)["meta"]["total"], 1, "nothing was sent");
+    assert_eq!(shell.json(&["topup", "list"], 0)["meta"]["total"], 1, "nothing was sent");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use kopeck_port_system::Clock as _;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, bound_path, seal_request};
 use serde_json::{Map, Value, json};
 
-use crate::bare::{Call, SEALED_JSON, fresh_salt, get, login_call};
 use crate::process::PartnerSecrets;
+use crate::raw_http::{RawRequest, SEALED_JSON, fresh_salt, get, login_call};
 
 /// The sealed part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ const UNKNOWN: &str = "unknownName";
 impl Sealer<'_> {
     /// The request of the operation with this path, with one part of it sealed under the nonce that it has. `None` if
     /// it has no such part.
-    pub fn seal(&self, operation_path: &str, call: &Call, part: Part) -> Option<Call> {
+    pub fn seal(&self, operation_path: &str, call: &RawRequest, part: Part) -> Option<RawRequest> {
         match part {
             Part::Body => Some(self.body(call)),
             Part::Field => Some(self.field(call)),
@@ -43,13 +43,13 @@ impl Sealer<'_> {
         }
     }
 
-    pub fn body(&self, call: &Call) -> Call {
+    pub fn body(&self, call: &RawRequest) -> RawRequest {
         let plain = if call.body.is_empty() { "{}" } else { std::str::from_utf8(&call.body).unwrap() };
         let sealed = self.value(call, &bound_path(&call.target), Slot::Body, Clear::none(), plain);
         call.clone().bytes(SEALED_JSON, json!({"sealed": sealed}).to_string())
     }
 
-    fn field(&self, call: &Call) -> Call {
+    fn field(&self, call: &RawRequest) -> RawRequest {
         let mut fields = fields_of(call);
         let name = fields.keys().next().cloned().unwrap_or_else(|| UNKNOWN.to_owned());
         let plain = fields.remove(&name).unwrap_or_else(|| json!("x"));
@@ -60,24 +60,24 @@ impl Sealer<'_> {
         call.clone().json(&Value::Object(fields))
     }
 
-    fn query(&self, call: &Call) -> Call {
+    fn query(&self, call: &RawRequest) -> RawRequest {
         let clear = neighbours(&fields_of(call));
         let place = Slot::QueryParameter(UNKNOWN);
         let sealed = self.value(call, &bound_path(&call.target), place, &clear, "x");
-        Call { target: format!("{}?{UNKNOWN}={sealed}", call.target), ..call.clone() }
+        RawRequest { target: format!("{}?{UNKNOWN}={sealed}", call.target), ..call.clone() }
     }
 
-    fn path(&self, operation_path: &str, call: &Call) -> Option<Call> {
+    fn path(&self, operation_path: &str, call: &RawRequest) -> Option<RawRequest> {
         let mut segments: Vec<String> = call.target.split('/').map(str::to_owned).collect();
         let names = operation_path.split('/').map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
         let (at, name) = names.enumerate().find_map(|(at, name)| Some((at, name?)))?;
         let plain = std::mem::replace(&mut segments[at], "*".to_owned());
         let path = segments.join("/");
         segments[at] = self.value(call, &bound_path(&path), Slot::Path(name), Clear::none(), &plain);
-        Some(Call { target: segments.join("/"), ..call.clone() })
+        Some(RawRequest { target: segments.join("/"), ..call.clone() })
     }
 
-    fn value(&self, call: &Call, path: &str, slot: Slot<'_>, clear: &Clear<'_>, plain: &str) -> String {
+    fn value(&self, call: &RawRequest, path: &str, slot: Slot<'_>, clear: &Clear<'_>, plain: &str) -> String {
         let context = RequestContext { method: &call.method, path, nonce: call.its_nonce(), slot, clear };
         seal_request(self.key, &context, self.now, fresh_salt(), plain.as_bytes())
     }
@@ -85,7 +85,7 @@ impl Sealer<'_> {
 
 /// The same bytes under other idempotency keys: without one if the request has one, and under one that it does not have.
 /// Its nonce as the key names the same thing to the service, and is another key nevertheless.
-pub fn copies(call: &Call) -> Vec<Call> {
+pub fn copies(call: &RawRequest) -> Vec<RawRequest> {
     let under = |key: &str| call.clone().key(key);
     let evil = format!("evil-{}", call.its_nonce());
     if call.headers.iter().any(|(name, _)| name == "idempotency-key") {
@@ -95,7 +95,7 @@ pub fn copies(call: &Call) -> Vec<Call> {
     }
 }
 
-fn fields_of(call: &Call) -> Map<String, Value> {
+fn fields_of(call: &RawRequest) -> Map<String, Value> {
     if call.body.is_empty() { Map::new() } else { serde_json::from_slice(&call.body).unwrap() }
 }
 
@@ -127,7 +127,7 @@ impl Remote {
         Self { token: got.text_of("accessToken"), key }
     }
 
-    pub fn seal(&self, call: Call) -> Call {
+    pub fn seal(&self, call: RawRequest) -> RawRequest {
         Sealer { key: &self.key, now: real_now() }.body(&call.token(&self.token))
     }
 

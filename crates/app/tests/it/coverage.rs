@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use kopeck_adapter_http::operations;
 
-use crate::bare::{login, optional, refresh_call};
+use crate::raw_http::{login, optional, refresh_call};
 use crate::server::TestServer;
 use crate::world::{Things, samples};
 

@@ -13,7 +13,7 @@ use kopeck_adapter_http::HttpSettings;
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
 
-use crate::bare::{get, login};
+use crate::raw_http::{get, login};
 use crate::server::{TestPartner, TestServer};
 use driver::Browser;
 

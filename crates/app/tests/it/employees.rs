@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{Api, UNKNOWN_ID, keys, start, start_client, text};
+use crate::api_client::{Api, UNKNOWN_ID, keys, start, start_client, text};
 use crate::server::TestServer;
 
 const ADD: &str = "/v1/employee/add";
@@ -260,7 +260,7 @@ async fn an_update_leaves_clears_or_sets_and_patch_is_the_same() {
     api.get(&path(UNKNOWN_ID)).await.refused(404, "employee_not_found");
     api.get(&path("x")).await.faulty(&["idEmployee"]);
     for body in ["[]", "7", "\"x\"", "null", "{", "{\"customId\":\"a\",}"] {
-        api.send(Method::POST, ADD, body.to_owned(), &crate::calls::nonce()).await.faulty(&["body"]);
+        api.send(Method::POST, ADD, body.to_owned(), &crate::api_client::nonce()).await.faulty(&["body"]);
     }
 }
 

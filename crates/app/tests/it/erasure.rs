@@ -6,11 +6,11 @@ use kopeck_domain::partner::SealingPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::api_client::{Api, UNKNOWN_ID, nonce, start, text};
 use crate::audit::entries;
-use crate::bare::{Call, login_call, post};
-use crate::calls::{Api, UNKNOWN_ID, nonce, start, text};
 use crate::personal_data::found_in;
 use crate::process::Installation;
+use crate::raw_http::{RawRequest, login_call, post};
 use crate::server::SETTINGS;
 
 const PERSON: &str = r#"{"customId": "Planted-7", "surname": "Закладкин", "name": "Тайный", "patronymic": "Скрытович",
@@ -182,7 +182,7 @@ fn erased_data_is_in_neither_the_file_nor_its_log() {
     let installation = Installation::embedded();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);
-    let send = |call: Call| call.send_to(&running.base_url);
+    let send = |call: RawRequest| call.send_to(&running.base_url);
     let access = send(login_call(&partner.api_key, &partner.login, &partner.password)).text_of("accessToken");
     let person = |prefix: &str| -> Value {
         let mut person: Value = serde_json::from_str(PERSON).unwrap();
@@ -195,7 +195,8 @@ fn erased_data_is_in_neither_the_file_nor_its_log() {
     let add = |prefix: &str| {
         let added = send(post("/v1/employee/add", &person(prefix)).token(&access));
         let id = added.text_of("idEmployee");
-        let update = Call::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"status": "MEDICAL"}));
+        let update =
+            RawRequest::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"status": "MEDICAL"}));
         send(update.token(&access)).ok(200);
         id
     };
@@ -208,7 +209,7 @@ fn erased_data_is_in_neither_the_file_nor_its_log() {
         .collect();
     let [first, second, _kept] = ["Аа", "Бб", "Вв"].map(add);
     for id in others.iter().chain([&first]) {
-        send(Call::new("DELETE", &format!("/v1/employee/{id}")).token(&access)).ok(200);
+        send(RawRequest::new("DELETE", &format!("/v1/employee/{id}")).token(&access)).ok(200);
     }
     let (_, well) = running.stop("TERM");
     assert!(well);

@@ -11,10 +11,10 @@ use kopeck_domain::partner::SealingPolicy;
 use kopeck_service::partners::{self, DepositOrigin};
 use serde_json::{Value, json};
 
-use crate::bare::{get, login_call, post};
-use crate::calls::{Api, start, start_client, virtual_order};
+use crate::api_client::{Api, start, start_client, virtual_order};
 use crate::clock_steps::sweep;
 use crate::process::{Installation, Running};
+use crate::raw_http::{get, login_call, post};
 use crate::server::TestServer;
 
 /// Type and data of the events of a page.

@@ -20,15 +20,17 @@ use kopeck_port_store::{Access, transact};
 use serde_json::json;
 use time::Duration;
 
-use crate::bare::{Call, Got, Tokens, fresh_nonce, get, login, login_call, now, post, refresh_call};
-use crate::calls::{top_ups, virtual_order};
+use crate::api_client::{top_ups, virtual_order};
 use crate::copies::{Sealer, copies};
+use crate::raw_http::{
+    RawRequest, RawResponse, Tokens, fresh_nonce, get, login, login_call, now, post, refresh_call,
+};
 use crate::server::{SETTINGS, TestServer};
 use crate::world::{Sample, samples};
 
 /// A request of the API with a token.
 struct TokenCall {
-    call: Call,
+    call: RawRequest,
     changes: bool,
 }
 
@@ -45,11 +47,11 @@ impl UseCase for TokenCall {
         get("/v1/balance").token(&cast.token).send(server).ok(200);
     }
 
-    fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<RawResponse> {
         Some(self.call.send(server))
     }
 
-    fn complete(&self, server: &TestServer, _: &Cast, first: Option<Got>, recorded: bool) -> String {
+    fn complete(&self, server: &TestServer, _: &Cast, first: Option<RawResponse>, recorded: bool) -> String {
         let first = answered(first);
         let was_answered = first.is_some();
         let answer = first.unwrap_or_else(|| self.call.send(server));
@@ -66,8 +68,8 @@ impl UseCase for TokenCall {
 
 /// A sealed mutation. An attacker copied it and sends it under another key before the client retries.
 struct CopiedCall {
-    clear: Call,
-    sealed: OnceLock<Call>,
+    clear: RawRequest,
+    sealed: OnceLock<RawRequest>,
 }
 
 impl CopiedCall {
@@ -77,7 +79,7 @@ impl CopiedCall {
     }
 
     /// The same bytes each time: every run begins at the same moment.
-    fn sealed(&self, server: &TestServer, cast: &Cast) -> &Call {
+    fn sealed(&self, server: &TestServer, cast: &Cast) -> &RawRequest {
         self.sealed.get_or_init(|| Sealer { key: &cast.partner.key, now: now(server) }.body(&self.clear))
     }
 }
@@ -87,22 +89,28 @@ impl UseCase for CopiedCall {
         get("/v1/balance").token(&cast.token).send(server).ok(200);
     }
 
-    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<RawResponse> {
         Some(self.sealed(server, cast).send(server))
     }
 
-    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, recorded: bool) -> String {
+    fn complete(
+        &self,
+        server: &TestServer,
+        cast: &Cast,
+        first: Option<RawResponse>,
+        recorded: bool,
+    ) -> String {
         let call = self.sealed(server, cast);
         let first = answered(first);
         let has_had_its_effect = first.is_some() || recorded;
         let mut requests = copies(call);
         requests.push(call.clone());
-        let answers: Vec<Got> = requests.iter().map(|request| request.send(server)).collect();
+        let answers: Vec<RawResponse> = requests.iter().map(|request| request.send(server)).collect();
         let (done, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|got| got.status < 300);
         let [done] = done[..] else { panic!("{call:?}: {answers:?}") };
         refused.iter().for_each(|got| assert_eq!(got.fields(), "x-nonce", "{call:?}"));
         if has_had_its_effect {
-            assert!(answers.last().is_some_and(Got::replayed), "{call:?}: {answers:?}");
+            assert!(answers.last().is_some_and(RawResponse::replayed), "{call:?}: {answers:?}");
         }
         if let Some(first) = first {
             assert_eq!((first.status, &first.text), (done.status, &done.text));
@@ -115,11 +123,11 @@ impl UseCase for CopiedCall {
 struct FirstCall;
 
 impl UseCase for FirstCall {
-    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<RawResponse> {
         Some(get("/v1/balance").token(&cast.unused.access).send(server))
     }
 
-    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, _: bool) -> String {
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<RawResponse>, _: bool) -> String {
         answered(first).or_else(|| self.once(server, cast)).unwrap().ok(200).to_string()
     }
 }
@@ -128,12 +136,12 @@ impl UseCase for FirstCall {
 struct Login;
 
 impl UseCase for Login {
-    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<RawResponse> {
         let partner = &cast.partner;
         Some(login_call(&partner.api_key, &partner.login, &partner.password).send(server))
     }
 
-    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, _: bool) -> String {
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<RawResponse>, _: bool) -> String {
         let got = answered(first).or_else(|| self.once(server, cast)).unwrap();
         use_tokens(server, cast, &Tokens::of(&got));
         String::new()
@@ -144,11 +152,11 @@ impl UseCase for Login {
 struct Refresh;
 
 impl UseCase for Refresh {
-    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<RawResponse> {
         Some(refresh_call(&cast.partner, &cast.unused.refresh).nonce(&fresh_nonce()).send(server))
     }
 
-    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, _: bool) -> String {
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<RawResponse>, _: bool) -> String {
         let got = answered(first).or_else(|| self.once(server, cast)).unwrap();
         use_tokens(server, cast, &Tokens::of(&got));
         String::new()
@@ -163,8 +171,8 @@ fn use_tokens(server: &TestServer, cast: &Cast, tokens: &Tokens) {
 }
 
 /// The response, unless it reports the fault.
-fn answered(first: Option<Got>) -> Option<Got> {
-    let told = |got: &Got| [500, 503].contains(&got.status);
+fn answered(first: Option<RawResponse>) -> Option<RawResponse> {
+    let told = |got: &RawResponse| [500, 503].contains(&got.status);
     first.filter(|got| !told(got))
 }
 
@@ -172,13 +180,13 @@ fn answered(first: Option<Got>) -> Option<Got> {
 struct Work;
 
 impl UseCase for Work {
-    fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<RawResponse> {
         // A failed job runs later.
         let _ = server.try_work_now();
         None
     }
 
-    fn complete(&self, _: &TestServer, _: &Cast, _: Option<Got>, _: bool) -> String {
+    fn complete(&self, _: &TestServer, _: &Cast, _: Option<RawResponse>, _: bool) -> String {
         String::new()
     }
 }
@@ -198,13 +206,13 @@ impl Accounts {
 }
 
 impl UseCase for Accounts {
-    fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<RawResponse> {
         assert_ne!(Self::due(server), 0);
         let _ = server.try_refresh_accounts();
         None
     }
 
-    fn complete(&self, server: &TestServer, _: &Cast, _: Option<Got>, _: bool) -> String {
+    fn complete(&self, server: &TestServer, _: &Cast, _: Option<RawResponse>, _: bool) -> String {
         // Longer than any card is left out for.
         server.clock.advance(Duration::minutes(2));
         server.refresh_accounts();
@@ -292,7 +300,7 @@ fn tokens() {
 
 #[test]
 fn workers() {
-    let send = |server: &TestServer, cast: &Cast, call: Call| call.token(&cast.token).send(server);
+    let send = |server: &TestServer, cast: &Cast, call: RawRequest| call.token(&cast.token).send(server);
     let three_cards = |server: &TestServer, cast: &Cast| {
         let add = json!({"customId": "third"});
         let employee = send(server, cast, post("/v1/employee/add", &add)).text_of("idEmployee");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kopeck_adapter_http::HttpSettings;
 use serde_json::json;
 
-use crate::bare::{Call, Got, JSON, SEALED_JSON, connect, get, optional, post, required};
+use crate::raw_http::{JSON, RawRequest, RawResponse, SEALED_JSON, connect, get, optional, post, required};
 use crate::server::TestServer;
 use crate::world::calls;
 
@@ -71,7 +71,7 @@ fn a_body_that_is_no_json_object_is_named_body() {
     for (method, path) in calls {
         for body in &bodies {
             let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
-            let call = Call::new(method, &path.replace("{}", ID)).token(&token).bytes(JSON, body);
+            let call = RawRequest::new(method, &path.replace("{}", ID)).token(&token).bytes(JSON, body);
             assert_eq!(call.send(&server).fields(), "body", "{method} {path} {shown:?}");
         }
     }
@@ -85,7 +85,7 @@ fn a_body_that_is_no_json_object_is_named_body() {
         assert_eq!(get("/v1/employees").token(&token).bytes(JSON, body).send(&server).fields(), "body");
     }
     assert_eq!(get("/v1/employees").token(&token).bytes(JSON, b"").send(&server).status, 200);
-    assert_eq!(Call::new("POST", "/v1/category").token(&token).send(&server).fields(), "body");
+    assert_eq!(RawRequest::new("POST", "/v1/category").token(&token).send(&server).fields(), "body");
 }
 
 /// Also where a body is not needed.
@@ -94,7 +94,7 @@ fn no_operation_takes_a_broken_body() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     for (method, path) in calls() {
-        let call = Call::new(method, &path.replace("{}", ID)).token(&token);
+        let call = RawRequest::new(method, &path.replace("{}", ID)).token(&token);
         for body in ["{", "[]", "5", "{\"a\":1,\"a\":2}", "{}\0"] {
             let got = call.clone().bytes(JSON, body).send(&server);
             assert_eq!(got.fields(), "body", "{method} {path} {body:?}");
@@ -108,7 +108,7 @@ fn the_detail_of_a_faulty_value_is_right() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     for body in ["{\"nameCategory\":1e999}", "{\"nameCategory\":\"\\ud800\"}", "{\"x\":\"\\udc00\\ud800\"}"] {
-        let got = Call::new("POST", "/v1/category").token(&token).bytes(JSON, body).send(&server);
+        let got = RawRequest::new("POST", "/v1/category").token(&token).bytes(JSON, body).send(&server);
         assert_eq!(got.fields(), "body", "{body}");
         assert!(got.text.contains("out of range"), "{body}: {got:?}");
     }
@@ -152,7 +152,7 @@ fn a_body_is_json_or_a_415() {
     let (_, token) = optional(&server);
     let call = |media: &str, name: &str| {
         let body = json!({"nameCategory": name}).to_string();
-        Call::new("POST", "/v1/category").token(&token).bytes(media, body)
+        RawRequest::new("POST", "/v1/category").token(&token).bytes(media, body)
     };
     let good = [
         "application/json",
@@ -199,14 +199,14 @@ fn a_body_is_json_or_a_415() {
     assert_eq!(call(SEALED_JSON, "bad").send(&server).fields(), "body");
 }
 
-fn chunked(call: &Call, size: usize) -> Call {
+fn chunked(call: &RawRequest, size: usize) -> RawRequest {
     let mut body = Vec::new();
     for chunk in call.body.chunks(size) {
         body.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
         body.extend([chunk, b"\r\n"].concat());
     }
     body.extend(b"0\r\n\r\n");
-    Call { body, ..call.clone().with("transfer-encoding", "chunked") }
+    RawRequest { body, ..call.clone().with("transfer-encoding", "chunked") }
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_body_has_a_limit() {
         let start = format!("{{\"nameCategory\":\"{name}\",\"x\":\"");
         let body = format!("{start}{}\"}}", "x".repeat(size - start.len() - 2));
         assert_eq!(body.len(), size);
-        Call::new("POST", "/v1/category").token(&token).bytes(JSON, body)
+        RawRequest::new("POST", "/v1/category").token(&token).bytes(JSON, body)
     };
     assert_eq!(sized(1_000, "a").send(&server).status, 201);
     assert_eq!(chunked(&sized(1_000, "b"), 64).send(&server).status, 201);
@@ -235,7 +235,7 @@ fn a_body_has_a_limit() {
     assert_eq!(login.send(&server).code(), large);
     let sealed = chunked(&sized(2_000, "c").sealed_answer(), 64);
     let got = sealed.send(&server);
-    let opened = crate::bare::open_answer(&server, &partner.key, &sealed, &got);
+    let opened = crate::raw_http::open_answer(&server, &partner.key, &sealed, &got);
     assert_eq!((got.status, opened.contains("payload_too_large")), (413, true));
 }
 
@@ -245,7 +245,8 @@ fn the_usual_limit_is_two_mebibytes() {
     let (_, token) = optional(&server);
     let start = "{\"nameCategory\":\"Big\",\"x\":\"";
     let body = |size: usize| format!("{start}{}\"}}", "x".repeat(size - start.len() - 2));
-    let call = |size| Call::new("POST", "/v1/category").token(&token).bytes(JSON, body(size)).send(&server);
+    let call =
+        |size| RawRequest::new("POST", "/v1/category").token(&token).bytes(JSON, body(size)).send(&server);
     assert_eq!(call(2 * 1024 * 1024).status, 201);
     assert_eq!(call(2 * 1024 * 1024 + 1).code(), (413, "payload_too_large".to_owned()));
 }
@@ -257,7 +258,7 @@ fn a_token_call_takes_8_kib() {
     for path in ["/v1/get_access_token", "/v1/get_refresh_token"] {
         let call = |size: usize| {
             let body = format!("{{\"x\":\"{}\"}}", "x".repeat(size - 8));
-            Call::new("POST", path).with("x-api-key", &partner.api_key).bytes(JSON, body)
+            RawRequest::new("POST", path).with("x-api-key", &partner.api_key).bytes(JSON, body)
         };
         assert_eq!(call(8_192).send(&server).status, 422, "{path}");
         for large in [call(8_193), chunked(&call(8_193), 1_000), call(100_000)] {
@@ -272,9 +273,9 @@ fn bodies_share_a_budget_of_which_token_calls_have_a_quarter() {
     let (partner, token) = optional(&server);
     let sized = |path: &str, size: usize| {
         let body = format!("{{\"x\":\"{}\"}}", "x".repeat(size - 8));
-        Call::new("POST", path).token(&token).with("x-api-key", &partner.api_key).bytes(JSON, body)
+        RawRequest::new("POST", path).token(&token).with("x-api-key", &partner.api_key).bytes(JSON, body)
     };
-    let used_up = |call: Call| {
+    let used_up = |call: RawRequest| {
         let got = call.send(&server);
         assert_eq!((got.code(), got.header("retry-after")), ((503, "internal".to_owned()), Some("1")));
     };
@@ -299,7 +300,7 @@ fn a_body_that_dawdles_or_breaks_off_ends() {
         if end {
             stream.shutdown(Shutdown::Write).unwrap();
         }
-        Got::read(&mut stream)
+        RawResponse::read(&mut stream)
     };
     let dawdling = send(&whole[..whole.len() - 1], false);
     assert_eq!(dawdling.code(), (408, "request_timeout".to_owned()));
@@ -408,7 +409,7 @@ fn a_partner_that_has_to_seal_may_send_no_clear_body() {
     let server = TestServer::start();
     let (_, token) = required(&server);
     for (method, path) in calls() {
-        let call = Call::new(method, &path.replace("{}", ID)).token(&token);
+        let call = RawRequest::new(method, &path.replace("{}", ID)).token(&token);
         for body in [json!({}), json!({"page": 1, "nameCategory": "x", "amount": 1, "status": "WORK"})] {
             assert_eq!(call.clone().json(&body).send(&server).fields(), "body", "{method} {path}");
         }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use kopeck_adapter_http::HttpSettings;
 use socket2::{Domain, Socket, Type};
 
-use crate::bare::{Got, connect, get, optional};
 use crate::process::Installation;
+use crate::raw_http::{RawResponse, connect, get, optional};
 use crate::server::TestServer;
 
 /// A connection that has had one response and is kept open; `None` if it is refused, which may show at any step.
@@ -20,7 +20,7 @@ fn open(base_url: &str, from: [u8; 4]) -> Option<TcpStream> {
     let mut stream = TcpStream::from(socket);
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream.write_all(b"GET /nowhere HTTP/1.1\r\nhost: kopeck\r\n\r\n").ok()?;
-    Got::try_read(&mut stream).map(|got| {
+    RawResponse::try_read(&mut stream).map(|got| {
         assert_eq!(got.status, 404);
         stream
     })
@@ -172,7 +172,7 @@ fn connections_leave_files_for_the_operations_port() {
     // The first are served, so that as many are accepted as ever will be.
     let mut first = connections[0].try_clone().unwrap();
     first.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    assert_eq!(Got::read(&mut first).status, 404);
+    assert_eq!(RawResponse::read(&mut first).status, 404);
     for _ in 0..20 {
         assert_eq!(running.ask("/health/live").0, 200);
         assert_eq!(running.ask("/health/ready").0, 200);

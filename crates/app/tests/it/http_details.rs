@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::bare::{Call, JSON, get, optional, post};
+use crate::raw_http::{JSON, RawRequest, get, optional, post};
 use crate::server::TestServer;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_body_in_another_encoding_is_called_so() {
         (b"\xff\xfe{\0}\0", "it is not UTF-8"),
         (b"\xef\xbb\xbf{\"nameCategory\":\"x\"}", "it begins with a byte-order mark"),
     ] {
-        let got = Call::new("POST", "/v1/category").token(&token).bytes(JSON, body).send(&server);
+        let got = RawRequest::new("POST", "/v1/category").token(&token).bytes(JSON, body).send(&server);
         assert_eq!(got.fields(), "body");
         assert!(got.text.contains(said), "{got:?}");
     }
@@ -32,7 +32,7 @@ fn the_detail_of_a_value_of_another_type_or_size_has_the_rule() {
     let card = "0f8fad5b-d9cb-469f-a165-70867728950e";
     for amount in ["99999999999999999999", "-99999999999999999999", "18446744073709551615", "1e30"] {
         let body = format!(r#"{{"cards":[{{"idCard":"{card}","amountReplenishment":{amount}}}]}}"#);
-        let got = Call::new("POST", "/v1/replenishment").token(&token).bytes(JSON, body).send(&server);
+        let got = RawRequest::new("POST", "/v1/replenishment").token(&token).bytes(JSON, body).send(&server);
         assert_eq!(got.status, 422, "{got:?}");
         assert!(got.text.contains("must be an integer from 1 to 100000000 kopecks"), "{amount}: {got:?}");
     }

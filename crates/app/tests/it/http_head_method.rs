@@ -3,20 +3,20 @@
 use kopeck_audit::Record;
 use kopeck_port_store::{Access, AuditFilter, StoreError, UnitOfWork, transact};
 
-use crate::bare::{Call, Got, get, optional};
 use crate::process::Installation;
+use crate::raw_http::{RawRequest, RawResponse, get, optional};
 use crate::server::TestServer;
 use crate::world::{Things, samples};
 
 /// The equal parts: all but the time, the id of the request and the counters.
-fn in_common(got: &Got) -> (u16, Vec<(String, String)>) {
+fn in_common(got: &RawResponse) -> (u16, Vec<(String, String)>) {
     let mut headers = got.headers.clone();
     headers.retain(|(name, _)| !["date", "x-request-id", "ratelimit"].contains(&name.as_str()));
     (got.status, headers)
 }
 
-fn as_head(call: &Call) -> Call {
-    Call { method: "HEAD".to_owned(), ..call.clone() }
+fn as_head(call: &RawRequest) -> RawRequest {
+    RawRequest { method: "HEAD".to_owned(), ..call.clone() }
 }
 
 #[test]
@@ -36,9 +36,9 @@ fn every_get_operation_answers_head_and_records_nothing() {
         }
     }
     for path in ["/docs", "/openapi.json", "/", "/nowhere", "/v1/employees?page=0&page=0"] {
-        let ask = |method: &str| Call::new(method, path).token(&token).to_bytes();
+        let ask = |method: &str| RawRequest::new(method, path).token(&token).to_bytes();
         let [head, got] = ["HEAD", "GET"].map(|method| {
-            crate::bare::exchange(&server.base_url, std::net::Ipv4Addr::LOCALHOST, &ask(method))
+            crate::raw_http::exchange(&server.base_url, std::net::Ipv4Addr::LOCALHOST, &ask(method))
         });
         assert_eq!((in_common(&head), head.text.as_str()), (in_common(&got), ""), "{path}");
     }
@@ -69,7 +69,7 @@ fn health_and_metrics_answer_head() {
         let ask = |method: &str| {
             let host = running.operations.strip_prefix("http://").unwrap();
             let text = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
-            crate::bare::read_all(&running.operations, text.as_bytes())
+            crate::raw_http::read_all(&running.operations, text.as_bytes())
         };
         let (head, got) = (ask("HEAD"), ask("GET"));
         assert!(head.starts_with("HTTP/1.1 200") && head.ends_with("\r\n\r\n"), "{head}");

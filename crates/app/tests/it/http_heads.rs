@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 
 use serde_json::json;
 
-use crate::bare::{Call, JSON, exchange, get, optional, post, read_all};
-use crate::calls::UNKNOWN_ID as ID;
+use crate::api_client::UNKNOWN_ID as ID;
+use crate::raw_http::{JSON, RawRequest, exchange, get, optional, post, read_all};
 use crate::server::TestServer;
 use crate::world::{Things, calls, samples_by_path};
 
@@ -16,7 +16,7 @@ fn every_call_wants_a_token_and_then_a_nonce() {
     let (_, token) = optional(&server);
     for (method, path) in calls() {
         for path in [path.replace("{}", ID), path.replace("{}", "none") + "/"] {
-            let call = Call::new(method, &path);
+            let call = RawRequest::new(method, &path);
             // 401 comes before anything that is wrong with the rest.
             for call in
                 [call.clone(), call.clone().without("x-nonce").key(""), call.clone().bytes(JSON, b"{")]
@@ -105,7 +105,7 @@ fn an_unknown_path_is_a_404() {
         "/v1/card/a/b/c/d",
     ] {
         for method in ["GET", "POST", "DELETE"] {
-            let got = Call::new(method, path).token(&token).send(&server);
+            let got = RawRequest::new(method, path).token(&token).send(&server);
             assert_eq!(got.code(), (404, "not_found".to_owned()), "{method} {path}");
         }
     }
@@ -124,7 +124,7 @@ fn without_a_sandbox_its_paths_are_unknown_paths() {
     for path in paths {
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let ask = |path: &str| {
-                let call = Call::new(method, path);
+                let call = RawRequest::new(method, path);
                 let with_token = call.clone().token(&token);
                 let with_body = with_token.clone().json(&json!({"amount": 1, "seconds": 1}));
                 [call, with_token, with_body].map(|call| call.send(&server))
@@ -161,7 +161,7 @@ fn the_response_to_a_wrong_method_lists_the_right_ones() {
                 continue;
             }
             for slash in ["", "/"] {
-                let call = Call::new(method, &(path.replace("{}", ID) + slash)).token(&token);
+                let call = RawRequest::new(method, &(path.replace("{}", ID) + slash)).token(&token);
                 let got = call.send(&server);
                 assert_eq!(got.status, 405, "{method} {path}");
                 let mut allow: Vec<&str> = got.header("allow").unwrap().split(", ").collect();
@@ -183,7 +183,7 @@ fn a_long_query_comes_before_credentials_methods_and_paths() {
     let parameters = |count: usize| (0..count).map(|n| format!("p{n}=1&")).collect::<String>();
     let bytes = |count: usize| format!("x={}", "x".repeat(count - 2));
     let wrong = |method: &str, path: &str, query: &str| {
-        Call::new(method, &format!("{path}?{query}")).with("x-api-key", "ak_wrong").token("wrong")
+        RawRequest::new(method, &format!("{path}?{query}")).with("x-api-key", "ak_wrong").token("wrong")
     };
     for query in [parameters(33), bytes(4_097), parameters(5_000)] {
         for (method, path) in calls() {
@@ -207,7 +207,8 @@ fn an_identifier_that_is_no_uuid_is_named_by_its_placeholder() {
     for (sample, field) in samples_by_path() {
         for method in sample.operation.methods() {
             let good = sample.call_as(method, &Things::nothing(), &[], &Things::nothing()).token(&token);
-            let send = |id: &str| Call { target: good.target.replace(ID, id), ..good.clone() }.send(&server);
+            let send =
+                |id: &str| RawRequest { target: good.target.replace(ID, id), ..good.clone() }.send(&server);
             let short = &ID[..35];
             let bare = &ID.replace('-', "");
             let urn = &format!("urn:uuid:{ID}");
@@ -228,7 +229,7 @@ fn a_final_slash_is_optional_on_every_path() {
     let (_, token) = optional(&server);
     for (method, path) in calls() {
         let path = path.replace("{}", ID);
-        let call = |path: &str| Call::new(method, path).token(&token).bytes(JSON, b"[]").send(&server);
+        let call = |path: &str| RawRequest::new(method, path).token(&token).bytes(JSON, b"[]").send(&server);
         assert_ne!(call(&path).code_or_status(), "404 not_found", "{method} {path}");
         call(&path).same_but_for_its_id(&call(&format!("{path}/")));
     }
@@ -272,7 +273,7 @@ fn an_offer_to_upgrade_is_ignored() {
     let (_, token) = optional(&server);
     let offers = [&["websocket"][..], &["WebSocket"], &["h2c"], &["h2c", "websocket"], &[]];
     for (number, upgrade) in offers.into_iter().enumerate() {
-        let offer = |call: Call| {
+        let offer = |call: RawRequest| {
             let call = call.token(&token).and("connection", "Upgrade");
             upgrade.iter().fold(call, |call, name| call.and("upgrade", name)).to_bytes()
         };

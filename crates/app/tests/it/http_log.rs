@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::bare::{Call, fresh_nonce, get, login_call, post};
 use crate::process::Installation;
+use crate::raw_http::{RawRequest, fresh_nonce, get, login_call, post};
 
 #[test]
 fn the_log_follows_a_call_by_its_id_and_keeps_secrets() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);
-    let send = |call: Call, id: &str| call.with("x-request-id", id).send_to(&running.base_url);
+    let send = |call: RawRequest, id: &str| call.with("x-request-id", id).send_to(&running.base_url);
     let tokens = send(login_call(&partner.api_key, &partner.login, &partner.password), "trace-login");
     let (access, refresh) = (tokens.text_of("accessToken"), tokens.text_of("refreshToken"));
     assert_eq!(
@@ -102,16 +102,19 @@ fn a_request_cannot_forge_lines_of_the_log_or_make_many() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);
-    let send = |call: Call, id: &str| call.with("x-request-id", id).send_to(&running.base_url).status;
+    let send = |call: RawRequest, id: &str| call.with("x-request-id", id).send_to(&running.base_url).status;
     let stranger = |body: &str| {
-        let call = Call::new("POST", "/v1/get_access_token").with("x-api-key", "ak_wrong");
+        let call = RawRequest::new("POST", "/v1/get_access_token").with("x-api-key", "ak_wrong");
         call.nonce(&fresh_nonce()).bytes("application/json", body)
     };
     let many = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>();
 
     assert_eq!(send(stranger(&json!({format!("x\n{FORGED}"): VALUE}).to_string()), "forged-field"), 400);
     let query = format!("?y%0A{}={VALUE}", FORGED.replace(' ', "%20"));
-    send(Call::new("POST", &format!("/v1/get_access_token{query}")).nonce(&fresh_nonce()), "forged-query");
+    send(
+        RawRequest::new("POST", &format!("/v1/get_access_token{query}")).nonce(&fresh_nonce()),
+        "forged-query",
+    );
     let fields = many(8_000, &|number| format!("\"f{number}\":\"{VALUE}\""));
     // Whether the body is opened or is too large for a token request already.
     send(stranger(&format!("{{{}}}", fields.join(","))), "many-of-a-stranger");
@@ -119,7 +122,7 @@ fn a_request_cannot_forge_lines_of_the_log_or_make_many() {
     let login = login_call(&partner.api_key, &partner.login, &partner.password).send_to(&running.base_url);
     let token = login.text_of("accessToken");
     let body = format!("{{\"nameCategory\":\"{VALUE}\",{}}}", fields[..31].join(","));
-    let call = Call::new("POST", "/v1/category").nonce(&fresh_nonce()).token(&token);
+    let call = RawRequest::new("POST", "/v1/category").nonce(&fresh_nonce()).token(&token);
     assert_eq!(send(call.bytes("application/json", body), "many-fields"), 422);
     // The maximum that fits into the headers of a request.
     let parameters = many(8_264, &|number| format!("{}=s1.", short_name(number))).join("&");

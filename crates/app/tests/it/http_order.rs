@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use serde_json::{Value, json};
 
-use crate::bare::{Call, connect, get, optional, post};
+use crate::raw_http::{RawRequest, connect, get, optional, post};
 use crate::server::TestServer;
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
@@ -39,7 +39,7 @@ impl Office {
     }
 
     fn answer(&self, method: &str, path: &str, body: &Value) -> String {
-        let call = Call::new(method, path).token(&self.token);
+        let call = RawRequest::new(method, path).token(&self.token);
         let got = if body.is_null() { call } else { call.json(body) }.send(&self.server);
         if got.status == 422 { format!("422 {}", got.fields()) } else { got.code_or_status() }
     }
@@ -157,11 +157,11 @@ fn a_body_that_was_not_read_is_no_call() {
     let smuggled = get("/v1/balance").with("x-request-id", "smuggled").token(&token).to_bytes();
     let second = get("/v1/balance").with("x-request-id", "second").token(&token).to_bytes();
     let refused = [
-        Call::new("POST", "/v1/category"),
-        Call::new("POST", "/v1/category").with("authorization", "x"),
-        Call::new("POST", "/nowhere").token(&token),
-        Call::new("POST", "/v1/balance").token(&token),
-        Call::new("POST", "/v1/category").token(&token).with("content-encoding", "gzip"),
+        RawRequest::new("POST", "/v1/category"),
+        RawRequest::new("POST", "/v1/category").with("authorization", "x"),
+        RawRequest::new("POST", "/nowhere").token(&token),
+        RawRequest::new("POST", "/v1/balance").token(&token),
+        RawRequest::new("POST", "/v1/category").token(&token).with("content-encoding", "gzip"),
         get("/v1/balance"),
         post("/v1/get_access_token", &json!({})).nonce("short"),
     ];

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpStream};
 
 use serde_json::json;
 
-use crate::bare::{connect, get, optional, post, read_all};
+use crate::raw_http::{connect, get, optional, post, read_all};
 use crate::server::TestServer;
 
 /// The request's id is its place.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use kopeck_adapter_http::{HttpSettings, RateLimit};
 use kopeck_domain::partner::SealingPolicy;
 
-use crate::bare::{Got, connect, get, login, login_call};
+use crate::raw_http::{RawResponse, connect, get, login, login_call};
 use crate::server::TestServer;
 
 fn with(settings: HttpSettings) -> TestServer {
@@ -20,7 +20,7 @@ fn limited(per_second: u32, burst: u32) -> TestServer {
     with(HttpSettings { rate_limit: Some(RateLimit { per_second, burst }), ..HttpSettings::default() })
 }
 
-fn left(got: &Got) -> (u16, &str) {
+fn left(got: &RawResponse) -> (u16, &str) {
     assert_eq!(got.header("ratelimit-policy"), Some("\"partner\";q=3;w=2"), "{got:?}");
     (got.status, got.header("ratelimit").unwrap())
 }
@@ -31,7 +31,7 @@ fn a_partner_over_its_rate_gets_429_with_retry_after() {
     let [one, other] = [(), ()].map(|()| server.partner(SealingPolicy::Optional, 0));
     let [token, others] = [&one, &other].map(|partner| login(&server, partner).access);
     let balance = |token: &str| get("/v1/balance").token(token).send(&server);
-    let answers: Vec<Got> = (0..4).map(|_| balance(&token)).collect();
+    let answers: Vec<RawResponse> = (0..4).map(|_| balance(&token)).collect();
     let shown: Vec<_> = answers.iter().map(left).collect();
     let all = "\"partner\";r=2;t=1";
     let some = "\"partner\";r=1;t=1";

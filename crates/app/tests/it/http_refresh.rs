@@ -4,18 +4,18 @@ use kopeck_domain::partner::SealingPolicy;
 use serde_json::json;
 use time::Duration;
 
-use crate::bare::{Got, Tokens, get, login, post, refresh_call};
+use crate::raw_http::{RawResponse, Tokens, get, login, post, refresh_call};
 use crate::server::{TestPartner, TestServer};
 
 /// How long an access token may be remembered after its session was revoked.
 const REMEMBERED: Duration = Duration::seconds(5);
 
-struct Bench {
+struct RefreshTest {
     server: TestServer,
     partner: TestPartner,
 }
 
-impl Bench {
+impl RefreshTest {
     fn new() -> Self {
         let server = TestServer::start();
         let partner = server.partner(SealingPolicy::Optional, 0);
@@ -26,7 +26,7 @@ impl Bench {
         login(&self.server, &self.partner)
     }
 
-    fn try_refresh(&self, tokens: &Tokens) -> Got {
+    fn try_refresh(&self, tokens: &Tokens) -> RawResponse {
         refresh_call(&self.partner, &tokens.refresh).send(&self.server)
     }
 
@@ -53,7 +53,7 @@ impl Bench {
 
 #[test]
 fn a_refresh_rotates_and_the_old_access_token_lives_on() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     let second = bench.refresh(&first);
     let third = bench.refresh(&second);
@@ -67,7 +67,7 @@ fn a_refresh_rotates_and_the_old_access_token_lives_on() {
 
 #[test]
 fn a_lost_response_can_be_replaced_once() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     let lost = bench.refresh(&first);
     let second = bench.refresh(&first);
@@ -84,7 +84,7 @@ fn a_lost_response_can_be_replaced_once() {
 
 #[test]
 fn a_lost_response_cannot_be_replaced_twice() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     let lost = bench.refresh(&first);
     let second = bench.refresh(&first);
@@ -94,7 +94,7 @@ fn a_lost_response_cannot_be_replaced_twice() {
 
 #[test]
 fn a_used_access_token_proves_that_the_response_arrived() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     let second = bench.refresh(&first);
     assert_eq!(bench.status(&second), 200);
@@ -104,7 +104,7 @@ fn a_used_access_token_proves_that_the_response_arrived() {
 
 #[test]
 fn a_call_that_fails_after_the_authentication_uses_the_token_too() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     let second = bench.refresh(&first);
     let faulty = post("/v1/category", &json!({})).token(&second.access).send(&bench.server);
@@ -115,7 +115,7 @@ fn a_call_that_fails_after_the_authentication_uses_the_token_too() {
 
 #[test]
 fn a_used_refresh_token_proves_that_the_response_arrived() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     let second = bench.refresh(&first);
     let third = bench.refresh(&second);
@@ -125,7 +125,7 @@ fn a_used_refresh_token_proves_that_the_response_arrived() {
 
 #[test]
 fn a_stolen_token_costs_its_own_login_and_no_other() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let other_login = bench.login();
     let stranger = bench.server.partner(SealingPolicy::Optional, 0);
     let strangers = login(&bench.server, &stranger);
@@ -141,7 +141,7 @@ fn a_stolen_token_costs_its_own_login_and_no_other() {
 
 #[test]
 fn the_made_up_pair_follows_the_same_rules() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
     bench.refresh(&first);
     let second = bench.refresh(&first);
@@ -156,7 +156,7 @@ fn the_made_up_pair_follows_the_same_rules() {
 
 #[test]
 fn a_refresh_token_is_good_with_the_api_key_of_its_partner_alone() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let other = bench.server.partner(SealingPolicy::Optional, 0);
     let tokens = bench.login();
     let call = refresh_call(&bench.partner, &tokens.refresh);
@@ -178,9 +178,9 @@ fn a_refresh_token_is_good_with_the_api_key_of_its_partner_alone() {
 
 #[test]
 fn one_of_many_simultaneous_refreshes_cannot_be_had_twice() {
-    let bench = Bench::new();
+    let bench = RefreshTest::new();
     let first = bench.login();
-    let answers: Vec<Got> = std::thread::scope(|scope| {
+    let answers: Vec<RawResponse> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..6).map(|_| scope.spawn(|| bench.try_refresh(&first))).collect();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });

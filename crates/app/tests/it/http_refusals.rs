@@ -4,8 +4,10 @@ use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, seal_reques
 use serde_json::json;
 use time::Duration;
 
-use crate::bare::{Call, Got, Place, fresh_nonce, fresh_salt, get, login_call, now, post, required};
 use crate::http_sealing::rotate;
+use crate::raw_http::{
+    Place, RawRequest, RawResponse, fresh_nonce, fresh_salt, get, login_call, now, post, required,
+};
 use crate::server::{TestPartner, TestServer};
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
@@ -15,7 +17,7 @@ struct Spot {
     place: Place<'static>,
     plain: &'static str,
     field: &'static str,
-    call: fn(&str) -> Call,
+    call: fn(&str) -> RawRequest,
 }
 
 const NONCE: &str = "0123456789abcdef-refusals";
@@ -64,7 +66,7 @@ const SPOTS: [Spot; 5] = [
 ];
 
 impl Spot {
-    fn send(&self, server: &TestServer, token: &str, sealed: &str) -> Got {
+    fn send(&self, server: &TestServer, token: &str, sealed: &str) -> RawResponse {
         (self.call)(sealed).nonce(NONCE).token(token).send(server)
     }
 
@@ -136,7 +138,7 @@ fn every_refusal_is_the_same_but_for_the_field() {
     let (other, _) = required(&server);
     for spot in &SPOTS {
         spot.opens(&server, &token, &spot.sealed(&server, &partner.key));
-        let mut first: Option<Got> = None;
+        let mut first: Option<RawResponse> = None;
         for sealed in bad_values(spot, &server, &partner, &other) {
             let got = spot.send(&server, &token, &sealed);
             assert_eq!(got.fields(), spot.field, "{sealed}");
@@ -217,7 +219,7 @@ fn every_faulty_value_is_named_at_once() {
     let call = get("/v1/card/s1.x/transactions?page=s1.x&per_page=s1.y&from=01.01.2026");
     assert_eq!(call.token(&token).send(&server).fields(), "idCard page per_page");
     let body = json!({"surname": "s1.x", "name": "s1.y", "status": "s1.z"});
-    let call = Call::new("PUT", "/v1/employee/s1.x").json(&body).token(&token);
+    let call = RawRequest::new("PUT", "/v1/employee/s1.x").json(&body).token(&token);
     let mut fields: Vec<String> = call.send(&server).fields().split(' ').map(str::to_owned).collect();
     fields.sort_unstable();
     assert_eq!(fields, ["idEmployee", "name", "status", "surname"]);
@@ -241,6 +243,6 @@ fn a_response_cannot_be_sent_back_as_a_request() {
     // And what was sealed for a login cannot be used by another partner's key.
     let (other, _) = required(&server);
     let call = login_call(&other.api_key, &other.login, &other.password);
-    let sealed = crate::bare::seal_body(&server, &partner.key, call);
+    let sealed = crate::raw_http::seal_body(&server, &partner.key, call);
     assert_eq!(sealed.send(&server).fields(), "body");
 }

@@ -4,14 +4,14 @@ use kopeck_port_system::Clock;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::bare::{Call, Got, JSON, fresh_nonce, get, login, optional, post, seal_body};
+use crate::raw_http::{JSON, RawRequest, RawResponse, fresh_nonce, get, login, optional, post, seal_body};
 use crate::server::TestServer;
 use crate::world::{Things, samples};
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
 /// A request that changes something, under a key; carried out, sent again, and misused.
-fn repeat(server: &TestServer, token: &str, call: &Call, status: u16) -> Value {
+fn repeat(server: &TestServer, token: &str, call: &RawRequest, status: u16) -> Value {
     let call = call.clone().token(token);
     let first = call.send(server);
     assert_eq!((first.status, first.replayed()), (status, false), "{call:?}: {first:?}");
@@ -20,10 +20,10 @@ fn repeat(server: &TestServer, token: &str, call: &Call, status: u16) -> Value {
 }
 
 /// Sends a request again that was answered so, and others under its key.
-fn send_again(server: &TestServer, token: &str, call: &Call, first: &Got) {
+fn send_again(server: &TestServer, token: &str, call: &RawRequest, first: &RawResponse) {
     let by_header = call.clone().key(call.its_nonce()).nonce(&fresh_nonce());
     let target = call.target.strip_suffix('/').map_or_else(|| format!("{}/", call.target), str::to_owned);
-    for again in [call.clone(), by_header.clone(), Call { target, ..call.clone() }] {
+    for again in [call.clone(), by_header.clone(), RawRequest { target, ..call.clone() }] {
         let got = again.send(server);
         assert_eq!((got.status, got.replayed(), &got.text), (first.status, true, &first.text), "{again:?}");
     }
@@ -78,17 +78,17 @@ fn the_effects_of_calls_for_staff_come_once() {
     let category = text(&category, "idCategory");
     for (method, name) in [("PUT", "B"), ("PATCH", "C")] {
         let call =
-            Call::new(method, &format!("/v1/category/{category}")).json(&json!({"nameCategory": name}));
+            RawRequest::new(method, &format!("/v1/category/{category}")).json(&json!({"nameCategory": name}));
         assert_eq!(repeat(&server, &token, &call, 200)["nameCategory"], name);
     }
     let body = json!({"customId": "E-1", "idCategory": category});
     let employee = text(&repeat(&server, &token, &post("/v1/employee/add", &body), 200), "idEmployee");
     for (method, status) in [("PUT", "VACATION"), ("PATCH", "MEDICAL")] {
         let body = json!({"status": status, "idCategory": null});
-        let call = Call::new(method, &format!("/v1/employee/{employee}")).json(&body);
+        let call = RawRequest::new(method, &format!("/v1/employee/{employee}")).json(&body);
         assert_eq!(repeat(&server, &token, &call, 200)["status"], status);
     }
-    repeat(&server, &token, &Call::new("DELETE", &format!("/v1/category/{category}")), 200);
+    repeat(&server, &token, &RawRequest::new("DELETE", &format!("/v1/category/{category}")), 200);
     let list = get("/v1/employees").token(&token).send(&server).ok(200);
     assert_eq!((&list["meta"]["total"], &list["data"][0]["status"]), (&json!(1), &json!("MEDICAL")));
     assert_eq!(get("/v1/categories").token(&token).send(&server).ok(200)["meta"]["total"], 0);
@@ -148,7 +148,7 @@ fn the_effects_of_calls_for_cards_and_money_come_once() {
     call(&format!("/v1/employee/{employee}/card/switch"), &switch, 200);
     let top_up = json!({"cards": [{"idCard": card["idCard"], "amountReplenishment": 1_000}]});
     let request = text(&call("/v1/replenishment", &top_up, 202), "replenishmentId");
-    let cancel = Call::new("DELETE", &format!("/v1/replenishment/{request}"));
+    let cancel = RawRequest::new("DELETE", &format!("/v1/replenishment/{request}"));
     assert_eq!(repeat(&server, &token, &cancel, 200)["message"], "REJECTED");
     let request = call("/v1/replenishment", &top_up, 202);
     server.run_jobs();
@@ -159,7 +159,7 @@ fn the_effects_of_calls_for_cards_and_money_come_once() {
     assert_eq!(balance["available"], 10_000_000 - 500_000 - 1_000 + 7, "each effect came once");
     for command in ["block", "unblock", "expire"] {
         let id = card["idCard"].as_str().unwrap();
-        repeat(&server, &token, &Call::new("POST", &format!("/sandbox/v1/card/{id}/{command}")), 200);
+        repeat(&server, &token, &RawRequest::new("POST", &format!("/sandbox/v1/card/{id}/{command}")), 200);
     }
 }
 
@@ -168,7 +168,7 @@ fn json_is_compared_by_value() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let send = |nonce: &str, body: &str| {
-        Call::new("POST", "/v1/employee/add").token(&token).nonce(nonce).bytes(JSON, body).send(&server)
+        RawRequest::new("POST", "/v1/employee/add").token(&token).nonce(nonce).bytes(JSON, body).send(&server)
     };
     let nonce = fresh_nonce();
     let first = send(&nonce, r#"{"customId":"E-1","name":"Пётр","x":{"a":[1,2.5],"b":null,"c":100}}"#);
@@ -201,7 +201,7 @@ fn put_and_patch_are_one_and_paths_are_not() {
     };
     let (one, two) = (add("E-1"), add("E-2"));
     let call = |method: &str, id: &str| {
-        Call::new(method, &format!("/v1/employee/{id}"))
+        RawRequest::new(method, &format!("/v1/employee/{id}"))
             .json(&json!({"status": "MEDICAL"}))
             .token(&token)
             .key("k")
@@ -231,13 +231,13 @@ fn only_a_success_is_recorded() {
     }
     // The key of a request that failed is free, also for another request.
     assert_eq!(call.clone().json(&json!({})).send(&server).fields(), "nameCategory");
-    let gone = Call::new("DELETE", &format!("/v1/category/{taken}")).token(&token).send(&server);
+    let gone = RawRequest::new("DELETE", &format!("/v1/category/{taken}")).token(&token).send(&server);
     assert_eq!(gone.status, 200);
     let made = call.send(&server);
     assert_eq!((made.status, made.replayed()), (201, false));
     assert!(call.send(&server).replayed());
     for (call, status) in [
-        (Call::new("DELETE", &format!("/v1/category/{ID}")), 404),
+        (RawRequest::new("DELETE", &format!("/v1/category/{ID}")), 404),
         (post("/v1/order/confirm", &json!({"orderId": ID})), 404),
         (
             post(
@@ -316,7 +316,7 @@ fn a_response_is_kept_for_seven_days() {
     let first = call.clone().token(&token).send(&server);
     let started = server.clock.now();
     server.run_jobs();
-    let send = |until: Duration| -> Got {
+    let send = |until: Duration| -> RawResponse {
         server.clock.advance(started + until - server.clock.now());
         server.work_now();
         call.clone().token(&login(&server, &partner).access).send(&server)
@@ -357,7 +357,7 @@ fn of_many_simultaneous_requests_one_has_an_effect() {
     let (_, token) = optional(&server);
     for round in 0..5 {
         let call = post("/sandbox/v1/balance/deposit", &json!({"amount": 1})).token(&token);
-        let answers: Vec<Got> = std::thread::scope(|scope| {
+        let answers: Vec<RawResponse> = std::thread::scope(|scope| {
             let calls: Vec<_> = (0..8).map(|_| scope.spawn(|| call.send(&server))).collect();
             calls.into_iter().map(|call| call.join().unwrap()).collect()
         });

@@ -7,18 +7,18 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::bare::{
-    CSV, Call, JSON, Place, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional, post,
-    refresh_call, required, seal_body,
+use crate::api_client::UNKNOWN_ID as ID;
+use crate::raw_http::{
+    CSV, JSON, Place, RawRequest, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional,
+    post, refresh_call, required, seal_body,
 };
-use crate::calls::UNKNOWN_ID as ID;
 use crate::server::{TestPartner, TestServer};
 use crate::world::{Things, samples_by_path};
 
 pub fn rotate(server: &TestServer, partner: &TestPartner) -> SealingKey {
-    let (desk, id) = (server.application.partners.clone(), partner.id);
+    let (service, id) = (server.application.partners.clone(), partner.id);
     let new = transact(&*server.application.store, Access::Write, move |unit| {
-        desk.rotate_keys(unit, id, FormerKey::Overlaps)
+        service.rotate_keys(unit, id, FormerKey::Overlaps)
     })
     .unwrap()
     .key;
@@ -43,7 +43,7 @@ fn a_whole_body_is_sealed_under_either_media_type() {
         let empty = seal_body(&server, &partner.key, post("/v1/category", &json!({})).token(&token));
         assert_eq!(empty.send(&server).fields(), "nameCategory");
         for text in ["", "[]", "5", "{", "\u{0}"] {
-            let call = Call::new("POST", "/v1/category").token(&token).bytes(JSON, text);
+            let call = RawRequest::new("POST", "/v1/category").token(&token).bytes(JSON, text);
             assert_eq!(seal_body(&server, &partner.key, call).send(&server).fields(), "body", "{text:?}");
         }
     }
@@ -110,8 +110,10 @@ fn single_fields_are_sealed_beside_clear_ones() {
         let text = format!(
             r#"{{"f/~":"x","e":"\u0401\"","d":true , "c": null,"b":[1, {{"k":2}}],"a":1.50,"statusCard":"{sealed}","idCard":"{ID}"}}"#
         );
-        let call =
-            Call::new("POST", &format!("{path}?z=1+%D1%8B")).token(&token).nonce(&nonce).bytes(JSON, text);
+        let call = RawRequest::new("POST", &format!("{path}?z=1+%D1%8B"))
+            .token(&token)
+            .nonce(&nonce)
+            .bytes(JSON, text);
         assert_eq!(call.send(&server).code().0, 404);
     }
 }
@@ -159,7 +161,7 @@ fn identifiers_of_the_path_are_sealed() {
         let nonce = call.its_nonce().to_owned();
         let place = Place { method: &call.method, path: &bound, nonce: &nonce, slot: Slot::Path(slot) };
         let send = |id: &str, slash: &str| {
-            let call = Call { target: pattern.replace("{}", id) + slash, ..call.clone() };
+            let call = RawRequest { target: pattern.replace("{}", id) + slash, ..call.clone() };
             if call.body.is_empty() { call } else { seal_body(&server, &partner.key, call) }.send(&server)
         };
         let sealed = place.seal(&server, &partner.key, ID);
@@ -295,12 +297,12 @@ fn activation_codes_come_sealed_under_required_whatever_is_accepted() {
 fn responses_are_sealed_on_request() {
     let server = TestServer::start();
     let (partner, token) = required(&server);
-    let open = |call: &Call| {
+    let open = |call: &RawRequest| {
         let got = call.send(&server);
         let text = open_answer(&server, &partner.key, call, &got);
         (got.status, serde_json::from_str::<Value>(&text).unwrap())
     };
-    let asked = |call: Call| call.token(&token).sealed_answer();
+    let asked = |call: RawRequest| call.token(&token).sealed_answer();
     let (status, body) = open(&asked(get("/v1/balance")));
     assert_eq!((status, &body["balance"]), (200, &json!(10_000_000)));
     let create =
@@ -312,9 +314,9 @@ fn responses_are_sealed_on_request() {
     for call in [get("/v1/employees?page=0"), get("/v1/card/s1.x"), post("/v1/category", &json!({}))] {
         assert_eq!(open(&asked(call.clone())).0, 422, "{call:?}");
     }
-    let faulty_key = asked(Call::new("DELETE", &format!("/v1/category/{ID}"))).key("");
+    let faulty_key = asked(RawRequest::new("DELETE", &format!("/v1/category/{ID}"))).key("");
     let (status, body) = open(&faulty_key);
-    assert_eq!((status, crate::bare::faulty(&body)), (422, "idempotency-key".to_owned()));
+    assert_eq!((status, crate::raw_http::faulty(&body)), (422, "idempotency-key".to_owned()));
     let nonce = fresh_nonce();
     let bound = Place { method: "GET", path: "/v1/card/*", nonce: &nonce, slot: Slot::Path("idCard") };
     let path = bound.seal(&server, &partner.key, ID);
@@ -429,7 +431,7 @@ fn responses_are_sealed_with_the_key_of_the_request_through_a_rotation() {
     let got = refused.send(&server);
     let said = open_answer(&server, &second, &refused, &got);
     assert_eq!(
-        crate::bare::faulty(&serde_json::from_str(&said).unwrap()),
+        crate::raw_http::faulty(&serde_json::from_str(&said).unwrap()),
         "body",
         "a third key ends the first"
     );

@@ -7,9 +7,9 @@ use kopeck_service::partners::{self, PartnerError};
 use serde_json::Value;
 use time::Duration;
 
-use crate::bare::{Tokens, get, login, login_call, post, refresh_call};
 use crate::http_tokens::claims;
 use crate::process::{Installation, PartnerSecrets, Running};
+use crate::raw_http::{Tokens, get, login, login_call, post, refresh_call};
 use crate::server::{SETTINGS, TestServer};
 
 const TOKENS: [(&str, &str); 2] = [("accessToken", "accessExpireAt"), ("refreshToken", "refreshExpireAt")];

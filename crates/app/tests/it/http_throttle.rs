@@ -5,27 +5,29 @@ use kopeck_domain::partner::SealingPolicy;
 use serde_json::json;
 use time::Duration;
 
-use crate::bare::{Call, Got, Tokens, fresh_nonce, get, login, login_call, refresh_call, seal_body};
+use crate::raw_http::{
+    RawRequest, RawResponse, Tokens, fresh_nonce, get, login, login_call, refresh_call, seal_body,
+};
 use crate::server::{TestPartner, TestServer};
 
 const HERE: [u8; 4] = [127, 0, 0, 2];
 const THERE: [u8; 4] = [127, 0, 0, 3];
 
-fn right(partner: &TestPartner) -> Call {
+fn right(partner: &TestPartner) -> RawRequest {
     login_call(&partner.api_key, &partner.login, &partner.password)
 }
 
-fn wrong(partner: &TestPartner) -> Call {
+fn wrong(partner: &TestPartner) -> RawRequest {
     login_call(&partner.api_key, &partner.login, "wrong")
 }
 
-fn fail(server: &TestServer, call: impl Fn() -> Call, times: usize) {
+fn fail(server: &TestServer, call: impl Fn() -> RawRequest, times: usize) {
     for _ in 0..times {
         assert_eq!(call().send(server).code(), (400, "bad_credentials".to_owned()));
     }
 }
 
-fn locked(got: &Got, seconds: &str) {
+fn locked(got: &RawResponse, seconds: &str) {
     assert_eq!(got.code(), (429, "too_many_requests".to_owned()));
     assert_eq!(got.header("retry-after"), Some(seconds), "{got:?}");
 }
@@ -139,7 +141,7 @@ fn faulty_values_are_no_failure() {
 fn unreadable_bodies_under_a_right_api_key_are_failures() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Required, 0);
-    let sealed = |call: Call| seal_body(&server, &partner.key, call);
+    let sealed = |call: RawRequest| seal_body(&server, &partner.key, call);
     let bodies = [
         right(&partner),
         right(&partner).bytes("application/json", b"{"),
@@ -234,7 +236,7 @@ fn behind(proxies: &str) -> TestServer {
 }
 
 /// A guess without any right credential.
-fn guess() -> Call {
+fn guess() -> RawRequest {
     login_call("ak_wrong", "unknown", "x")
 }
 
@@ -242,7 +244,7 @@ fn guess() -> Call {
 fn behind_a_balancer_a_client_locks_no_other_out() {
     let server = behind("127.0.0.2");
     let partner = server.partner(SealingPolicy::Optional, 0);
-    let through = |call: Call, client: &str| call.from(HERE).with("x-forwarded-for", client);
+    let through = |call: RawRequest, client: &str| call.from(HERE).with("x-forwarded-for", client);
     fail(&server, || through(guess(), "203.0.113.5"), 10);
     locked(&through(right(&partner), "203.0.113.5").send(&server), "900");
     locked(&through(right(&partner), "198.51.100.1, 203.0.113.5:443").send(&server), "900");
@@ -263,7 +265,7 @@ fn behind_a_balancer_a_client_locks_no_other_out() {
 fn behind_two_balancers_the_client_counts() {
     let server = behind("127.0.0.2,10.0.0.0/8");
     let partner = server.partner(SealingPolicy::Optional, 0);
-    let through = |call: Call, client: &str| {
+    let through = |call: RawRequest, client: &str| {
         let client = format!("for=\"{client}\";proto=https");
         call.from(HERE).and("forwarded", client).and("forwarded", "for=10.0.0.7;by=127.0.0.2")
     };
@@ -276,7 +278,8 @@ fn behind_two_balancers_the_client_counts() {
 fn a_peer_that_is_no_proxy_is_not_believed() {
     let server = behind("127.0.0.2");
     let partner = server.partner(SealingPolicy::Optional, 0);
-    let lying = |call: Call| call.with("x-forwarded-for", "203.0.113.5").and("forwarded", "for=203.0.113.5");
+    let lying =
+        |call: RawRequest| call.with("x-forwarded-for", "203.0.113.5").and("forwarded", "for=203.0.113.5");
     fail(&server, || lying(guess()).from(THERE), 10);
     locked(&right(&partner).from(THERE).send(&server), "900");
     let victim = right(&partner).from(HERE).with("x-forwarded-for", "203.0.113.5");
@@ -287,7 +290,7 @@ fn a_peer_that_is_no_proxy_is_not_believed() {
 fn ipv6_clients_of_one_network_are_one_address() {
     let server = behind("127.0.0.2");
     let partner = server.partner(SealingPolicy::Optional, 0);
-    let through = |call: Call, client: &str| call.from(HERE).with("x-forwarded-for", client);
+    let through = |call: RawRequest, client: &str| call.from(HERE).with("x-forwarded-for", client);
     let place = std::cell::Cell::new(0);
     fail(
         &server,

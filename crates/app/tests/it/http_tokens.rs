@@ -8,14 +8,15 @@ use kopeck_service::partners::{self, PartnerError};
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::bare::{
-    Call, Got, Tokens, fresh_nonce, get, login, login_call, optional, post, refresh_call, seal_body,
+use crate::raw_http::{
+    RawRequest, RawResponse, Tokens, fresh_nonce, get, login, login_call, optional, post, refresh_call,
+    seal_body,
 };
 use crate::server::{TestPartner, TestServer};
 
 const REMEMBERED: Duration = Duration::seconds(5);
 
-fn balance(server: &TestServer, authorization: &str) -> Got {
+fn balance(server: &TestServer, authorization: &str) -> RawResponse {
     get("/v1/balance").with("authorization", authorization).send(server)
 }
 
@@ -50,7 +51,7 @@ pub fn claims(token: &str) -> Value {
     parts(token).1
 }
 
-fn check_pair(server: &TestServer, partner: &TestPartner, got: &Got) {
+fn check_pair(server: &TestServer, partner: &TestPartner, got: &RawResponse) {
     let body = got.ok(200);
     let now = server.clock.now().unix_timestamp();
     assert_eq!(body.as_object().unwrap().len(), 5, "{body}");
@@ -219,7 +220,7 @@ fn a_wrong_api_key_is_refused_whatever_the_body_is_sealed_with() {
     ]) {
         let got = call.clone().from([127, 0, 2, place]).send(&server);
         got.same_but_for_its_id(&clear);
-        let refresh = Call { target: "/v1/get_refresh_token".to_owned(), ..call };
+        let refresh = RawRequest { target: "/v1/get_refresh_token".to_owned(), ..call };
         assert_eq!(refresh.send(&server).code(), (401, "unauthorized".to_owned()));
     }
 }

@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
-use crate::bare::{Call, Got, JSON, Place, get, login, post};
+use crate::raw_http::{JSON, Place, RawRequest, RawResponse, get, login, post};
 use crate::server::{TestPartner, TestServer};
 
 const CARD: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
@@ -48,13 +48,13 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
         sealing: SealingPolicy::Required,
     };
     let prepared = server.application.partners.prepare(new).unwrap();
-    let (desk, id) = (server.application.partners.clone(), key.id());
+    let (service, id) = (server.application.partners.clone(), key.id());
     let secrets =
         MasterKeyBox::new(KeyRing::of(&MasterKey::from_bytes([7; 32])), Arc::new(SeededEntropy::new(9)));
     let plain = SecretSlice::from(key.expose_secret().to_vec());
     let created_at = server.application.env.now();
     let (made, shown) = transact(&*server.application.store, Access::Write, move |unit| {
-        let (made, shown) = desk.create(unit, &prepared)?;
+        let (made, shown) = service.create(unit, &prepared)?;
         let place = SecretBinding {
             table: "sealing_keys",
             column: "encrypted_secret",
@@ -83,14 +83,14 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
     }
 }
 
-struct Bench {
+struct VectorTest {
     server: TestServer,
     partner: TestPartner,
     token: String,
     vectors: Vec<Value>,
 }
 
-impl Bench {
+impl VectorTest {
     fn new() -> Self {
         let vectors: Vec<Value> =
             serde_json::from_str(include_str!("../../../sealing/tests/data/vectors.json")).unwrap();
@@ -106,12 +106,12 @@ impl Bench {
     }
 
     /// A request with a vector as its body.
-    fn body(&self, name: &str, method: &str, path: &str) -> Got {
+    fn body(&self, name: &str, method: &str, path: &str) -> RawResponse {
         let (text, nonce) = self.vector(name);
-        self.send(Call::new(method, path).json(&json!({"sealed": text})).key(name), nonce)
+        self.send(RawRequest::new(method, path).json(&json!({"sealed": text})).key(name), nonce)
     }
 
-    fn send(&self, call: Call, nonce: &str) -> Got {
+    fn send(&self, call: RawRequest, nonce: &str) -> RawResponse {
         call.token(&self.token).nonce(nonce).send(&self.server)
     }
 
@@ -123,7 +123,7 @@ impl Bench {
 
 #[test]
 fn every_vector_that_is_a_body_is_opened() {
-    let bench = Bench::new();
+    let bench = VectorTest::new();
     let (text, nonce) = bench.vector("login_body");
     let call =
         post("/v1/get_access_token", &json!({"sealed": text})).with("x-api-key", &bench.partner.api_key);
@@ -142,21 +142,21 @@ fn every_vector_that_is_a_body_is_opened() {
     for (name, category) in [("plaintext_31_bytes", "abcdefghijkl"), ("plaintext_32_bytes", "abcdefghijklm")]
     {
         // All vectors have one nonce, which a request that changes something spends.
-        let bench = Bench::new();
+        let bench = VectorTest::new();
         assert_eq!(bench.body(name, "POST", "/v1/category").ok(201)["nameCategory"], category);
     }
 }
 
 #[test]
 fn every_vector_that_is_a_parameter_is_opened() {
-    let bench = Bench::new();
+    let bench = VectorTest::new();
     let unknown = |what: &str| (404, format!("{what}_not_found"));
     let (id, nonce) = bench.vector("path_param");
     assert_eq!(bench.send(get(&format!("/v1/card/{id}/")), nonce).code(), unknown("card"));
 
     let (id, nonce) = bench.vector("path_param_of_put");
     let (body, _) = bench.vector("body_of_the_same_put");
-    let put = Call::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"sealed": body}));
+    let put = RawRequest::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"sealed": body}));
     assert_eq!(bench.send(put, nonce).code(), unknown("employee"));
 
     let (query, nonce) = bench.vector("get_paging_whole_query");
@@ -184,20 +184,20 @@ fn every_vector_that_is_a_parameter_is_opened() {
 }
 
 /// The request that holds a forgery, and the field that is reported as faulty.
-fn forged_call(forgery: &Value) -> (Call, String) {
+fn forged_call(forgery: &Value) -> (RawRequest, String) {
     let text = forgery["text"].as_str().unwrap();
     let (method, path) = (forgery["method"].as_str().unwrap(), forgery["path"].as_str().unwrap());
     let slot = forgery["slot"].as_str().unwrap();
     let (call, field) = match slot.split_once(':') {
-        None => (Call::new(method, &path.replace('*', CARD)).json(&json!({"sealed": text})), "body"),
-        Some(("path", name)) => (Call::new(method, &path.replace('*', text)), name),
+        None => (RawRequest::new(method, &path.replace('*', CARD)).json(&json!({"sealed": text})), "body"),
+        Some(("path", name)) => (RawRequest::new(method, &path.replace('*', text)), name),
         Some(("field", name)) => {
             let mut body = json!({name[1..]: text});
             for neighbour in forgery["clear"].as_array().unwrap() {
                 let (name, value) = (neighbour[0].as_str().unwrap(), &neighbour[1]);
                 body[&name["field:/".len()..]] = if value == "1" { json!(1) } else { value.clone() };
             }
-            (Call::new(method, path).json(&body), &name[1..])
+            (RawRequest::new(method, path).json(&body), &name[1..])
         }
         Some(other) => panic!("{other:?}"),
     };
@@ -239,7 +239,7 @@ fn every_forgery_is_refused_in_the_same_words() {
 
 #[test]
 fn a_forged_nonce_is_refused_before_anything_is_decrypted() {
-    let bench = Bench::new();
+    let bench = VectorTest::new();
     let (id, _) = bench.vector("path_param");
     for nonce in ["short", "0123456789 abcdef", "нонснонснонснонс"] {
         assert_eq!(bench.send(get(&format!("/v1/card/{id}")), nonce).fields(), "x-nonce", "{nonce}");

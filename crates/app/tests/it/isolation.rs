@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::bare::{Got, get, optional};
+use crate::raw_http::{RawResponse, get, optional};
 use crate::server::TestServer;
 use crate::world::{Sample, Things, samples, token_operations};
 
@@ -75,9 +75,9 @@ fn objects_of_another_partner_look_like_unknown_ones() {
 }
 
 /// The response with the names of these things in place of their identifiers.
-fn unnamed(got: &Got, things: &Things) -> Got {
+fn unnamed(got: &RawResponse, things: &Things) -> RawResponse {
     let text = things.values().fold(got.text.clone(), |text, value| text.replace(value, "<it>"));
-    Got { text, ..got.clone() }
+    RawResponse { text, ..got.clone() }
 }
 
 /// Everything that a partner sees of its things.

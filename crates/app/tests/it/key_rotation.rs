@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use kopeck_client::{Client, EmployeeFilter, NewEmployee, Paging};
 use tokio::task::JoinSet;
 
-use crate::bare::{get, login_call};
 use crate::process::{Installation, PartnerSecrets, Running};
+use crate::raw_http::{get, login_call};
 
 /// Numbers the employees.
 static NEXT: AtomicU64 = AtomicU64::new(1);

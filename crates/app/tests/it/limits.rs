@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use time::Duration;
 use time::macros::datetime;
 
-use crate::calls::{Api, Reply, keys, nonce, plastic_item, start, start_client, text, virtual_order};
+use crate::api_client::{Api, Reply, keys, nonce, plastic_item, start, start_client, text, virtual_order};
 use crate::server::TestServer;
 
 pub const SET: &str = "/v1/setlimitscards";
@@ -347,7 +347,7 @@ async fn of_two_calls_for_one_card_exactly_one_wins() {
 #[tokio::test]
 async fn a_change_of_many_cards_is_done_chunk_by_chunk() {
     let (server, api) = start(0).await;
-    api.post("/v1/order/plasticcards", &crate::calls::plastic_order(1_101, "Nevsky 1")).await.ok(202);
+    api.post("/v1/order/plasticcards", &crate::api_client::plastic_order(1_101, "Nevsky 1")).await.ok(202);
     server.run_jobs();
     let mut ids = Vec::new();
     for page in 1..=3 {

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{Api, UNKNOWN_ID, nonce, plastic_item, start, start_client};
+use crate::api_client::{Api, UNKNOWN_ID, nonce, plastic_item, start, start_client};
 use crate::limits::{
     CANCEL, SET, STATUS, cancel, cards, change, daily, limit_of, named, outcome, result, set, state,
     unlimited,

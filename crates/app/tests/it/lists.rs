@@ -5,7 +5,7 @@ use kopeck_client::{EmployeeFilter, NewEmployee, Paging};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, UNKNOWN_ID, keys, start, start_client, text};
+use crate::api_client::{Api, UNKNOWN_ID, keys, start, start_client, text};
 
 const META: [&str; 7] = ["current_page", "from", "last_page", "path", "per_page", "to", "total"];
 

@@ -3,7 +3,7 @@
 use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use serde_json::{Value, json};
 
-use crate::calls::{Api, start, text, virtual_order};
+use crate::api_client::{Api, start, text, virtual_order};
 use crate::server::TestServer;
 
 const STATUSES: [&str; 3] = ["MAIN", "ADDITIONAL", "TEMPORARILY_BLOCKED"];

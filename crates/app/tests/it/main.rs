@@ -10,6 +10,7 @@
 )]
 
 mod accounts;
+mod api_client;
 mod api_examples;
 mod architecture;
 mod audit;
@@ -19,14 +20,13 @@ mod balance;
 mod bank;
 mod bank_feed;
 mod bank_network;
-mod bare;
 mod book;
-mod calls;
 mod can_pay;
 mod card_blocks;
 mod card_lists;
 mod cards;
 mod categories;
+mod raw_http;
 // Certificates are made the same way for a bank.
 #[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
 mod certificates;
@@ -42,12 +42,12 @@ mod copies;
 mod coverage;
 mod database;
 mod deploy;
+mod deployment;
 mod docs_page;
 mod employees;
 mod erasure;
 mod events;
 mod faults;
-mod ground;
 mod http_bodies;
 mod http_connections;
 mod http_details;

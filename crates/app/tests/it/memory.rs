@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::bare::{Call, JSON, get, login_call, post};
 use crate::process::{Installation, Running};
+use crate::raw_http::{JSON, RawRequest, get, login_call, post};
 
 const IDLE: usize = 3_000;
 /// For each of the three kinds of unfinished requests; 500 in all.
@@ -61,7 +61,7 @@ fn idle(address: &str) -> TcpStream {
 }
 
 /// A request with a body of `size` bytes, but for its last byte.
-fn unfinished(call: &Call, size: usize) -> Vec<u8> {
+fn unfinished(call: &RawRequest, size: usize) -> Vec<u8> {
     let body = format!("{{\"x\":\"{}\"}}", "x".repeat(size - 8));
     let mut bytes = call.clone().bytes(JSON, body).to_bytes();
     bytes.pop();
@@ -95,7 +95,7 @@ fn unfinished_and_idle_connections_leave_memory_and_room_for_others() {
     let idle: Vec<TcpStream> = (0..IDLE).map(|_| idle(address)).collect();
     let call = post("/v1/get_access_token", &serde_json::json!({})).with("x-api-key", "ak_wrong");
     let token_calls = send_on(address, TOKEN_CALLS, &unfinished(&call, 8 * 1024));
-    let call = Call::new("POST", "/v1/category").token(&token);
+    let call = RawRequest::new("POST", "/v1/category").token(&token);
     let bodies = send_on(address, BODIES, &unfinished(&call, 2 * 1024 * 1024));
     let head = format!("GET /v1/balance HTTP/1.1\r\nhost: kopeck\r\nx-long: {}", "x".repeat(131_072));
     let heads = send_on(address, HEADS, &head.as_bytes()[..131_071]);

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::bare::{Call, Got, JSON, fresh_nonce, get, login_call, post};
-use crate::calls::UNKNOWN_ID;
+use crate::api_client::UNKNOWN_ID;
 use crate::process::{Installation, Running};
+use crate::raw_http::{JSON, RawRequest, RawResponse, fresh_nonce, get, login_call, post};
 use crate::world::token_operations;
 
 /// Bodies at once.
@@ -76,12 +76,12 @@ impl Shaped {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         let length = self.before.len() + shape.len() + self.after.len();
-        let head = Call::new(self.method, &self.path).token(token).with("content-type", JSON);
+        let head = RawRequest::new(self.method, &self.path).token(token).with("content-type", JSON);
         let head = head.with("content-length", length.to_string()).to_bytes();
         let parts = [head.as_slice(), self.before.as_bytes(), shape.as_bytes(), self.after.as_bytes()];
         // The server does not read a refused body to its end.
         let _ = parts.iter().try_for_each(|part| stream.write_all(part));
-        Got::try_read(&mut stream).map_or(0, |got| got.status)
+        RawResponse::try_read(&mut stream).map_or(0, |got| got.status)
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
-use crate::bare::fresh_nonce;
 use crate::process::{Installation, Running};
+use crate::raw_http::fresh_nonce;
 use crate::tls::{client_config, write_pair};
 
 const CONNECTIONS: usize = 100;

@@ -8,12 +8,12 @@ use jsonschema::Validator;
 use kopeck_adapter_http::operations;
 use serde_json::{Value, json};
 
-use crate::bare::{Call, Got, JSON};
+use crate::raw_http::{JSON, RawRequest, RawResponse};
 
 static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::read);
 
 /// Holds a response against the description of what was called.
-pub fn check(call: &Call, got: &Got) {
+pub fn check(call: &RawRequest, got: &RawResponse) {
     if let Some((path, method)) = described(call) {
         DOCUMENT.check(&path, &method, call, got);
     }
@@ -33,7 +33,7 @@ struct Document {
 
 /// The path pattern and the method by which the document has what was called; `None` for paths and methods that do not
 /// exist, and for heads.
-fn described(call: &Call) -> Option<(String, String)> {
+fn described(call: &RawRequest) -> Option<(String, String)> {
     let path = call.target.split('?').next()?;
     let path = path.strip_prefix("http://kopeck").unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
@@ -56,7 +56,7 @@ impl Document {
         Self { document, closed, validators: Mutex::default() }
     }
 
-    fn check(&self, path: &str, method: &str, call: &Call, got: &Got) {
+    fn check(&self, path: &str, method: &str, call: &RawRequest, got: &RawResponse) {
         let operation = &self.document["paths"][path][method];
         let status = got.status.to_string();
         let told = operation["responses"].get(&status);

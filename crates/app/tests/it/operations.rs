@@ -8,9 +8,9 @@ use kopeck_adapter_workers::LivenessRegistry;
 use kopeck_client::VirtualItem;
 use serde_json::{Value, json};
 
-use crate::bare::{Call, get, login_call, post};
-use crate::ground::{Ground, Plan};
+use crate::deployment::{Deployment, Plan};
 use crate::process::{Installation, ask};
+use crate::raw_http::{RawRequest, get, login_call, post};
 use crate::server::{START, TestServer};
 
 const TELLS: &[&str] = &["--operations-listen", "127.0.0.1:0"];
@@ -55,7 +55,7 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     let client = running.client(&partner);
     client.orders().virtual_cards(&[VirtualItem::new(3, 5_000)]).await.unwrap();
     // A bare call blocks its thread.
-    let send = |call: Call| tokio::task::block_in_place(|| call.send_to(&running.base_url));
+    let send = |call: RawRequest| tokio::task::block_in_place(|| call.send_to(&running.base_url));
     let token = send(login_call(&partner.api_key, &partner.login, &partner.password)).text_of("accessToken");
     assert_eq!(send(get("/v1/balance").token(&token)).status, 200);
     assert_eq!(send(get("/v1/balance")).status, 401);
@@ -140,8 +140,8 @@ fn a_worker_has_an_operations_port_too() {
 
 #[test]
 fn a_silent_database_makes_the_process_unready_until_it_is_back() {
-    let (ground, proxy) = Ground::behind_a_proxy(START);
-    let server = TestServer::open(Arc::new(ground), Plan::default());
+    let (deployment, proxy) = Deployment::behind_a_proxy(START);
+    let server = TestServer::open(Arc::new(deployment), Plan::default());
     let operations = Operations::new().unwrap();
     operations.health.store_is_open(&server.application.store);
     operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));

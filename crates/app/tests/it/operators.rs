@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::bare::{login_call, post};
 use crate::process::{Installation, pseudo_terminal};
+use crate::raw_http::{login_call, post};
 
 /// With a partner, and with a deposit that was carried out and one that was refused.
 fn with_history() -> (Installation, String) {

@@ -7,7 +7,7 @@ use kopeck_domain::card_number::CardNumber;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{
+use crate::api_client::{
     Api, UNKNOWN_ID, keys, plastic_item, plastic_order, start, start_client, text, virtual_item,
     virtual_order,
 };
@@ -35,7 +35,7 @@ async fn place(api: &Api, path: &str, order: &Value) -> String {
     id
 }
 
-async fn change(api: &Api, what: &str, id: &str) -> crate::calls::Reply {
+async fn change(api: &Api, what: &str, id: &str) -> crate::api_client::Reply {
     api.post(&format!("/v1/order/{what}/"), &json!({"orderId": id})).await
 }
 

@@ -6,27 +6,27 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::bare::{Call, Got, fresh_nonce, get, login_call, post};
-use crate::calls::virtual_order;
+use crate::api_client::virtual_order;
 use crate::process::{Installation, PartnerSecrets, Running};
+use crate::raw_http::{RawRequest, RawResponse, fresh_nonce, get, login_call, post};
 
 const TELLS: [&str; 2] = ["--operations-listen", "127.0.0.1:0"];
 
 /// How long a test waits for the process to notice something before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn add_category(running: &Running, token: &str, name: &str) -> Got {
+fn add_category(running: &Running, token: &str, name: &str) -> RawResponse {
     post("/v1/category", &json!({"nameCategory": name})).token(token).key(name).send_to(&running.base_url)
 }
 
-fn login(running: &Running, partner: &PartnerSecrets) -> Call {
+fn login(running: &Running, partner: &PartnerSecrets) -> RawRequest {
     let call = login_call(&partner.api_key, &partner.login, &partner.password);
     assert_eq!(call.send_to(&running.base_url).status, 200);
     call
 }
 
 #[track_caller]
-fn gets_503_with_retry_after(got: &Got) {
+fn gets_503_with_retry_after(got: &RawResponse) {
     assert_eq!((got.status, got.header("retry-after")), (503, Some("1")), "{got:?}");
 }
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use rustix::termios::{LocalModes, tcgetattr};
 
-use crate::bare::login_call;
 use crate::http_sessions::StolenCredentials;
 use crate::process::{Installation, PartnerSecrets, Running, pseudo_terminal};
+use crate::raw_http::login_call;
 
 const NEW: &str = "tractor-v7Q-rain";
 

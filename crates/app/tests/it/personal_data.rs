@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use kopeck_client::{EmployeeFilter, EmployeeUpdate, NewEmployee, Paging, Patch, PlasticItem};
 
-use crate::calls::{plastic_item, start_client, virtual_item};
+use crate::api_client::{plastic_item, start_client, virtual_item};
 
 const PEOPLE: usize = 50;
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use kopeck_port_bank::BankKey;
 use serde_json::{Value, json};
 
-use crate::bare::{Call, get, optional, post};
-use crate::calls::{top_ups, virtual_order};
+use crate::api_client::{top_ups, virtual_order};
+use crate::raw_http::{RawRequest, get, optional, post};
 use crate::server::{SETTINGS, TestServer};
 use crate::world::Things;
 
@@ -24,10 +24,10 @@ struct Race {
     id_field: &'static str,
     /// The prefix and suffix of the key at the bank.
     bank_key: (&'static str, &'static str),
-    create: Box<dyn Fn(u32) -> Call>,
-    cancel: fn(&str) -> Call,
-    status: fn(&str) -> Call,
-    result: fn(&str) -> Call,
+    create: Box<dyn Fn(u32) -> RawRequest>,
+    cancel: fn(&str) -> RawRequest,
+    status: fn(&str) -> RawRequest,
+    result: fn(&str) -> RawRequest,
     /// The card whose limit the round number becomes.
     limited: Option<String>,
 }
@@ -54,7 +54,7 @@ fn replenishments(things: &Things) -> Race {
         id_field: "replenishmentId",
         bank_key: ("replenishment/", "/0"),
         create: Box::new(move |_| post("/v1/replenishment", &top_ups(&[(&card, 10)]))),
-        cancel: |id| Call::new("DELETE", &format!("/v1/replenishment/{id}")),
+        cancel: |id| RawRequest::new("DELETE", &format!("/v1/replenishment/{id}")),
         status: |id| get(&format!("/v1/replenishment/{id}/status")),
         result: |id| get(&format!("/v1/replenishment/{id}/result")),
         limited: None,
@@ -115,7 +115,7 @@ fn run(race: fn(&Things) -> Race) {
     let (_, token) = optional(&server);
     let race = race(&Things::make(&server, &token, 1));
     server.run_jobs();
-    let send = |call: Call| call.token(&token).send(&server);
+    let send = |call: RawRequest| call.token(&token).send(&server);
     let mut money = send(get("/v1/balance")).ok(200)["available"].as_i64().unwrap();
     let (mut head_start, mut cancelled) = (HeadStart::new(), 0);
     for round in 0..ROUNDS {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use time::macros::{date, datetime};
 use time::{Date, Duration};
 
-use crate::calls::{Api, start, text, virtual_order};
+use crate::api_client::{Api, start, text, virtual_order};
 use crate::server::TestServer;
 use crate::transactions::buy;
 

@@ -9,7 +9,7 @@ use kopeck_domain::calendar::{Zone, date_text};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::calls::plastic_item;
+use crate::api_client::plastic_item;
 use crate::process::{Installation, Running};
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use time::Duration;
 use time::macros::date;
 
-use crate::calls::{Api, keys, plastic_order, start, start_client, top_ups, virtual_order};
+use crate::api_client::{Api, keys, plastic_order, start, start_client, top_ups, virtual_order};
 use crate::server::TestServer;
 
 fn under(reference: &str, mut body: Value) -> Value {

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::calls::{
+use crate::api_client::{
     Api, UNKNOWN_ID, keys, nonce, plastic_item, start, start_client, text, top_ups, virtual_order,
 };
 use crate::server::TestServer;
@@ -31,7 +31,7 @@ fn ways(what: &str, id: &str) -> [String; 5] {
     ]
 }
 
-async fn cancel(api: &Api, id: &str) -> crate::calls::Reply {
+async fn cancel(api: &Api, id: &str) -> crate::api_client::Reply {
     api.delete(&format!("{CREATE}/{id}")).await
 }
 

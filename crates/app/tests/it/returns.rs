@@ -9,19 +9,19 @@ use kopeck_domain::{Kopecks, card_number::CardNumber};
 use kopeck_port_bank::sandbox::{BankFaults, Purchase, PurchaseOutcome, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
 use kopeck_port_store::{Access, transact};
-use kopeck_service::stuck::{self, Outcome, StuckError};
+use kopeck_service::stuck::{self, StuckError, StuckOutcome};
 use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_test_support::FakeBank;
 use serde_json::{Value, json};
 use time::Duration;
 use uuid::Uuid;
 
-use crate::calls::{Api, Plastic, start, text, top_ups, virtual_order};
+use crate::api_client::{Api, Plastic, start, text, top_ups, virtual_order};
 use crate::server::TestServer;
 
 /// The fields by which the two kinds differ.
 #[derive(Clone, Copy)]
-struct Kind {
+struct ReturnKind {
     list: &'static str,
     one: &'static str,
     id: &'static str,
@@ -30,7 +30,7 @@ struct Kind {
     error: &'static str,
 }
 
-const CLOSING: Kind = Kind {
+const CLOSING: ReturnKind = ReturnKind {
     list: "/v1/closings",
     one: "/v1/closing",
     id: "closingId",
@@ -38,7 +38,7 @@ const CLOSING: Kind = Kind {
     done: "resultClosing",
     error: "errorClosing",
 };
-const WITHDRAWAL: Kind = Kind {
+const WITHDRAWAL: ReturnKind = ReturnKind {
     list: "/v1/withdrawals",
     one: "/v1/withdrawal",
     id: "withdrawalId",
@@ -47,7 +47,7 @@ const WITHDRAWAL: Kind = Kind {
     error: "errorWithdrawal",
 };
 
-impl Kind {
+impl ReturnKind {
     async fn create(self, api: &Api, items: &[Value]) -> String {
         text(&api.post(self.list, &json!({"data": items})).await.ok(202)[self.id])
     }
@@ -466,7 +466,7 @@ async fn the_bank_refuses_what_ends_in_thirteen_kopecks() {
 async fn faulty_requests_are_refused_as_a_whole() {
     let (server, api) = start(10_000).await;
     let card = api.plastic(&server, 1).await.remove(0).id;
-    let unknown_id = crate::calls::UNKNOWN_ID;
+    let unknown_id = crate::api_client::UNKNOWN_ID;
     for (kind, good) in [(CLOSING, close(&card, "LOST")), (WITHDRAWAL, take(&card, 1))] {
         let unknown = if kind.id == "closingId" { close(unknown_id, "LOST") } else { take(unknown_id, 1) };
         api.post(kind.list, &json!({"data": [unknown, good]}))

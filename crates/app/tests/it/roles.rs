@@ -5,13 +5,13 @@ use std::sync::Arc;
 use kopeck_adapter_store_diesel::testing::Roles;
 
 use crate::coverage::call_every_operation;
-use crate::ground::{Ground, Plan};
+use crate::deployment::{Deployment, Plan};
 use crate::process::Installation;
 use crate::server::{START, TestServer};
 
 #[test]
 fn every_operation_succeeds_as_a_role_that_only_serves() {
-    let server = TestServer::open(Arc::new(Ground::as_service_role(START)), Plan::default());
+    let server = TestServer::open(Arc::new(Deployment::as_service_role(START)), Plan::default());
     call_every_operation(&server);
     server.refresh_accounts();
 }

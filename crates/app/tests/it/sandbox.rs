@@ -5,7 +5,7 @@ use kopeck_domain::payment::PaymentRefusal;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::calls::{Api, UNKNOWN_ID, keys, nonce, start, start_client, text, virtual_order};
+use crate::api_client::{Api, UNKNOWN_ID, keys, nonce, start, start_client, text, virtual_order};
 use crate::server::{START, TestServer};
 
 /// A plastic card with so many kopecks on it.
@@ -211,7 +211,7 @@ async fn a_retried_purchase_buys_once() {
     assert_eq!(answers.len(), 1);
     expect_on_card(&api, &card, 900).await;
     // A refusal is a response too: the first one stays, whatever has changed.
-    let (declined, nonce) = (purchase_of(901).to_string(), crate::calls::nonce());
+    let (declined, nonce) = (purchase_of(901).to_string(), crate::api_client::nonce());
     let first = api.send(Method::POST, &path, declined.clone(), &nonce).await;
     api.top_up(&[(&card, 500)]).await;
     server.run_jobs();
@@ -327,7 +327,7 @@ async fn the_client_has_every_call() {
     let (server, client) = start_client(0);
     let sandbox = client.sandbox();
     assert_eq!(sandbox.deposit(100_000).await.unwrap().available, 100_000);
-    let order = client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
+    let order = client.orders().virtual_cards(&[crate::api_client::virtual_item(1, 5_000)]).await.unwrap();
     server.run_jobs();
     let made = client.orders().result(order.order_id).await.unwrap();
     let code = made.data[0].activation_code.clone().unwrap();

@@ -6,11 +6,11 @@ use std::net::Ipv4Addr;
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::json;
 
-use crate::bare::{Call, Got, connect, fresh_nonce, get, login, now, optional, post};
-use crate::calls::virtual_order;
+use crate::api_client::virtual_order;
 use crate::copies::{Part, Remote, Sealer, copies};
 use crate::faults::observe;
 use crate::process::Installation;
+use crate::raw_http::{RawRequest, RawResponse, connect, fresh_nonce, get, login, now, optional, post};
 use crate::server::{TestPartner, TestServer};
 use crate::world::{Sample, Things, samples};
 
@@ -26,7 +26,7 @@ fn changing() -> impl Iterator<Item = Sample> {
 }
 
 /// Sends copies of a request that was answered, and sees that nothing comes of it.
-fn refuse_copies(server: &TestServer, token: &str, things: &Things, call: &Call) {
+fn refuse_copies(server: &TestServer, token: &str, things: &Things, call: &RawRequest) {
     let before = observe(server, token, things);
     for copy in copies(call) {
         assert_eq!(copy.send(server).fields(), "x-nonce", "{copy:?}");
@@ -50,7 +50,8 @@ fn works_once(
     let first = call.send(server);
     assert!((200..=202).contains(&first.status) && !first.replayed(), "{call:?}: {first:?}");
     refuse_copies(server, token, things, &call);
-    let is_replay = |got: &Got| (got.status, got.replayed(), &got.text) == (first.status, true, &first.text);
+    let is_replay =
+        |got: &RawResponse| (got.status, got.replayed(), &got.text) == (first.status, true, &first.text);
     let again = call.send(server);
     assert!(is_replay(&again), "{again:?}");
     if key.is_some() {
@@ -101,7 +102,7 @@ fn a_copy_of_a_sealed_parameter_is_refused() {
     every_operation_works_once(Part::Query);
 }
 
-fn order() -> Call {
+fn order() -> RawRequest {
     post("/v1/order/virtualcards", &virtual_order(1, 5_000))
 }
 
@@ -135,7 +136,7 @@ fn only_a_success_spends_the_nonce() {
     for call in [call.clone(), call.clone().key("other")] {
         assert_eq!(call.send(&server).code(), (409, "category_exists".to_owned()));
     }
-    let gone = Call::new("DELETE", &format!("/v1/category/{taken}")).token(&token).send(&server);
+    let gone = RawRequest::new("DELETE", &format!("/v1/category/{taken}")).token(&token).send(&server);
     assert_eq!(gone.status, 200);
     assert_eq!(call.clone().key("other").send(&server).status, 201);
     assert_eq!(call.send(&server).fields(), "x-nonce", "the copy has had the effect");
@@ -223,7 +224,7 @@ fn of_simultaneous_copies_one_has_an_effect() {
             let call = sealer(&server, &partner).body(&call.token(&token));
             let mut senders = vec![call.clone()];
             senders.extend((0..5).map(|number| call.clone().key(&format!("{number}-{}", call.its_nonce()))));
-            let answers: Vec<Got> = std::thread::scope(|scope| {
+            let answers: Vec<RawResponse> = std::thread::scope(|scope| {
                 let sent: Vec<_> = senders.iter().map(|call| scope.spawn(|| call.send(&server))).collect();
                 sent.into_iter().map(|sent| sent.join().unwrap()).collect()
             });
@@ -249,7 +250,7 @@ fn of_copies_at_two_processes_one_has_an_effect() {
     for round in 0..ROUNDS {
         let call = partner.seal(order().key(&format!("round-{round}")));
         let copy = copies(&call).swap_remove(usize::try_from(round).unwrap() % 3);
-        let answers: Vec<Got> = std::thread::scope(|scope| {
+        let answers: Vec<RawResponse> = std::thread::scope(|scope| {
             let sent = [(&call, &first), (&copy, &second)]
                 .map(|(call, server)| scope.spawn(|| call.send_to(&server.base_url)));
             sent.into_iter().map(|sent| sent.join().unwrap()).collect()
@@ -287,7 +288,8 @@ fn a_killed_process_remembers_which_nonces_are_spent() {
         }
         running.kill();
         running = installation.serve(NO_WORKERS);
-        let sent: Vec<Got> = copies(&call).iter().map(|copy| copy.send_to(&running.base_url)).collect();
+        let sent: Vec<RawResponse> =
+            copies(&call).iter().map(|copy| copy.send_to(&running.base_url)).collect();
         let again = call.send_to(&running.base_url);
         let (done, refused): (Vec<_>, Vec<_>) =
             sent.iter().chain([&again]).partition(|got| got.status == 202);

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::bare::{Call, Got, JSON, fresh_nonce, now, open_answer, optional, post, required, seal_body};
 use crate::copies::{Part, Sealer};
+use crate::raw_http::{
+    JSON, RawRequest, RawResponse, fresh_nonce, now, open_answer, optional, post, required, seal_body,
+};
 use crate::server::{TestPartner, TestServer};
 use crate::world::{Sample, Things, samples};
 
@@ -17,9 +19,9 @@ fn the_access_token_alone_changes_nothing() {
     let mut without_body = Vec::new();
     for sample in samples().filter(|sample| sample.operation.changes) {
         let (name, path) = (sample.operation.name, sample.operation.path);
-        let needs = |got: &Got| assert_eq!(got.fields(), needed(&sample), "{name}");
+        let needs = |got: &RawResponse| assert_eq!(got.fields(), needed(&sample), "{name}");
         let bare =
-            || Call { body: Vec::new(), ..sample.call(&nothing) }.without("content-type").token(&token);
+            || RawRequest { body: Vec::new(), ..sample.call(&nothing) }.without("content-type").token(&token);
         needs(&bare().send(&server));
         needs(&sealer.seal(path, &bare(), Part::Query).unwrap().send(&server));
         assert_eq!(bare().json(&json!({})).send(&server).fields(), "body", "{name}");
@@ -55,19 +57,19 @@ struct Secrets<'a> {
 }
 
 impl Secrets<'_> {
-    fn create(&self) -> Call {
+    fn create(&self) -> RawRequest {
         let call = post("/v1/webhooks", &json!({"url": "https://hooks.example/"})).token(self.token);
         seal_body(self.server, &self.partner.key, call)
     }
 
-    fn rotate(&self) -> Call {
-        let call = Call::new("POST", &format!("/v1/webhook/{}/secret", self.id)).token(self.token);
+    fn rotate(&self) -> RawRequest {
+        let call = RawRequest::new("POST", &format!("/v1/webhook/{}/secret", self.id)).token(self.token);
         let sealer = Sealer { key: &self.partner.key, now: now(self.server) };
         sealer.seal("/v1/webhook/{idWebhook}/secret", &call, Part::Path).unwrap()
     }
 
     /// The secret in a response that has to be sealed.
-    fn opened(&self, call: &Call) -> (bool, String) {
+    fn opened(&self, call: &RawRequest) -> (bool, String) {
         let got = call.send(self.server);
         assert!((200..300).contains(&got.status), "{got:?}");
         assert!(!got.text.contains("whsec_"), "{got:?}");
@@ -90,8 +92,9 @@ fn secrets_of_webhooks_come_sealed_under_required_whatever_is_accepted() {
     let secret = body["secret"].as_str().unwrap().to_owned();
     assert_eq!(secrets.opened(&first.without("accept")), (true, secret.clone()), "the same bytes once more");
     for accept in [None, Some(JSON), Some("*/*"), Some("application/sealed+json;q=0")] {
-        let accepting =
-            |call: Call| accept.map_or_else(|| call.clone(), |accept| call.clone().with("accept", accept));
+        let accepting = |call: RawRequest| {
+            accept.map_or_else(|| call.clone(), |accept| call.clone().with("accept", accept))
+        };
         for call in [accepting(secrets.create()), accepting(secrets.rotate())] {
             let (replayed, new) = secrets.opened(&call);
             assert!(!replayed && new != secret, "{accept:?}");
@@ -101,13 +104,13 @@ fn secrets_of_webhooks_come_sealed_under_required_whatever_is_accepted() {
             assert_eq!(keyed.send(&server).status, 422);
         }
     }
-    let by_token = Call::new("POST", &format!("/v1/webhook/{}/secret", secrets.id)).token(&token);
+    let by_token = RawRequest::new("POST", &format!("/v1/webhook/{}/secret", secrets.id)).token(&token);
     assert_eq!(by_token.send(&server).fields(), "idWebhook");
 
     let (_, token) = optional(&server);
     let created = post("/v1/webhooks", &json!({"url": "https://hooks.example/"})).token(&token).send(&server);
     let id = created.text_of("idWebhook");
     assert!(created.text_of("secret").starts_with("whsec_"));
-    let rotated = Call::new("POST", &format!("/v1/webhook/{id}/secret")).token(&token).send(&server);
+    let rotated = RawRequest::new("POST", &format!("/v1/webhook/{id}/secret")).token(&token).send(&server);
     assert!(rotated.text_of("secret").starts_with("whsec_"));
 }

@@ -33,7 +33,7 @@ use secrecy::ExposeSecret;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use crate::ground::{Ground, Plan, Ports, Snapshot};
+use crate::deployment::{Deployment, Plan, Ports, Snapshot};
 
 /// Monday, 2 March 2026, noon in the service's zone.
 pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
@@ -63,7 +63,7 @@ pub struct TestServer {
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     /// Dropped last.
-    ground: Arc<Ground>,
+    deployment: Arc<Deployment>,
     died: bool,
 }
 
@@ -88,20 +88,21 @@ impl TestServer {
 
     /// On a clock that shows `start`.
     pub fn start_at(start: OffsetDateTime, sandbox: bool, http: HttpSettings) -> Self {
-        Self::open(Arc::new(Ground::new(start)), Plan { sandbox, http, ..Plan::default() })
+        Self::open(Arc::new(Deployment::new(start)), Plan { sandbox, http, ..Plan::default() })
     }
 
     /// Over what another server may have left behind.
-    pub fn open(ground: Arc<Ground>, plan: Plan) -> Self {
+    pub fn open(deployment: Arc<Deployment>, plan: Plan) -> Self {
         let Plan { sandbox, http, worker, ports, passwords, clock_ahead } = plan;
-        let adapters = ground.adapters(clock_ahead);
-        let (adapters, service_clock) = adapters.with_clock_of(&ground.data).unwrap();
+        let adapters = deployment.adapters(clock_ahead);
+        let (adapters, service_clock) = adapters.with_clock_of(&deployment.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
         let feed_waiters = Arc::new(FeedWaiters::default());
         let feed = Some(Arc::clone(&feed_waiters) as _);
-        let parts = Parts { passwords, feed, store_kind: ground.store_kind, ..Parts::default() };
-        let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
-        let bank = simulator(&ground.data, &adapters, SETTINGS, true).unwrap();
+        let parts = Parts { passwords, feed, store_kind: deployment.store_kind, ..Parts::default() };
+        let application =
+            Application::with_parts(&deployment.url, &keys, &adapters, SETTINGS, parts).unwrap();
+        let bank = simulator(&deployment.data, &adapters, SETTINGS, true).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
         let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
         let state = HttpState::new(HttpParts {
@@ -141,7 +142,7 @@ impl TestServer {
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
             base_url,
-            clock: Arc::clone(&ground.clock),
+            clock: Arc::clone(&deployment.clock),
             bank,
             application,
             worker,
@@ -151,26 +152,26 @@ impl TestServer {
             watch: watch.into(),
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
-            ground,
+            deployment,
             died: false,
         }
     }
 
     /// A partner with so many kopecks.
     pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
-        let login = format!("partner-{}", self.ground.partners.lock().unwrap().len() + 1);
+        let login = format!("partner-{}", self.deployment.partners.lock().unwrap().len() + 1);
         let new = NewPartner { name: "Test".to_owned(), login: Some(login), password: None, sealing };
         let prepared = self.application.partners.prepare(new).unwrap();
-        let (desk, env) = (self.application.partners.clone(), Arc::clone(&self.application.env));
+        let (service, env) = (self.application.partners.clone(), Arc::clone(&self.application.env));
         let (partner, secrets) = transact(&*self.application.store, Access::Write, move |unit| {
-            let made = desk.create(unit, &prepared)?;
+            let made = service.create(unit, &prepared)?;
             if deposit > 0 {
                 partners::deposit(unit, &env, made.0.id, Kopecks::new(deposit), &DepositOrigin::Opening)?;
             }
             Ok::<_, PartnerError>(made)
         })
         .unwrap();
-        self.ground.partners.lock().unwrap().push(partner.id);
+        self.deployment.partners.lock().unwrap().push(partner.id);
         let secret: [u8; 32] = secrets.sealing_key.secret.expose_secret().try_into().unwrap();
         TestPartner {
             id: partner.id,
@@ -193,7 +194,7 @@ impl TestServer {
         &self,
         change: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId) -> Result<(), PartnerError> + Clone + Send + 'static,
     ) {
-        for id in self.ground.partners.lock().unwrap().iter().copied() {
+        for id in self.deployment.partners.lock().unwrap().iter().copied() {
             let (env, change) = (Arc::clone(&self.application.env), change.clone());
             transact(&*self.application.store, Access::Write, move |unit| change(unit, &env, id)).unwrap();
         }
@@ -269,17 +270,17 @@ impl TestServer {
 
     /// The URL of the database.
     pub fn database(&self) -> &str {
-        &self.ground.url
+        &self.deployment.url
     }
 
     /// Everything that is in the database.
     pub fn dump(&self) -> Vec<u8> {
-        kopeck_adapter_store_diesel::testing::dump(&self.ground.url)
+        kopeck_adapter_store_diesel::testing::dump(&self.deployment.url)
     }
 
     /// Checks the ledger of every partner and of the bank; returns how much work is left over.
     pub fn check(&self) -> u64 {
-        for id in self.ground.partners.lock().unwrap().iter().copied() {
+        for id in self.deployment.partners.lock().unwrap().iter().copied() {
             let discrepancies =
                 transact(&*self.application.store, Access::Read, move |unit| reconciliation::check(unit, id))
                     .unwrap();
@@ -290,19 +291,19 @@ impl TestServer {
     }
 
     /// Ends as a process does that is killed: whatever it was about stays as it is.
-    pub fn die(mut self) -> Arc<Ground> {
+    pub fn die(mut self) -> Arc<Deployment> {
         self.died = true;
-        Arc::clone(&self.ground)
+        Arc::clone(&self.deployment)
     }
 
     /// The same, and keeps its files. Threads of HTTP can end shortly after the server, and the last owner of store or bank
     /// closes their files; here that is the caller.
     pub fn leave(self) -> Snapshot {
         let (store, bank) = (Arc::clone(&self.application.store), Arc::clone(&self.bank));
-        let ground = self.die();
+        let deployment = self.die();
         drop_alone(store);
         drop_alone(bank);
-        ground.snapshot()
+        deployment.snapshot()
     }
 }
 

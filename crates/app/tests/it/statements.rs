@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use time::Duration;
 use time::macros::date;
 
-use crate::bare::{CSV, JSON, SEALED_JSON, get, optional};
-use crate::calls::{Api, keys, start, start_client, top_ups, virtual_order};
+use crate::api_client::{Api, keys, start, start_client, top_ups, virtual_order};
+use crate::raw_http::{CSV, JSON, SEALED_JSON, get, optional};
 use crate::server::{SETTINGS, TestServer};
 use crate::transactions::buy;
 

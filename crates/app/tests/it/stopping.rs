@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::bare::{Got, connect, get, login_call};
 use crate::process::{Installation, Running};
+use crate::raw_http::{RawResponse, connect, get, login_call};
 
 /// No stop lasts longer while no request is under way.
 const BOUND: Duration = Duration::from_secs(10);
@@ -66,7 +66,7 @@ fn request_without_retries(
             if let Err(error) = sent {
                 return Some(format!("not sent: {error}"));
             }
-            let Some(got) = Got::try_read(&mut stream) else { return Some("cut off".to_owned()) };
+            let Some(got) = RawResponse::try_read(&mut stream) else { return Some("cut off".to_owned()) };
             if got.status != 200 {
                 return Some(format!("{got:?}"));
             }
@@ -125,7 +125,7 @@ fn while_draining_each_response_closes_its_connection() {
     let mut kept = connect(&running.base_url, Ipv4Addr::LOCALHOST);
     let mut ask = || {
         kept.write_all(b"GET /nowhere HTTP/1.1\r\nhost: kopeck\r\n\r\n").unwrap();
-        Got::read(&mut kept)
+        RawResponse::read(&mut kept)
     };
     assert_eq!(ask().header("connection"), None);
     running.signal("TERM");
@@ -135,7 +135,7 @@ fn while_draining_each_response_closes_its_connection() {
     }
     let last = ask();
     assert_eq!((last.status, last.header("connection")), (404, Some("close")));
-    assert!(Got::try_read(&mut kept).is_none(), "the connection is closed");
+    assert!(RawResponse::try_read(&mut kept).is_none(), "the connection is closed");
     let new = get("/nowhere").send_to(&running.base_url);
     assert_eq!(new.status, 404, "new connections are accepted during the pause");
     let (_, well) = running.stop("TERM");
@@ -149,7 +149,7 @@ fn connections_without_a_request_do_not_hold_up_a_stop() {
     let mut idle: Vec<_> = (0..3).map(|_| connect(&running.base_url, Ipv4Addr::LOCALHOST)).collect();
     for stream in &mut idle {
         stream.write_all(b"GET /nowhere HTTP/1.1\r\nhost: kopeck\r\n\r\n").unwrap();
-        assert_eq!(Got::read(stream).status, 404);
+        assert_eq!(RawResponse::read(stream).status, 404);
     }
     let silent = connect(&running.base_url, Ipv4Addr::LOCALHOST);
     let mut half = connect(&running.base_url, Ipv4Addr::LOCALHOST);

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use kopeck_port_bank::{BankError, BankKey, Submission};
 use kopeck_port_store::{Access, transact};
-use kopeck_service::stuck::{self, Outcome, StuckError, StuckRequest};
+use kopeck_service::stuck::{self, StuckError, StuckOutcome, StuckRequest};
 use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_test_support::FakeBank;
 use serde_json::json;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::calls::{start, text};
+use crate::api_client::{start, text};
 use crate::server::TestServer;
 
 /// Runs a worker at a bank that never sees the requests under the keys in `swallowed`, loses its responses to those in
@@ -54,7 +54,7 @@ fn stuck(server: &TestServer) -> Vec<StuckRequest> {
     transact(&*server.application.store, Access::Read, stuck::list).unwrap()
 }
 
-fn settle(server: &TestServer, request: &str, outcome: Outcome) -> Result<usize, StuckError> {
+fn settle(server: &TestServer, request: &str, outcome: StuckOutcome) -> Result<usize, StuckError> {
     let (env, request) = (Arc::clone(&server.application.env), Uuid::parse_str(request).unwrap());
     transact(&*server.application.store, Access::Write, move |unit| {
         stuck::settle(unit, &env, request, outcome, None)
@@ -66,7 +66,7 @@ fn settle(server: &TestServer, request: &str, outcome: Outcome) -> Result<usize,
 async fn a_card_without_a_verdict_is_sent_once_and_left_to_an_operator() {
     let (server, api) = start(1_000).await;
     let cards = api.main_cards(&server, 5).await;
-    for (outcome, applied) in [(Outcome::Refused, false), (Outcome::Applied, true)] {
+    for (outcome, applied) in [(StuckOutcome::Refused, false), (StuckOutcome::Applied, true)] {
         let before = api.get("/v1/balance").await.ok(200)["balance"].as_i64().unwrap();
         let top_ups: Vec<(&str, i64)> = cards.iter().map(|card| (card.as_str(), 10)).collect();
         let id = api.top_up(&top_ups).await;
@@ -105,7 +105,7 @@ async fn a_bank_that_comes_to_know_ends_it_without_a_person() {
     assert_eq!(work(&server, &[], &lost).len(), 2);
     assert_eq!(stuck(&server).len(), 2);
     api.expect_money(10_000, 5_010).await;
-    assert_eq!(settle(&server, &order, Outcome::Applied), Err(StuckError::OrderApplied));
+    assert_eq!(settle(&server, &order, StuckOutcome::Applied), Err(StuckError::OrderApplied));
     assert_eq!(work(&server, &[], &[]), [""; 0], "asked, not sent");
     assert_eq!(stuck(&server), []);
     assert_eq!(api.order_state(&order).await, "SUCCESS");

@@ -10,8 +10,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
-use crate::bare::fresh_nonce;
 use crate::process::Installation;
+use crate::raw_http::fresh_nonce;
 
 /// Writes a new pair of certificate and key.
 pub fn write_pair(chain: &Path, key: &Path) {

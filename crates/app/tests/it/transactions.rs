@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use time::Duration;
 use time::macros::datetime;
 
-use crate::calls::{Api, keys, start};
+use crate::api_client::{Api, keys, start};
 use crate::server::{SETTINGS, START, TestServer};
 
 /// Buys something for so many kopecks.

@@ -6,8 +6,8 @@ use std::thread;
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::json;
 
-use crate::bare::{optional, post};
-use crate::calls::Api;
+use crate::api_client::Api;
+use crate::raw_http::{optional, post};
 use crate::server::{SETTINGS, TestServer};
 
 /// So many that large requests take longer than one of them may wait.

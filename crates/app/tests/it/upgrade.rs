@@ -17,9 +17,9 @@ use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::SealingKey;
 use time::Duration;
 
-use crate::calls::{plastic_item, virtual_item};
+use crate::api_client::{plastic_item, virtual_item};
 use crate::database::is_on_server;
-use crate::ground::{Ground, Plan};
+use crate::deployment::{Deployment, Plan};
 use crate::server::{START, TestPartner, TestServer};
 
 /// The schema of 0.1.0 on both databases.
@@ -52,13 +52,13 @@ fn secret(file: &str, name: &str) -> String {
 async fn a_database_of_0_1_0_is_migrated_and_read() {
     let file = std::fs::read_to_string(fixture()).unwrap();
     let rows = file.clone();
-    let ground = Ground::prepared(START + Duration::DAY, move |url| {
+    let deployment = Deployment::prepared(START + Duration::DAY, move |url| {
         let schema = if is_on_server() { POSTGRES } else { SQLITE };
         testing::tamper(url, &format!("{schema}{APPLIED}{rows}"));
         migrate(url).unwrap();
     });
     let id = Uuid::parse_str(&secret(&file, "partner")).unwrap();
-    ground.partners.lock().unwrap().push(id.into());
+    deployment.partners.lock().unwrap().push(id.into());
     let partner = TestPartner {
         id: id.into(),
         api_key: secret(&file, "api key"),
@@ -66,7 +66,7 @@ async fn a_database_of_0_1_0_is_migrated_and_read() {
         password: secret(&file, "password"),
         key: SealingKey::parse(&secret(&file, "sealing key")).unwrap(),
     };
-    let server = TestServer::open(Arc::new(ground), Plan::default());
+    let server = TestServer::open(Arc::new(deployment), Plan::default());
     let client = server.client(&partner);
 
     server.run_jobs();

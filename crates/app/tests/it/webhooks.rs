@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use kopeck_sealing::{EventContext, SealingKey, SigningSecret, open_event};
 use serde_json::{Value, json};
 
-use crate::bare::{Call, Got, get, login_call, post};
 use crate::process::{Installation, PartnerSecrets, Running};
+use crate::raw_http::{RawRequest, RawResponse, get, login_call, post};
 use receiver::{Received, Receiver};
 
 /// The sandbox is off by default on a database server.
@@ -38,7 +38,7 @@ impl Service {
         self.token = call.send_to(&self.running.as_ref().unwrap().base_url).text_of("accessToken");
     }
 
-    fn send(&self, call: Call) -> Got {
+    fn send(&self, call: RawRequest) -> RawResponse {
         call.token(&self.token).send_to(&self.running.as_ref().unwrap().base_url)
     }
 
@@ -47,7 +47,7 @@ impl Service {
     }
 
     fn ping(&self, webhook: &Value) -> String {
-        self.send(Call::new("POST", &format!("{}/ping", path_of(webhook)))).text_of("eventId")
+        self.send(RawRequest::new("POST", &format!("{}/ping", path_of(webhook)))).text_of("eventId")
     }
 
     fn advance(&self, seconds: u32) {
@@ -180,7 +180,7 @@ fn a_receiver_that_is_gone_is_disabled() {
     assert_eq!(service.send(post(&redeliver, &unknown)).code(), (404, "not_found".to_owned()));
     // While it is disabled nothing is queued; afterwards missed events are delivered on request.
     service.send(post("/v1/employee/add", &json!({"customId": "E-1"}))).ok(200);
-    let enable = Call::new("PUT", &path_of(&webhook)).json(&json!({"enabled": true}));
+    let enable = RawRequest::new("PUT", &path_of(&webhook)).json(&json!({"enabled": true}));
     assert_eq!(service.send(enable).ok(200)["enabled"], true);
     assert_eq!(service.send(post(&redeliver, &again)).ok(202), json!({"deliveries": 1}));
     assert_eq!(receiver.next().header("webhook-id"), event);
@@ -194,7 +194,7 @@ fn a_receiver_that_is_gone_is_disabled() {
 fn both_secrets_sign_during_a_rotation() {
     let (mut service, receiver) = (Service::start(), Receiver::start());
     let webhook = service.webhook(&json!({"url": receiver.url()}));
-    let rotated = service.send(Call::new("POST", &format!("{}/secret", path_of(&webhook)))).ok(200);
+    let rotated = service.send(RawRequest::new("POST", &format!("{}/secret", path_of(&webhook)))).ok(200);
     assert_ne!(rotated["secret"], webhook["secret"]);
     service.ping(&webhook);
     let received = receiver.next();
@@ -264,7 +264,7 @@ fn an_address_that_leads_elsewhere_is_refused() {
     );
     let webhook = service.webhook(&json!({"url": "HTTPS://127.1:9"}));
     assert_eq!(webhook["url"], "https://127.0.0.1:9/", "it is shown as it is understood");
-    let change = |url: &str| Call::new("PUT", &path_of(&webhook)).json(&json!({"url": url}));
+    let change = |url: &str| RawRequest::new("PUT", &path_of(&webhook)).json(&json!({"url": url}));
     assert_eq!(service.send(change("https://192.168.0.1/")).fields(), "url");
     assert_eq!(service.send(change("https://127.0.0.1:9/a/../b")).ok(200)["url"], "https://127.0.0.1:9/b");
     assert_eq!(service.send(get(&path_of(&webhook))).ok(200)["url"], "https://127.0.0.1:9/b");
@@ -276,7 +276,7 @@ fn an_address_that_leads_elsewhere_is_refused() {
         let eleventh = post("/v1/webhooks", &json!({"url": url}));
         assert_eq!(service.send(eleventh).code(), (409, "too_many_webhooks".to_owned()));
     }
-    let deleted = service.send(Call::new("DELETE", &path_of(&webhook))).ok(200);
+    let deleted = service.send(RawRequest::new("DELETE", &path_of(&webhook))).ok(200);
     assert_eq!(deleted["idWebhook"], webhook["idWebhook"]);
     assert_eq!(service.send(get(&path_of(&webhook))).code(), (404, "webhook_not_found".to_owned()));
 }

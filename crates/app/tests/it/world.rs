@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use kopeck_adapter_http::{OperationInfo, operations};
 use serde_json::{Value, json};
 
-use crate::bare::{Call, Got, get, post};
-use crate::calls::{UNKNOWN_ID, plastic_order, text, top_ups, virtual_order};
+use crate::api_client::{UNKNOWN_ID, plastic_order, text, top_ups, virtual_order};
+use crate::raw_http::{RawRequest, RawResponse, get, post};
 use crate::server::TestServer;
 
 /// The requests that carry the API key; all others carry a token.
@@ -187,12 +187,12 @@ impl Sample {
     }
 
     /// The request with the caller's own things.
-    pub fn call(&self, own: &Things) -> Call {
+    pub fn call(&self, own: &Things) -> RawRequest {
         self.call_as(self.operation.method, own, &[], own)
     }
 
     /// The same, but under these parameters it names `strange` things.
-    pub fn call_as(&self, method: &str, own: &Things, parameters: &[&str], strange: &Things) -> Call {
+    pub fn call_as(&self, method: &str, own: &Things, parameters: &[&str], strange: &Things) -> RawRequest {
         let whose = |parameter: &str| if parameters.contains(&parameter) { strange } else { own };
         let mut target = self.operation.path.to_owned();
         for (placeholder, at) in self.operation.placeholders().zip(self.at.split('/')) {
@@ -212,7 +212,7 @@ impl Sample {
             let sign = if query.is_empty() { "" } else { "?" };
             return get(&format!("{target}{sign}{}", query.join("&")));
         }
-        let call = Call::new(method, &target);
+        let call = RawRequest::new(method, &target);
         if self.fields.is_null() { call } else { call.json(&fields.into_iter().collect::<Value>()) }
     }
 }
@@ -316,7 +316,7 @@ impl Maker<'_> {
             self.link(&self.employee(name, &full), &numbers[place]["customIdCard"])
         });
         let expired = self.link_as("ADDITIONAL", &employee, &numbers[4]["customIdCard"]);
-        self.send(Call::new("POST", &format!("/sandbox/v1/card/{expired}/expire"))).ok(200);
+        self.send(RawRequest::new("POST", &format!("/sandbox/v1/card/{expired}/expire"))).ok(200);
         let sleeping = self.issued(&order).remove(0);
 
         let top_up = self.top_up(&card);
@@ -359,7 +359,7 @@ impl Maker<'_> {
         Things(things.into())
     }
 
-    fn send(&self, call: Call) -> Got {
+    fn send(&self, call: RawRequest) -> RawResponse {
         call.token(self.token).send(self.server)
     }
 
@@ -406,7 +406,7 @@ impl Maker<'_> {
         let webhooks = list["data"].as_array().unwrap();
         if webhooks.len() > 7 {
             let oldest = webhooks[0]["idWebhook"].as_str().unwrap();
-            self.send(Call::new("DELETE", &format!("/v1/webhook/{oldest}"))).ok(200);
+            self.send(RawRequest::new("DELETE", &format!("/v1/webhook/{oldest}"))).ok(200);
         }
         self.post("/v1/webhooks", &json!({"url": HOOK}), "idWebhook")
     }

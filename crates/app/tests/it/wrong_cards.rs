@@ -9,13 +9,13 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::IssuedCard;
 use kopeck_port_store::{Access, transact};
-use kopeck_service::stuck::{self, Outcome, StuckError};
+use kopeck_service::stuck::{self, StuckError, StuckOutcome};
 use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_test_support::FakeBank;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::calls::{Api, plastic_order, start, text, virtual_order};
+use crate::api_client::{Api, plastic_order, start, text, virtual_order};
 use crate::server::TestServer;
 
 /// Changes the last card of a page.
@@ -50,7 +50,7 @@ fn stuck_orders(server: &TestServer) -> Vec<String> {
 fn refuse(server: &TestServer, order: &str) -> Result<usize, StuckError> {
     let (env, order) = (Arc::clone(&server.application.env), Uuid::parse_str(order).unwrap());
     transact(&*server.application.store, Access::Write, move |unit| {
-        stuck::settle(unit, &env, order, Outcome::Refused, None)
+        stuck::settle(unit, &env, order, StuckOutcome::Refused, None)
     })
 }
 

@@ -7,7 +7,7 @@ fn employee(id: u128) -> EmployeeId {
 }
 
 fn card(link: Option<(u128, CardStatus)>) -> Card {
-    Card::from_stored(StoredCard {
+    Card::from_stored(CardFields {
         id: CardId::new(Uuid::from_u128(9)),
         number: CardNumber::parse("4006381333931").unwrap(),
         kind: CardType::Mp4,
@@ -36,35 +36,35 @@ fn only_one_type_is_virtual() {
 #[test]
 fn the_bank_may_give_a_card_another_last_day() {
     let later = card(None).with_valid_until(date!(2031 - 05 - 31));
-    assert_eq!(later.valid_until, date!(2031 - 05 - 31));
+    assert_eq!(later.valid_until(), date!(2031 - 05 - 31));
     assert_eq!(later.with_valid_until(LAST_DAY), card(None));
 }
 
 #[test]
 fn a_number_has_the_form_of_its_type() {
-    let plastic = card(None).into_stored();
+    let plastic = card(None).into_fields();
     assert_eq!(Card::try_from(plastic.clone()), Ok(card(None)));
     let number = CardNumber::parse("9031234567").unwrap();
-    let virtual_card = StoredCard { kind: CardType::Mlz, number, ..plastic.clone() };
+    let virtual_card = CardFields { kind: CardType::Mlz, number, ..plastic.clone() };
     assert!(Card::try_from(virtual_card.clone()).is_ok());
-    assert!(Card::try_from(StoredCard { kind: CardType::Mlz, ..plastic }).is_err());
-    assert!(Card::try_from(StoredCard { kind: CardType::Mp4, ..virtual_card }).is_err());
+    assert!(Card::try_from(CardFields { kind: CardType::Mlz, ..plastic }).is_err());
+    assert!(Card::try_from(CardFields { kind: CardType::Mp4, ..virtual_card }).is_err());
 }
 
 #[test]
 fn the_expiry_of_a_card_has_two_events() {
     let holder = card(Some((1, CardStatus::Main)));
-    let told = |standing| event::CardAtBank {
-        card: holder.id,
+    let told = |standing| CardAtBank {
+        card: holder.id(),
         employee: Some(employee(1)),
         bank_status: BankStatus::of(standing, BlockState::Open),
     };
     assert_eq!(expiry_notice_due(LAST_DAY), date!(2029 - 10 - 31));
-    let expiring = Some(EventData::CardExpiring(told(Standing::Blocked)));
+    let expiring = Some(CardEvent::Expiring(told(Standing::Blocked)));
     assert_eq!(holder.expiry_event(Standing::Blocked, LAST_DAY), (expiring, Some(DAY_AFTER)));
     assert_eq!(holder.expiry_event(Standing::Closed, LAST_DAY), (None, Some(DAY_AFTER)));
     for &standing in Standing::ALL {
-        let expired = Some(EventData::CardExpired(told(standing)));
+        let expired = Some(CardEvent::Expired(told(standing)));
         assert_eq!(holder.expiry_event(standing, DAY_AFTER), (expired, None));
     }
 }
@@ -79,8 +79,8 @@ fn changes_at_the_bank_are_events() {
         standing,
         seen_at: now,
     };
-    let told = |standing| event::CardAtBank {
-        card: card(None).id,
+    let told = |standing| CardAtBank {
+        card: card(None).id(),
         employee: None,
         bank_status: BankStatus::of(standing, BlockState::Open),
     };
@@ -88,11 +88,11 @@ fn changes_at_the_bank_are_events() {
     for &before in Standing::ALL {
         for &after in Standing::ALL {
             let events = card(None).bank_events(&view(Some(now), before), &view(Some(now), after));
-            let expected = (before != after).then_some(EventData::CardBankStatus(told(after)));
+            let expected = (before != after).then_some(CardEvent::BankStatus(told(after)));
             assert_eq!(events, expected.into_iter().collect::<Vec<_>>());
         }
         let events = card(None).bank_events(&asleep, &view(Some(now), before));
-        assert_eq!(events[0], EventData::CardActivated(told(before)));
+        assert_eq!(events[0], CardEvent::Activated(told(before)));
     }
     let richer = BankView { balance: Kopecks::new(1), ..asleep };
     assert_eq!(card(None).bank_events(&asleep, &richer), []);
@@ -105,7 +105,7 @@ fn blocked_by(status: CardStatus, card: Card) -> Card {
         CardStatus::TemporarilyBlocked => PartnerBlock { state: BlockState::Blocking, change: 1 },
         CardStatus::Main | CardStatus::Additional => PartnerBlock::default(),
     };
-    Card::from_stored(StoredCard { block, ..card.into_stored() })
+    Card::from_stored(CardFields { block, ..card.into_fields() })
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_whole_table_of_linking() {
             for &standing in Standing::ALL {
                 for main in [None, Some(CardId::new(Uuid::from_u128(5)))] {
                     for today in [LAST_DAY, DAY_AFTER] {
-                        let result = card(link).link(employee(1), asked, main, standing, today);
+                        let result = card(link).link_to(employee(1), asked, main, standing, today);
                         let expected = match link {
                             _ if standing == Standing::Closed => Err(LinkRefusal::Closed),
                             Some((2, _)) => Err(LinkRefusal::LinkedToAnother),
@@ -148,7 +148,7 @@ fn the_whole_table_of_switching() {
                 for main in [None, Some(own), Some(other)] {
                     for today in [LAST_DAY, DAY_AFTER] {
                         let before = card(Some((1, present)));
-                        let link = before.link.unwrap();
+                        let link = before.link().unwrap();
                         let result = before.clone().switch(link, asked, main, standing, today);
                         let expected = if standing == Standing::Closed {
                             Err(SwitchRefusal::Closed)
@@ -173,18 +173,19 @@ fn the_whole_table_of_switching() {
 
 #[test]
 fn linking_and_switching_to_blocked_blocks_the_card() {
-    let linked = card(None).link(employee(1), CardStatus::TemporarilyBlocked, None, Standing::Open, LAST_DAY);
+    let linked =
+        card(None).link_to(employee(1), CardStatus::TemporarilyBlocked, None, Standing::Open, LAST_DAY);
     let Ok(LinkOutcome::Changed(linked)) = linked else { panic!("{linked:?}") };
-    assert_eq!(linked.block, PartnerBlock { state: BlockState::Blocking, change: 1 });
-    let link = linked.link.unwrap();
+    assert_eq!(linked.block(), PartnerBlock { state: BlockState::Blocking, change: 1 });
+    let link = linked.link().unwrap();
     let (blocked, told) = linked.clone().confirm_block(Standing::Open).unwrap();
-    assert!(matches!(told, Some(EventData::CardBankStatus(card)) if card.bank_status == BankStatus::Blocked));
+    assert!(matches!(told, Some(CardEvent::BankStatus(card)) if card.bank_status == BankStatus::Blocked));
     assert_eq!(blocked.clone().confirm_block(Standing::Open), None);
     // While the bank itself blocks it, nothing changes for the partner.
     assert_eq!(linked.confirm_block(Standing::Blocked).unwrap().1, None);
     let freed = blocked.switch(link, CardStatus::Main, None, Standing::Open, LAST_DAY);
     let Ok(LinkOutcome::Changed(freed)) = freed else { panic!("{freed:?}") };
-    assert_eq!(freed.block, PartnerBlock { state: BlockState::Unblocking, change: 2 });
+    assert_eq!(freed.block(), PartnerBlock { state: BlockState::Unblocking, change: 2 });
 }
 
 /// Every standing, with and without activation and money, on the last day and after it.
@@ -192,7 +193,7 @@ fn linking_and_switching_to_blocked_blocks_the_card() {
 fn the_whole_table_of_unlinking() {
     let linked = card(Some((1, CardStatus::TemporarilyBlocked)));
     let block = PartnerBlock { state: BlockState::Blocked, change: 3 };
-    let linked = Card::from_stored(StoredCard { block, ..linked.into_stored() });
+    let linked = Card::from_stored(CardFields { block, ..linked.into_fields() });
     for &standing in Standing::ALL {
         for (today, is_expired) in [(LAST_DAY, false), (DAY_AFTER, true)] {
             for activated_at in [None, Some(OffsetDateTime::UNIX_EPOCH)] {
@@ -210,10 +211,10 @@ fn the_whole_table_of_unlinking() {
                     let unlinked = linked.clone().unlink(&bank, today);
                     assert_eq!(unlinked.is_ok(), is_over || unused, "{bank:?}");
                     let Ok(unlinked) = unlinked else { continue };
-                    assert_eq!(unlinked.link, None);
+                    assert_eq!(unlinked.link(), None);
                     // The block of a card that is free again is lifted.
                     let free = PartnerBlock { state: BlockState::Unblocking, change: 4 };
-                    assert_eq!(unlinked.block, if is_over { block } else { free });
+                    assert_eq!(unlinked.block(), if is_over { block } else { free });
                 }
             }
         }
@@ -224,10 +225,10 @@ fn the_whole_table_of_unlinking() {
 fn a_closed_card_never_changes() {
     let (expired, main) = (date!(2100 - 01 - 01), CardStatus::Main);
     for today in [LAST_DAY, expired] {
-        let linked = card(None).link(employee(1), main, None, Standing::Closed, today);
+        let linked = card(None).link_to(employee(1), main, None, Standing::Closed, today);
         assert_eq!(linked, Err(LinkRefusal::Closed));
         let held = card(Some((1, main)));
-        let link = held.link.unwrap();
+        let link = held.link().unwrap();
         let switched = held.switch(link, CardStatus::Additional, None, Standing::Closed, today);
         assert_eq!(switched, Err(SwitchRefusal::Closed));
     }
@@ -242,7 +243,7 @@ fn a_card_is_frozen_linked_or_not() {
             frozen,
             blocked_by(CardStatus::TemporarilyBlocked, card(Some((1, CardStatus::TemporarilyBlocked))))
         );
-        let Some(EventData::CardStatus(holder)) = told else { panic!("{told:?}") };
+        let Some(CardEvent::Status(holder)) = told else { panic!("{told:?}") };
         assert_eq!(
             (holder.status, holder.bank_status),
             (CardStatus::TemporarilyBlocked, BankStatus::Blocking)
@@ -250,10 +251,8 @@ fn a_card_is_frozen_linked_or_not() {
         assert_eq!(frozen.freeze(Standing::Open), None);
     }
     let (frozen, told) = card(None).freeze(Standing::Open).unwrap();
-    assert_eq!((frozen.link, frozen.block), (None, blocking));
-    assert!(
-        matches!(told, Some(EventData::CardBankStatus(card)) if card.bank_status == BankStatus::Blocking)
-    );
+    assert_eq!((frozen.link(), frozen.block()), (None, blocking));
+    assert!(matches!(told, Some(CardEvent::BankStatus(card)) if card.bank_status == BankStatus::Blocking));
     assert_eq!(frozen.freeze(Standing::Open), None);
     // While the bank itself blocks it, nothing changes for the partner.
     assert_eq!(card(None).freeze(Standing::Blocked).unwrap().1, None);
@@ -263,10 +262,10 @@ fn a_card_is_frozen_linked_or_not() {
 fn a_closed_card_keeps_its_place_and_is_no_main_card() {
     for status in [CardStatus::Main, CardStatus::Additional] {
         let (closed, told) = card(Some((1, status))).close().unwrap();
-        let link = closed.link.unwrap();
+        let link = closed.link().unwrap();
         assert_eq!((link.employee, link.status), (employee(1), CardStatus::TemporarilyBlocked));
-        assert_eq!(closed.block, PartnerBlock::default());
-        let EventData::CardStatus(holder) = told else { panic!("{told:?}") };
+        assert_eq!(closed.block(), PartnerBlock::default());
+        let CardEvent::Status(holder) = told else { panic!("{told:?}") };
         assert_eq!((holder.status, holder.bank_status), (CardStatus::TemporarilyBlocked, BankStatus::Closed));
         assert_eq!(closed.close(), None);
     }

@@ -2,8 +2,8 @@
 
 use time::OffsetDateTime;
 
-use super::{BatchKind, CardBatch, StoredBatch};
-use crate::request::{TransitionError, moved};
+use super::{BatchFields, BatchKind, CardBatch};
+use crate::request::{TransitionError, moved, states_of};
 use crate::string_enum::serde_enum;
 
 serde_enum! {
@@ -23,6 +23,8 @@ serde_enum! {
         Rejected = "REJECTED",
     }
 }
+
+states_of!(BatchState: New, InProcess, Success, PartSuccess, Decline, Rejected);
 
 impl<K: BatchKind> CardBatch<K> {
     /// A worker takes the batch up.
@@ -56,8 +58,8 @@ impl<K: BatchKind> CardBatch<K> {
     /// # Errors
     /// [`TransitionError`] if a worker has taken it up, or if it [cannot be cancelled](BatchKind::is_cancellable) at all.
     pub fn cancel(self, now: OffsetDateTime) -> Result<Self, TransitionError<BatchState>> {
-        if !K::is_cancellable(&self.terms) {
-            return Err(TransitionError { from: self.state, step: "cancel" });
+        if !K::is_cancellable(self.terms()) {
+            return Err(TransitionError { from: self.state(), step: "cancel" });
         }
         self.moved("cancel", &[BatchState::New, BatchState::Rejected], BatchState::Rejected, now)
     }
@@ -69,8 +71,8 @@ impl<K: BatchKind> CardBatch<K> {
         to: BatchState,
         now: OffsetDateTime,
     ) -> Result<Self, TransitionError<BatchState>> {
-        let (state, state_since) = moved((self.state, self.state_since), step, from, to, now)?;
-        Ok(Self(StoredBatch { state, state_since, ..self.0 }))
+        let (state, state_since) = moved((self.state(), self.state_since()), step, from, to, now)?;
+        Ok(Self(BatchFields { state, state_since, ..self.0 }))
     }
 }
 
@@ -90,7 +92,7 @@ mod tests {
 
     fn in_state(state: S) -> LimitChange {
         let batch = CardBatch::new(LimitChangeId::new(Uuid::nil()), 4, Limit::default(), CREATED);
-        CardBatch::from_stored(StoredBatch { state, ..batch.into_stored() })
+        CardBatch::from_stored(BatchFields { state, ..batch.into_fields() })
     }
 
     type Step = fn(LimitChange) -> Result<LimitChange, TransitionError<S>>;
@@ -121,7 +123,7 @@ mod tests {
                     TABLE.iter().find(|(from, on, _)| (*from, *on) == (state, name)).map(|(_, _, to)| *to);
                 let expected = to.ok_or(TransitionError { from: state, step: name }).map(|to| {
                     let state_since = if to == state { CREATED } else { LATER };
-                    CardBatch::from_stored(StoredBatch { state_since, ..in_state(to).into_stored() })
+                    CardBatch::from_stored(BatchFields { state_since, ..in_state(to).into_fields() })
                 });
                 assert_eq!(step(in_state(state)), expected, "{state} + {name}");
             }

@@ -101,7 +101,7 @@ impl LimitBuilder {
     ///
     /// # Errors
     /// [`Invalid`] if the amount is not above zero, a window is faulty or overlaps another, there are more than
-    /// [`MAX_WINDOWS`] of them, the merchant categories are none or faulty, or nothing is set.
+    /// [`MAX_WINDOWS`] of them, the merchant categories are empty or faulty, or nothing is set.
     pub fn build(self) -> Result<Limit, Invalid> {
         let Self { allowance, days, windows, categories } = self;
         if allowance.is_some_and(|allowance| !allowance.amount.is_positive()) {

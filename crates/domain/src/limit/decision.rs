@@ -9,7 +9,7 @@ use crate::string_enum::serde_enum;
 
 serde_enum! {
     /// Why a limit forbids a payment.
-    Refusal {
+    LimitRefusal {
         /// The card may not pay at merchants of this category.
         MerchantCategory = "MERCHANT_CATEGORY",
         /// The card may not pay on this weekday.
@@ -21,7 +21,7 @@ serde_enum! {
     }
 }
 
-impl Refusal {
+impl LimitRefusal {
     /// The refusal in words.
     #[must_use]
     pub const fn text(self) -> &'static str {
@@ -63,7 +63,7 @@ impl PaymentAttempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
     /// Why the payment is forbidden; `None` if it may be made.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<LimitRefusal>,
     /// What is left in the period, the payment at hand not taken off: zero or more. `None` if no amount is set.
     pub remaining: Option<Kopecks>,
     /// The start of the next period, at which the whole amount is there again. `None` if no amount is set.
@@ -96,7 +96,7 @@ pub fn decide(limit: &Limit, zone: Zone, attempt: &PaymentAttempt, spent: Kopeck
                 refusal: restrictions
                     .misplaced(category)
                     .or_else(|| restrictions.untimely(zone, at))
-                    .or(is_over.then_some(Refusal::OverAmount)),
+                    .or(is_over.then_some(LimitRefusal::OverAmount)),
                 remaining,
                 resets_at: limit.period_around(zone, at).map(|period| period.end),
             }
@@ -106,22 +106,22 @@ pub fn decide(limit: &Limit, zone: Zone, attempt: &PaymentAttempt, spent: Kopeck
 
 impl Restrictions {
     /// Why no payment may be made at a merchant of this category.
-    fn misplaced(&self, category: Option<MerchantCategory>) -> Option<Refusal> {
+    fn misplaced(&self, category: Option<MerchantCategory>) -> Option<LimitRefusal> {
         let is_allowed = self.categories.as_ref().is_none_or(|categories| categories.allow(category));
-        (!is_allowed).then_some(Refusal::MerchantCategory)
+        (!is_allowed).then_some(LimitRefusal::MerchantCategory)
     }
 
     /// Why no payment may be made at `at`, whatever its amount.
-    fn untimely(&self, zone: Zone, at: OffsetDateTime) -> Option<Refusal> {
+    fn untimely(&self, zone: Zone, at: OffsetDateTime) -> Option<LimitRefusal> {
         let today = zone.day(at).weekday();
         let time = TimeOfDay::of(zone, at);
         // Windows do not overlap, so that at most one is open.
         let counts_for = self.windows.iter().find_map(|window| window.weekday_of(time, today));
         let is_closed = counts_for.is_none() && !self.windows.is_empty();
         if !self.days.allow(counts_for.unwrap_or(today)) {
-            Some(Refusal::DayNotAllowed)
+            Some(LimitRefusal::DayNotAllowed)
         } else if is_closed {
-            Some(Refusal::TimeNotAllowed)
+            Some(LimitRefusal::TimeNotAllowed)
         } else {
             None
         }
@@ -146,12 +146,12 @@ mod tests {
         PaymentAttempt::new(at, Kopecks::new(amount))
     }
 
-    fn refusal(limit: &Limit, at: OffsetDateTime) -> Option<Refusal> {
+    fn refusal(limit: &Limit, at: OffsetDateTime) -> Option<LimitRefusal> {
         decide(limit, moscow(), &attempt(at, 1), Kopecks::ZERO).refusal
     }
 
-    const DAY: Option<Refusal> = Some(Refusal::DayNotAllowed);
-    const TIME: Option<Refusal> = Some(Refusal::TimeNotAllowed);
+    const DAY: Option<LimitRefusal> = Some(LimitRefusal::DayNotAllowed);
+    const TIME: Option<LimitRefusal> = Some(LimitRefusal::TimeNotAllowed);
 
     #[test]
     fn an_unlimited_card_pays_whatever_whenever() {
@@ -183,7 +183,7 @@ mod tests {
             (i64::MIN, 10_000, true, 10_000),
         ] {
             let decision = decide(&limit, moscow(), &attempt(at, amount), Kopecks::new(spent));
-            let refusal = (!allowed).then_some(Refusal::OverAmount);
+            let refusal = (!allowed).then_some(LimitRefusal::OverAmount);
             assert_eq!(decision.refusal, refusal, "{spent} spent, {amount} asked");
             assert_eq!(decision.remaining, Some(Kopecks::new(remaining)));
             assert_eq!(decision.resets_at, Some(datetime!(2028-03-01 00:00 +3)));
@@ -251,11 +251,11 @@ mod tests {
         let limit = LimitBuilder::from(&limit).only_at(["5812"]).build().unwrap();
         let pays =
             |at, mcc| decide(&limit, moscow(), &attempt(at, 101).at_merchant(mcc), Kopecks::ZERO).refusal;
-        assert_eq!(pays(datetime!(2026-03-17 08:00 +3), Some("5813")), Some(Refusal::MerchantCategory));
+        assert_eq!(pays(datetime!(2026-03-17 08:00 +3), Some("5813")), Some(LimitRefusal::MerchantCategory));
         let refusal = |at| pays(at, Some("5812"));
         assert_eq!(refusal(datetime!(2026-03-17 08:00 +3)), DAY);
         assert_eq!(refusal(datetime!(2026-03-16 08:00 +3)), TIME);
-        assert_eq!(refusal(datetime!(2026-03-16 09:00 +3)), Some(Refusal::OverAmount));
+        assert_eq!(refusal(datetime!(2026-03-16 09:00 +3)), Some(LimitRefusal::OverAmount));
     }
 
     #[test]
@@ -337,7 +337,7 @@ mod tests {
             let ask = |limit| decide(limit, zone, &attempt, Kopecks::new(spent));
             let (before, after) = (ask(&limit), ask(&with));
             let refusal =
-                if merchants.allow(attempt.category) { before.refusal } else { Some(Refusal::MerchantCategory) };
+                if merchants.allow(attempt.category) { before.refusal } else { Some(LimitRefusal::MerchantCategory) };
             prop_assert_eq!(after, Decision { refusal, ..before });
         }
 
@@ -351,7 +351,7 @@ mod tests {
             prop_assert!(!remaining.is_negative() && remaining.get() <= amount);
             prop_assert!(ask(remaining).is_allowed());
             let over = ask(remaining.plus(Kopecks::new(1)).unwrap());
-            prop_assert_eq!(over.refusal, Some(Refusal::OverAmount));
+            prop_assert_eq!(over.refusal, Some(LimitRefusal::OverAmount));
         }
 
         #[test]
@@ -376,7 +376,7 @@ mod tests {
                 decide(&limit, zone, &attempt(moment, 1), Kopecks::new(spent))
             };
             let resets_at = ask(at).resets_at.unwrap();
-            prop_assert_eq!(ask(resets_at - Duration::NANOSECOND).refusal, Some(Refusal::OverAmount));
+            prop_assert_eq!(ask(resets_at - Duration::NANOSECOND).refusal, Some(LimitRefusal::OverAmount));
             prop_assert_eq!(ask(resets_at).remaining, Some(Kopecks::new(100)));
             prop_assert!(ask(resets_at).is_allowed());
             prop_assert!(ask(resets_at).resets_at.unwrap() > resets_at);

@@ -2,8 +2,8 @@
 
 use time::OffsetDateTime;
 
-use super::{Order, StoredOrder};
-use crate::request::{TransitionError, moved};
+use super::{Order, OrderFields};
+use crate::request::{TransitionError, moved, states_of};
 use crate::string_enum::serde_enum;
 
 serde_enum! {
@@ -23,6 +23,8 @@ serde_enum! {
         Confirmed = "CONFIRMED",
     }
 }
+
+states_of!(OrderState: New, InProcess, Success, Decline, Rejected, Confirmed);
 
 impl Order {
     /// A worker takes the order up.
@@ -72,8 +74,8 @@ impl Order {
         to: OrderState,
         now: OffsetDateTime,
     ) -> Result<Self, TransitionError<OrderState>> {
-        let (state, state_since) = moved((self.state, self.state_since), step, from, to, now)?;
-        Ok(Self(StoredOrder { state, state_since, ..self.0 }))
+        let (state, state_since) = moved((self.state(), self.state_since()), step, from, to, now)?;
+        Ok(Self(OrderFields { state, state_since, ..self.0 }))
     }
 }
 
@@ -93,7 +95,7 @@ mod tests {
     const LATER: OffsetDateTime = datetime!(2026-03-16 12:01 UTC);
 
     fn in_state(state: S) -> Order {
-        Order::from_stored(StoredOrder {
+        Order::from_stored(OrderFields {
             id: OrderId::new(Uuid::nil()),
             kind: OrderKind::Plastic,
             card_type: CardType::Kkl,
@@ -135,7 +137,7 @@ mod tests {
                     TABLE.iter().find(|(from, on, _)| (*from, *on) == (state, name)).map(|(_, _, to)| *to);
                 let expected = to.ok_or(TransitionError { from: state, step: name }).map(|to| {
                     let state_since = if to == state { CREATED } else { LATER };
-                    Order::from_stored(StoredOrder { state_since, ..in_state(to).into_stored() })
+                    Order::from_stored(OrderFields { state_since, ..in_state(to).into_fields() })
                 });
                 assert_eq!(step(in_state(state), LATER), expected, "{state} + {name}");
             }

@@ -75,7 +75,7 @@ fn declared(item: Item) -> Option<String> {
             format!("struct {}{} {{ {fields} }}", item.ident, item.generics.to_token_stream())
         }
         Item::Enum(mut item) if is_public(&item.vis) => {
-            let exhaustive = if has(&item.attrs, "non_exhaustive") { "non_exhaustive " } else { "" };
+            let exhaustive = if may_grow(&item.attrs) { "non_exhaustive " } else { "" };
             item.attrs.clear();
             for variant in &mut item.variants {
                 variant.attrs.clear();
@@ -134,8 +134,9 @@ const fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-fn has(attributes: &[Attribute], name: &str) -> bool {
-    attributes.iter().any(|attribute| attribute.path().is_ident(name))
+/// Whether it is `non_exhaustive`, be it without a feature alone.
+fn may_grow(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.to_token_stream().to_string().contains("non_exhaustive"))
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {

@@ -1,7 +1,7 @@
 //! Aggregates survive the round trip through JSON, and faulty ones are refused.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{Card, CardLink, CardStatus, CardType, StoredCard};
+use kopeck_domain::card::{Card, CardFields, CardLink, CardStatus, CardType};
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
@@ -71,7 +71,7 @@ fn employees_and_categories() {
 
 #[test]
 fn a_card_has_a_number_of_its_type() {
-    let json = round_trip(&Card::from_stored(StoredCard {
+    let json = round_trip(&Card::from_stored(CardFields {
         id: CardId::new(Uuid::nil()),
         number: number(),
         kind: CardType::Kkl,

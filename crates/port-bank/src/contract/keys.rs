@@ -53,7 +53,7 @@ pub fn a_key_never_names_two_instructions(bank: &dyn BankGateway) {
     assert_eq!(balance(bank, card), 101);
 }
 
-/// Each instruction has a verdict of its own.
+/// Each instruction has a separate verdict.
 pub fn verdicts_come_in_the_order_of_the_instructions(bank: &dyn BankGateway) {
     let card = a_card(bank);
     let batch = [

@@ -32,7 +32,7 @@ pub fn plastic_cards_start_empty_and_active(bank: &dyn BankGateway) {
     }
 }
 
-/// A virtual card has a code of its own and the money of its order.
+/// Each virtual card has another code, and the money of its order.
 pub fn virtual_cards_hold_their_money_and_wait_for_their_code(bank: &dyn BankGateway) {
     let cards = issue(bank, "o", &[virtual_cards(2, 500_000)]);
     assert_ne!(cards[0].activation_code, cards[1].activation_code);

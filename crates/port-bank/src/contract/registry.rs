@@ -21,8 +21,8 @@ pub fn a_registry_begins_empty(bank: &dyn BankGateway) {
     assert_eq!(whole(bank), []);
 }
 
-/// Each transaction once, with the key of its instruction, by card and id; what was declined is none. A period has what was
-/// executed in it, from its beginning until before its end.
+/// Each transaction once, with the key of its instruction, by card and id. Declined instructions are not listed. A period
+/// is half-open: `[from, until)`.
 pub fn the_registry_has_every_movement_with_its_key(bank: &dyn BankGateway) {
     let loaded: Vec<_> =
         issue(bank, "v", &[virtual_cards(2, 1_000)]).iter().map(|card| card.number).collect();

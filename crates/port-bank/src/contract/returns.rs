@@ -69,7 +69,7 @@ pub fn what_is_not_on_a_card_does_not_come_back(bank: &dyn BankGateway) {
     }
 }
 
-/// Every instruction is refused, under a key of its own.
+/// Every instruction is refused; each has another key.
 pub fn a_closed_card_is_empty_and_changes_no_more(bank: &dyn BankGateway) {
     let card = a_card_with(bank, 300);
     assert_eq!(submit_one(bank, &close("c1", card)), returned(300));

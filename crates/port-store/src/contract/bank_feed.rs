@@ -47,9 +47,10 @@ pub fn owners_are_found_by_number(store: &dyn Store) {
     };
     assert_eq!(owners(&[]), []);
     let unknown = CardNumber::parse("9999999999").unwrap();
-    let mut expected = vec![(own[1].number, partner, own[1].id), (others[0].number, other, others[0].id)];
+    let mut expected =
+        vec![(own[1].number(), partner, own[1].id()), (others[0].number(), other, others[0].id())];
     expected.sort();
-    assert_eq!(owners(&[unknown, own[1].number, others[0].number]), expected);
+    assert_eq!(owners(&[unknown, own[1].number(), others[0].number()]), expected);
 }
 
 fn due(store: &dyn Store, today: Date) -> usize {
@@ -64,14 +65,14 @@ pub fn an_expiry_is_due_until_it_is_taken(store: &dyn Store) {
     assert_eq!((due(store, first - Duration::DAY), due(store, first)), (0, 2));
     assert_eq!(read(store, move |unit| unit.cards().expiries_due(first, 1)).len(), 1);
     let take = |index: usize, today, next| {
-        let card = cards[index].id;
+        let card = cards[index].id();
         write(store, move |unit| unit.cards().take_expiry(partner, card, today, next)).unwrap()
     };
     assert!(!take(0, first - Duration::DAY, None));
     assert!(take(0, first, Some(last_day())));
     assert!(!take(0, first, Some(last_day())));
     let left = read(store, move |unit| unit.cards().expiries_due(first, 10));
-    assert_eq!(left, [(partner, cards[1].id)]);
+    assert_eq!(left, [(partner, cards[1].id())]);
     assert!(take(1, first, None));
     assert_eq!((due(store, first), due(store, last_day())), (0, 1));
 }
@@ -79,7 +80,7 @@ pub fn an_expiry_is_due_until_it_is_taken(store: &dyn Store) {
 /// The bank's data with the same last day changes nothing; a card that was renewed expires again.
 pub fn another_last_day_is_a_new_event(store: &dyn Store) {
     let partner = partner(store);
-    let card = some_cards(store, partner, 1)[0].id;
+    let card = some_cards(store, partner, 1)[0].id();
     let renewed = last_day() + Duration::days(365);
     let told = move |today: Date| {
         write(store, move |unit| unit.cards().take_expiry(partner, card, today, None)).unwrap()

@@ -9,8 +9,8 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{Card, CardStatus, Standing, StoredCard};
-use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState, StoredBatch};
+use kopeck_domain::card::{Card, CardFields, CardStatus, Standing};
+use kopeck_domain::card_batch::{BatchFields, BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::closing::ClosingTerms;
 pub use kopeck_domain::closing::Closings;
 use kopeck_domain::ids::{CardId, ClosingId, PartnerId, ReplenishmentId, WithdrawalId};
@@ -36,7 +36,7 @@ use crate::{
 fn batch<K: SampleKind>(cards: &[Card]) -> (CardBatch<K>, Vec<BatchItem<K>>) {
     let item = |(ordinal, card): (u32, &Card)| {
         let (terms, state) = (K::item_terms(ordinal), ItemState::Open);
-        BatchItem { ordinal, card: card.id, number: card.number, terms, state }
+        BatchItem { ordinal, card: card.id(), number: card.number(), terms, state }
     };
     let count = u32::try_from(cards.len()).unwrap();
     (CardBatch::new(id(), count, K::terms(count), at(0)), (0..).zip(cards).map(item).collect())
@@ -57,7 +57,7 @@ impl<'a, K: SampleKind> Stored<'a, K> {
     fn new(store: &'a dyn Store, partner: PartnerId, cards: &[Card]) -> Self {
         let (batch, items) = batch::<K>(cards);
         insert_batch(store, partner, &batch, &items).unwrap();
-        Self { store, partner, id: batch.id }
+        Self { store, partner, id: batch.id() }
     }
 
     /// The same batch as another partner would ask for it.
@@ -153,7 +153,7 @@ fn try_insert<K: SampleKind>(
     cards: &[Card],
 ) -> (K::Id, Result<(), StoreError>) {
     let (batch, items) = batch::<K>(cards);
-    (batch.id, insert_batch(store, partner, &batch, &items))
+    (batch.id(), insert_batch(store, partner, &batch, &items))
 }
 
 fn list<K: SampleKind>(
@@ -194,7 +194,7 @@ pub fn a_request_is_read_as_it_was_made<K: SampleKind>(store: &dyn Store) {
     let partner = partner(store);
     let (batch, items) = batch::<K>(&some_cards(store, partner, 4));
     let batch = batch.with_reference(Some(reference("Счёт 7")));
-    let stored = Stored::<K> { store, partner, id: batch.id };
+    let stored = Stored::<K> { store, partner, id: batch.id() };
     assert_eq!(stored.get(), None);
     insert_batch(store, partner, &batch, &items).unwrap();
     assert_eq!(stored.get(), Some(batch.clone()));
@@ -202,10 +202,10 @@ pub fn a_request_is_read_as_it_was_made<K: SampleKind>(store: &dyn Store) {
     assert_eq!(stored.items(1, 2), items[1..3]);
     assert_eq!(stored.counts(), ItemCounts { open: 4, done: 0, refused: 0 });
     for (state, seconds) in BatchState::ALL.iter().zip(10..) {
-        let changed = CardBatch::from_stored(StoredBatch {
+        let changed = CardBatch::from_stored(BatchFields {
             state: *state,
             state_since: at(seconds),
-            ..batch.clone().into_stored()
+            ..batch.clone().into_fields()
         });
         stored.set_state(&changed);
         assert_eq!(stored.get(), Some(changed));
@@ -316,11 +316,11 @@ pub fn a_request_is_its_partners_own<K: SampleKind>(store: &dyn Store) {
     assert_eq!(foreign.open(10), [0; 0]);
     assert_eq!(foreign.counts(), ItemCounts::default());
     assert_eq!(list::<K>(store, second, None, page(1, 10)), Listed { items: Vec::new(), total: 0 });
-    assert!(targets::<K>(store, second, &[cards[0].id]).is_empty());
-    foreign.set_state(&CardBatch::from_stored(StoredBatch {
+    assert!(targets::<K>(store, second, &[cards[0].id()]).is_empty());
+    foreign.set_state(&CardBatch::from_stored(BatchFields {
         state: BatchState::Rejected,
         state_since: at(9),
-        ..batch.clone().into_stored()
+        ..batch.clone().into_fields()
     }));
     foreign.settle(&[(0, K::done(0))]);
     foreign.add_returned(5);
@@ -338,7 +338,7 @@ pub fn a_request_takes_only_the_partners_cards<K: SampleKind>(store: &dyn Store)
     assert_eq!(inserted, refused);
     assert_eq!(Stored::<K> { store, partner: first, id }.get(), None);
     foreign[0] =
-        Card::from_stored(StoredCard { id: super::support::id(), ..foreign[0].clone().into_stored() });
+        Card::from_stored(CardFields { id: super::support::id(), ..foreign[0].clone().into_fields() });
     assert_eq!(try_insert::<K>(store, second, &foreign).1, refused);
 }
 
@@ -365,10 +365,10 @@ pub fn the_list_filters_by_state<K: SampleKind>(store: &dyn Store) {
     for number in 0..5 {
         let stored = Stored::<K>::new(store, partner, &some_cards(store, partner, 1));
         if number % 2 == 0 {
-            let batch = CardBatch::from_stored(StoredBatch {
+            let batch = CardBatch::from_stored(BatchFields {
                 state: BatchState::Decline,
                 state_since: at(1),
-                ..stored.get().unwrap().into_stored()
+                ..stored.get().unwrap().into_fields()
             });
             stored.set_state(&batch);
             declined.insert(0, batch);
@@ -389,7 +389,7 @@ pub fn a_request_of_ten_thousand_cards<K: SampleKind>(store: &dyn Store) {
     let cards = some_cards(store, partner, 10_000);
     let (batch, items) = batch::<K>(&cards);
     insert_batch(store, partner, &batch, &items).unwrap();
-    let stored = Stored::<K> { store, partner, id: batch.id };
+    let stored = Stored::<K> { store, partner, id: batch.id() };
     assert_eq!(stored.items(0, 20_000), items);
     let decided: Vec<_> = (0..10_000).map(|ordinal| (ordinal, K::done(ordinal % 50))).collect();
     stored.settle(&decided);
@@ -405,13 +405,13 @@ pub fn targets_are_those_that_exist<K: SampleKind>(store: &dyn Store) {
     let cards = some_cards(store, partner, 3);
     link(store, partner, &cards[0], Some((employee, CardStatus::Main))).unwrap();
     let stored = Stored::<K>::new(store, partner, &cards[..1]);
-    let found = targets::<K>(store, partner, &[cards[1].id, id(), cards[0].id]);
+    let found = targets::<K>(store, partner, &[cards[1].id(), id(), cards[0].id()]);
     let target = |card: &Card, status, claims| BatchTarget {
-        card: card.id,
-        number: card.number,
+        card: card.id(),
+        number: card.number(),
         status,
         standing: Standing::Open,
-        valid_until: card.valid_until,
+        valid_until: card.valid_until(),
         claims,
     };
     let own = CardClaims::of(K::lane(&K::terms(1)));
@@ -421,14 +421,14 @@ pub fn targets_are_those_that_exist<K: SampleKind>(store: &dyn Store) {
     assert!(targets::<K>(store, partner, &[]).is_empty());
 
     stored.release();
-    assert_eq!(targets::<K>(store, partner, &[cards[0].id])[&cards[0].id].claims, free);
+    assert_eq!(targets::<K>(store, partner, &[cards[0].id()])[&cards[0].id()].claims, free);
 }
 
 /// As many as one batch may name.
 pub fn thousands_of_targets_are_found_at_once<K: SampleKind>(store: &dyn Store) {
     let partner = partner(store);
     let cards = some_cards(store, partner, 2_000);
-    let mut ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
+    let mut ids: Vec<CardId> = cards.iter().map(|card| card.id()).collect();
     ids.extend((0..8_000).map(|_| id::<CardId>()));
     assert_eq!(targets::<K>(store, partner, &ids).len(), 2_000);
 }
@@ -444,9 +444,9 @@ pub fn facts_are_those_of_every_batch<K: SampleKind>(store: &dyn Store) {
     first.settle(&[(1, ItemState::Refused(K::refusals()[0])), (2, K::done(2))]);
     let returned = K::done(2).returned().unwrap_or_default();
     first.add_returned(returned.get());
-    let rejected = CardBatch::from_stored(StoredBatch {
+    let rejected = CardBatch::from_stored(BatchFields {
         state: BatchState::Rejected,
-        ..second.get().unwrap().into_stored()
+        ..second.get().unwrap().into_fields()
     });
     second.set_state(&rejected);
     second.release();

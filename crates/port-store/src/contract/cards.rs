@@ -3,7 +3,7 @@
 use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::card::StoredCard;
+use kopeck_domain::card::CardFields;
 use kopeck_domain::card::{
     AccountBalance, BankStatus, BankView, BlockState, Card, CardLink, CardStatus, CardType, PartnerBlock,
     Standing,
@@ -46,10 +46,10 @@ pub fn a_card_is_read_as_it_was_issued(store: &dyn Store) {
     let partner = partner(store);
     let order = some_order(store, partner);
     let cards = [new_card(order, 0), new_virtual_card(order, 1)];
-    assert_eq!(get_card(store, partner, cards[0].record.card.id), None);
+    assert_eq!(get_card(store, partner, cards[0].record.card.id()), None);
     insert_cards(store, partner, &cards).unwrap();
     for NewCard { record, .. } in cards {
-        let (id, number) = (record.card.id, record.card.number);
+        let (id, number) = (record.card.id(), record.card.number());
         assert_eq!(get_card(store, partner, id), Some(record.clone()));
         assert_eq!(read(store, move |unit| unit.cards().by_number(partner, number)), Some(record));
     }
@@ -65,18 +65,21 @@ pub fn a_card_is_linked_and_unlinked(store: &dyn Store) {
     link(store, partner, &cards[2], Some((employee, CardStatus::Main))).unwrap();
     link(store, partner, &cards[0], Some((employee, CardStatus::TemporarilyBlocked))).unwrap();
     link(store, partner, &cards[1], Some((other, CardStatus::Additional))).unwrap();
-    let linked = get_card(store, partner, cards[2].id).unwrap().card.link;
+    let linked = get_card(store, partner, cards[2].id()).unwrap().card.link();
     assert_eq!(linked, Some(CardLink { employee, status: CardStatus::Main }));
-    let expected = [(cards[0].id, CardStatus::TemporarilyBlocked), (cards[2].id, CardStatus::Main)];
+    let expected = [(cards[0].id(), CardStatus::TemporarilyBlocked), (cards[2].id(), CardStatus::Main)];
     assert_eq!(of_employee(store, partner, employee), expected);
     let with_cards = read(store, move |unit| unit.employees().with_cards(partner, employee));
-    assert_eq!(with_cards.map(|(employee, cards)| (employee.id, cards)), Some((employee, expected.to_vec())));
-    let stranger = cards[0].id.uuid().into();
+    assert_eq!(
+        with_cards.map(|(employee, cards)| (employee.id(), cards)),
+        Some((employee, expected.to_vec()))
+    );
+    let stranger = cards[0].id().uuid().into();
     assert_eq!(read(store, move |unit| unit.employees().with_cards(partner, stranger)), None);
-    assert_eq!(main_card(store, partner, employee), Some(cards[2].id));
+    assert_eq!(main_card(store, partner, employee), Some(cards[2].id()));
     assert_eq!(main_card(store, partner, other), None);
     link(store, partner, &cards[2], None).unwrap();
-    assert_eq!(get_card(store, partner, cards[2].id).unwrap().card.link, None);
+    assert_eq!(get_card(store, partner, cards[2].id()).unwrap().card.link(), None);
     assert_eq!(of_employee(store, partner, employee), expected[..1]);
     assert_eq!(main_card(store, partner, employee), None);
 }
@@ -94,7 +97,7 @@ pub fn an_employee_has_one_main_card(store: &dyn Store) {
     link(store, partner, &cards[2], Some((other, CardStatus::Main))).unwrap();
     link(store, partner, &cards[0], Some((employee, CardStatus::Additional))).unwrap();
     link(store, partner, &cards[1], Some((employee, CardStatus::Main))).unwrap();
-    assert_eq!(main_card(store, partner, employee), Some(cards[1].id));
+    assert_eq!(main_card(store, partner, employee), Some(cards[1].id()));
 }
 
 /// Nor one that does not exist.
@@ -105,7 +108,7 @@ pub fn an_employee_of_another_partner_cannot_have_the_card(store: &dyn Store) {
         let refused = link(store, first, card, Some((employee, CardStatus::Additional)));
         assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
     }
-    assert_eq!(get_card(store, first, card.id).unwrap().card.link, None);
+    assert_eq!(get_card(store, first, card.id()).unwrap().card.link(), None);
 }
 
 /// Neither seen nor linked nor refreshed by another; two partners may have cards of one number.
@@ -115,7 +118,7 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
     let new = new_card(order, 0);
     insert_cards(store, first, std::slice::from_ref(&new)).unwrap();
     let card = &new.record.card;
-    let (id, number) = (card.id, card.number);
+    let (id, number) = (card.id(), card.number());
     assert_eq!(get_card(store, second, id), None);
     assert_eq!(read(store, move |unit| unit.cards().by_number(second, number)), None);
     assert_eq!(available(store, second, None, last_day(), page(1, 10)).total, 0);
@@ -148,7 +151,7 @@ pub fn newer_data_of_the_bank_is_stored(store: &dyn Store) {
         seen_at: at(50),
     };
     let back = BankView { seen_at: at(50), ..new.record.bank };
-    let id = new.record.card.id;
+    let id = new.record.card.id();
     for (view, valid_until) in [(later, last_day() + Duration::DAY), (back, last_day())] {
         set_view(store, partner, id, view, valid_until);
         let card = new.record.card.clone().with_valid_until(valid_until);
@@ -162,18 +165,18 @@ pub fn newer_data_of_the_bank_is_stored(store: &dyn Store) {
     set_view(store, partner, id, ahead, last_day());
     set_view(store, partner, id, back, last_day());
     assert_eq!(get_card(store, partner, id).map(|record| record.bank), Some(back), "the clock was set back");
-    assert_eq!(get_card(store, partner, neighbour.record.card.id), Some(neighbour.record));
+    assert_eq!(get_card(store, partner, neighbour.record.card.id()), Some(neighbour.record));
 }
 
 /// What was never fetched stays so; what the bank says next is taken again.
 pub fn data_of_the_bank_can_be_outdated(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let cards = some_cards(store, partner, 3);
-    let (fetched, never, kept) = (cards[0].id, cards[1].id, cards[2].id);
+    let (fetched, never, kept) = (cards[0].id(), cards[1].id(), cards[2].id());
     for card in [fetched, kept] {
         write(store, move |unit| unit.transactions().append(partner, card, &[], at(60))).unwrap();
     }
-    let before = cards.iter().map(|card| get_card(store, partner, card.id).unwrap()).collect::<Vec<_>>();
+    let before = cards.iter().map(|card| get_card(store, partner, card.id()).unwrap()).collect::<Vec<_>>();
     let outdate = |partner, cards: &[CardId]| {
         let cards = cards.to_vec();
         let too_old_at = OffsetDateTime::UNIX_EPOCH;
@@ -182,7 +185,7 @@ pub fn data_of_the_bank_can_be_outdated(store: &dyn Store) {
     outdate(other, &[fetched, never, kept]);
     outdate(partner, &[]);
     for (card, before) in cards.iter().zip(&before) {
-        assert_eq!(get_card(store, partner, card.id).as_ref(), Some(before));
+        assert_eq!(get_card(store, partner, card.id()).as_ref(), Some(before));
     }
     outdate(partner, &[fetched, never, id()]);
     let long_ago = OffsetDateTime::UNIX_EPOCH;
@@ -223,9 +226,9 @@ pub fn activation_codes_are_forgotten(store: &dyn Store) {
     };
     let record = &cards[1].record;
     let seen = BankView { seen_at: record.bank.seen_at + Duration::SECOND, ..record.bank };
-    set_view(store, partner, record.card.id, seen, last_day());
+    set_view(store, partner, record.card.id(), seen, last_day());
     assert_eq!(with_codes(), [0, 1, 2, 3]);
-    set_view(store, partner, record.card.id, BankView { activated_at: Some(at(9)), ..seen }, last_day());
+    set_view(store, partner, record.card.id(), BankView { activated_at: Some(at(9)), ..seen }, last_day());
     assert_eq!(with_codes(), [0, 2, 3]);
     let forget = |before| write(store, move |unit| unit.cards().forget_activation_codes(before, 1)).unwrap();
     assert_eq!((forget(over), with_codes()), (0, vec![0, 2, 3]), "a code is valid on its last day");
@@ -242,8 +245,8 @@ pub fn activation_codes_are_forgotten(store: &dyn Store) {
 /// The oldest first, of every partner; a refresh changes nothing else.
 pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
-    let own = some_cards(store, first, 2).iter().map(|card| (first, card.id)).collect::<Vec<_>>();
-    let other = (second, some_cards(store, second, 1)[0].id);
+    let own = some_cards(store, first, 2).iter().map(|card| (first, card.id())).collect::<Vec<_>>();
+    let other = (second, some_cards(store, second, 1)[0].id());
     let refresh = |(partner, card): (PartnerId, CardId), moment, value| {
         let account = AccountBalance { value: Kopecks::new(value), updated_at: moment };
         write(store, move |unit| unit.cards().set_account(partner, card, &account)).unwrap();
@@ -271,7 +274,7 @@ pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
 }
 
 fn with_number(card: Card, number: CardNumber) -> Card {
-    Card::from_stored(StoredCard { number, ..card.into_stored() })
+    Card::from_stored(CardFields { number, ..card.into_fields() })
 }
 
 /// A card is valid on its last day.
@@ -340,12 +343,12 @@ pub fn cards_are_listed_by_each_filter(store: &dyn Store) {
     for (place, employee, status, state) in links {
         let link = Some(CardLink { employee, status });
         let block = PartnerBlock { state, change: 1 };
-        let card = Card::from_stored(StoredCard { link, block, ..cards[place].clone().into_stored() });
+        let card = Card::from_stored(CardFields { link, block, ..cards[place].clone().into_fields() });
         write(store, move |unit| unit.cards().set_link(partner, &card)).unwrap();
     }
     let later = some_cards(store, partner, 1);
     let records: Vec<CardRecord> =
-        cards.iter().chain(&later).map(|card| get_card(store, partner, card.id).unwrap()).collect();
+        cards.iter().chain(&later).map(|card| get_card(store, partner, card.id()).unwrap()).collect();
     let none = CardFilter::default();
     let of_status = |status| CardFilter { bank_status: Some(status), ..none };
     for (filter, expected) in [
@@ -363,7 +366,7 @@ pub fn cards_are_listed_by_each_filter(store: &dyn Store) {
         (CardFilter { kind: Some(CardType::Mlz), ..none }, &[1]),
         (CardFilter { kind: Some(CardType::Kkl), ..none }, &[]),
         (CardFilter { order: Some(order), ..none }, &[0, 1, 2, 3, 4, 5, 6, 7]),
-        (CardFilter { order: Some(later[0].order), ..none }, &[8]),
+        (CardFilter { order: Some(later[0].order()), ..none }, &[8]),
         (CardFilter { employee: Some(holder), ..none }, &[3, 4, 5]),
         (CardFilter { employee: Some(id()), ..none }, &[]),
         (CardFilter { expires_before: Some(last_day()), ..none }, &[2]),
@@ -386,7 +389,7 @@ pub fn cards_come_in_pages(store: &dyn Store) {
     let partner = partner(store);
     let cards = [some_cards(store, partner, 3), some_cards(store, partner, 2)].concat();
     let records: Vec<CardRecord> =
-        cards.iter().map(|card| get_card(store, partner, card.id).unwrap()).collect();
+        cards.iter().map(|card| get_card(store, partner, card.id()).unwrap()).collect();
     for filter in [CardFilter::default(), CardFilter { linked: Some(false), ..CardFilter::default() }] {
         for (number, range) in [(1, 0..2), (2, 2..4), (3, 4..5), (4, 5..5), (Page::MAX_NUMBER, 5..5)] {
             let listed = listed(store, partner, filter, page(number, 2));
@@ -399,23 +402,23 @@ pub fn cards_come_in_pages(store: &dyn Store) {
 pub fn one_limit_is_set_for_many_cards(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
     let cards = some_cards(store, first, 1_000);
-    let before = get_card(store, first, cards[0].id).unwrap();
+    let before = get_card(store, first, cards[0].id()).unwrap();
     assert_eq!(before.limit, Limit::Unlimited);
     let set = |partner, cards: &[Card], limit: &Limit| {
-        let (ids, limit) = (cards.iter().map(|card| card.id).collect::<Vec<_>>(), limit.clone());
+        let (ids, limit) = (cards.iter().map(|card| card.id()).collect::<Vec<_>>(), limit.clone());
         write(store, move |unit| unit.cards().set_limit(partner, &ids, &limit)).unwrap();
     };
     for limit in sample_limits().into_iter().rev() {
         set(first, &cards[..999], &limit);
-        let after = get_card(store, first, cards[0].id).unwrap();
+        let after = get_card(store, first, cards[0].id()).unwrap();
         assert_eq!(after, CardRecord { limit: limit.clone(), ..before.clone() });
-        assert_eq!(get_card(store, first, cards[998].id).unwrap().limit, limit);
-        assert_eq!(get_card(store, first, cards[999].id).unwrap().limit, Limit::Unlimited);
+        assert_eq!(get_card(store, first, cards[998].id()).unwrap().limit, limit);
+        assert_eq!(get_card(store, first, cards[999].id()).unwrap().limit, Limit::Unlimited);
     }
     let limit = sample_limits().pop().unwrap();
     set(second, &cards, &limit);
     set(first, &[], &limit);
-    assert_eq!(get_card(store, first, cards[0].id), Some(before));
+    assert_eq!(get_card(store, first, cards[0].id()), Some(before));
 }
 
 /// Nor is a place in an order filled twice; what is refused leaves nothing.
@@ -423,12 +426,12 @@ pub fn a_number_is_issued_once(store: &dyn Store) {
     let partner = partner(store);
     let (order, lines) = virtual_order(3);
     super::support::insert_order(store, partner, &order, &lines).unwrap();
-    let first = new_virtual_card(order.id, 0);
+    let first = new_virtual_card(order.id(), 0);
     insert_cards(store, partner, std::slice::from_ref(&first)).unwrap();
-    let mut same_number = new_virtual_card(order.id, 2);
-    same_number.record.card = with_number(same_number.record.card, first.record.card.number);
-    for (wrong, is_number) in [(same_number, true), (new_virtual_card(order.id, 0), false)] {
-        let batch = [new_virtual_card(order.id, 1), wrong];
+    let mut same_number = new_virtual_card(order.id(), 2);
+    same_number.record.card = with_number(same_number.record.card, first.record.card.number());
+    for (wrong, is_number) in [(same_number, true), (new_virtual_card(order.id(), 0), false)] {
+        let batch = [new_virtual_card(order.id(), 1), wrong];
         let refused = insert_cards(store, partner, &batch);
         if is_number {
             assert_eq!(refused, Err(StoreError::Conflict(Rule::CardNumber)));
@@ -437,7 +440,7 @@ pub fn a_number_is_issued_once(store: &dyn Store) {
         }
         assert_eq!(available(store, partner, None, last_day(), page(1, 10)).total, 1);
     }
-    insert_cards(store, partner, &[new_virtual_card(order.id, 1)]).unwrap();
+    insert_cards(store, partner, &[new_virtual_card(order.id(), 1)]).unwrap();
 }
 
 /// With the link, and found until it is confirmed.
@@ -452,28 +455,28 @@ pub fn a_block_is_stored_and_found_until_it_is_confirmed(store: &dyn Store) {
     assert_eq!(blocks(), []);
     let link = Some(CardLink { employee, status: CardStatus::TemporarilyBlocked });
     let blocking = PartnerBlock { state: BlockState::Blocking, change: 7 };
-    let blocked = Card::from_stored(StoredCard { link, block: blocking, ..cards[0].clone().into_stored() });
+    let blocked = Card::from_stored(CardFields { link, block: blocking, ..cards[0].clone().into_fields() });
     let stored = blocked.clone();
     write(store, move |unit| unit.cards().set_link(partner, &stored)).unwrap();
     assert_eq!(blocks(), std::slice::from_ref(&blocked));
-    assert_eq!(get_card(store, partner, blocked.id).unwrap().card, blocked);
+    assert_eq!(get_card(store, partner, blocked.id()).unwrap().card, blocked);
     assert_eq!(read(store, |unit| unit.cards().unconfirmed_blocks(0)), []);
-    let ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
+    let ids: Vec<CardId> = cards.iter().map(|card| card.id()).collect();
     let those = |of, ids: &[CardId]| {
         let ids = ids.to_vec();
         read(store, move |unit| unit.cards().blocked(of, &ids))
     };
-    assert_eq!(those(partner, &ids), [(blocked.id, BlockState::Blocking)]);
+    assert_eq!(those(partner, &ids), [(blocked.id(), BlockState::Blocking)]);
     assert_eq!((those(partner, &ids[1..]), those(id(), &ids)), (Vec::new(), Vec::new()));
     let (confirmed, _) = blocked.clone().confirm_block(Standing::Open).unwrap();
     let stored = confirmed.clone();
     write(store, move |unit| unit.cards().set_link(partner, &stored)).unwrap();
     assert_eq!(blocks(), []);
-    assert_eq!(get_card(store, partner, confirmed.id).unwrap().card, confirmed);
-    assert_eq!(those(partner, &ids), [(blocked.id, BlockState::Blocked)]);
+    assert_eq!(get_card(store, partner, confirmed.id()).unwrap().card, confirmed);
+    assert_eq!(those(partner, &ids), [(blocked.id(), BlockState::Blocked)]);
     for state in [BlockState::Unblocking, BlockState::Open] {
         let block = PartnerBlock { state, change: 8 };
-        let card = Card::from_stored(StoredCard { block, ..confirmed.clone().into_stored() });
+        let card = Card::from_stored(CardFields { block, ..confirmed.clone().into_fields() });
         write(store, move |unit| unit.cards().set_link(partner, &card)).unwrap();
         assert_eq!(those(partner, &ids), [], "{state}");
     }

@@ -2,7 +2,7 @@
 
 use crate::page::{Listed, Page};
 use kopeck_domain::category::{Category, CategoryName};
-use kopeck_domain::employee::{Employee, StoredEmployee};
+use kopeck_domain::employee::{Employee, EmployeeFields};
 use kopeck_domain::ids::{CategoryId, PartnerId};
 
 use super::support::{category, employee, id, insert_category, insert_employee, page, partner, read, write};
@@ -73,10 +73,10 @@ pub fn a_category_in_use_cannot_be_deleted(store: &dyn Store) {
     let cooks = category("Повара");
     insert_category(store, partner, &cooks).unwrap();
     let cook =
-        Employee::from_stored(StoredEmployee { category: Some(cooks.id), ..employee("E-1").into_stored() });
+        Employee::from_stored(EmployeeFields { category: Some(cooks.id), ..employee("E-1").into_fields() });
     insert_employee(store, partner, &cook).unwrap();
     assert_eq!(delete(store, partner, cooks.id), Err(StoreError::Conflict(Rule::Reference)));
-    let left = Employee::from_stored(StoredEmployee { category: None, ..cook.into_stored() });
+    let left = Employee::from_stored(EmployeeFields { category: None, ..cook.into_fields() });
     write(store, move |unit| unit.employees().update(partner, &left)).unwrap();
     delete(store, partner, cooks.id).unwrap();
     assert_eq!(get(store, partner, cooks.id), None);
@@ -110,9 +110,9 @@ pub fn the_list_counts_employees(store: &dyn Store) {
     insert_employee(
         store,
         other,
-        &Employee::from_stored(StoredEmployee {
+        &Employee::from_stored(EmployeeFields {
             category: Some(foreign.id),
-            ..employee("E-1").into_stored()
+            ..employee("E-1").into_fields()
         }),
     )
     .unwrap();
@@ -121,9 +121,9 @@ pub fn the_list_counts_employees(store: &dyn Store) {
         insert_employee(
             store,
             partner,
-            &Employee::from_stored(StoredEmployee {
+            &Employee::from_stored(EmployeeFields {
                 category,
-                ..employee(&format!("E-{number}")).into_stored()
+                ..employee(&format!("E-{number}")).into_fields()
             }),
         )
         .unwrap();

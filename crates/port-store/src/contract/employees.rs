@@ -2,7 +2,7 @@
 
 use crate::page::{Listed, Page};
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::employee::{Employee, EmployeeFields, EmployeeStatus};
 use kopeck_domain::event::{EmployeeChange, Event, EventData};
 use kopeck_domain::ids::{CategoryId, EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
@@ -18,7 +18,7 @@ fn name(text: &str) -> Option<PersonName> {
 }
 
 fn get(store: &dyn Store, partner: PartnerId, employee: &Employee) -> Option<Employee> {
-    let id = employee.id;
+    let id = employee.id();
     read(store, move |unit| unit.employees().get(partner, id))
 }
 
@@ -36,7 +36,7 @@ fn list(store: &dyn Store, partner: PartnerId, filter: &EmployeeFilter, page: Pa
 fn fitting(store: &dyn Store, partner: PartnerId, filter: &EmployeeFilter) -> Vec<String> {
     let found = list(store, partner, filter, page(1, 500));
     assert_eq!(found.total, found.items.len() as u64);
-    found.items.iter().map(|employee| employee.custom_id.as_str().to_owned()).collect()
+    found.items.iter().map(|employee| employee.custom_id().as_str().to_owned()).collect()
 }
 
 fn query(text: &str) -> EmployeeFilter {
@@ -45,7 +45,7 @@ fn query(text: &str) -> EmployeeFilter {
 
 /// An employee with a value in every field. A new field is named here too, so no `..`.
 fn full(custom_id: &str, category: CategoryId) -> Employee {
-    Employee::from_stored(StoredEmployee {
+    Employee::from_stored(EmployeeFields {
         id: id(),
         custom_id: CustomId::parse(custom_id).unwrap(),
         surname: name("Ёжиков"),
@@ -71,9 +71,9 @@ pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
     for one in [full, bare] {
         insert_employee(store, partner, &one).unwrap();
         assert_eq!(get(store, partner, &one), Some(one.clone()));
-        let custom_id = one.custom_id.clone();
+        let custom_id = one.custom_id().clone();
         let found = read(store, move |unit| unit.employees().id_by_custom_id(partner, &custom_id));
-        assert_eq!(found, Some(one.id));
+        assert_eq!(found, Some(one.id()));
     }
 }
 
@@ -84,26 +84,26 @@ pub fn an_update_changes_and_clears(store: &dyn Store) {
     insert_category(store, partner, &cooks).unwrap();
     let bare = employee("E-0");
     insert_employee(store, partner, &bare).unwrap();
-    let filled = StoredEmployee { id: bare.id, ..full("E-9", cooks.id).into_stored() };
+    let filled = EmployeeFields { id: bare.id(), ..full("E-9", cooks.id).into_fields() };
     for one in [Employee::from_stored(filled), bare.clone()] {
         update(store, partner, &one).unwrap();
         assert_eq!(get(store, partner, &bare), Some(one));
     }
-    let before = Employee::from_stored(StoredEmployee {
+    let before = Employee::from_stored(EmployeeFields {
         surname: name("Иванов"),
         phone: Some(Phone::parse("9031234567").unwrap()),
-        ..employee("E-1").into_stored()
+        ..employee("E-1").into_fields()
     });
     let neighbour = employee("E-2");
     insert_employee(store, partner, &before).unwrap();
     insert_employee(store, partner, &neighbour).unwrap();
-    let after = Employee::from_stored(StoredEmployee {
+    let after = Employee::from_stored(EmployeeFields {
         custom_id: CustomId::parse("E-3").unwrap(),
         surname: name("Петров"),
         phone: None,
         status: EmployeeStatus::Vacation,
         status_updated_at: at(5),
-        ..before.clone().into_stored()
+        ..before.clone().into_fields()
     });
     update(store, partner, &after).unwrap();
     assert_eq!(get(store, partner, &before), Some(after));
@@ -120,9 +120,9 @@ pub fn a_custom_id_belongs_to_one_employee(store: &dyn Store) {
     assert_eq!(insert_employee(store, first, &employee("E-1")), Err(taken.clone()));
     let other = employee("E-2");
     insert_employee(store, first, &other).unwrap();
-    let renamed = Employee::from_stored(StoredEmployee {
+    let renamed = Employee::from_stored(EmployeeFields {
         custom_id: CustomId::parse("E-1").unwrap(),
-        ..other.clone().into_stored()
+        ..other.clone().into_fields()
     });
     assert_eq!(update(store, first, &renamed), Err(taken));
     assert_eq!(get(store, first, &other), Some(other));
@@ -139,13 +139,13 @@ pub fn a_category_must_be_the_partners_own(store: &dyn Store) {
     insert_employee(store, first, &plain).unwrap();
     for category in [foreign.id, id()] {
         let refused = Err(StoreError::Conflict(Rule::Reference));
-        let stranger = Employee::from_stored(StoredEmployee {
+        let stranger = Employee::from_stored(EmployeeFields {
             category: Some(category),
-            ..employee("E-2").into_stored()
+            ..employee("E-2").into_fields()
         });
         assert_eq!(insert_employee(store, first, &stranger), refused);
         let moved =
-            Employee::from_stored(StoredEmployee { category: Some(category), ..plain.clone().into_stored() });
+            Employee::from_stored(EmployeeFields { category: Some(category), ..plain.clone().into_fields() });
         assert_eq!(update(store, first, &moved), refused);
     }
     assert_eq!(get(store, first, &plain), Some(plain));
@@ -157,15 +157,15 @@ pub fn an_employee_is_its_partners_own(store: &dyn Store) {
     let kept = employee("E-1");
     insert_employee(store, first, &kept).unwrap();
     assert_eq!(get(store, second, &kept), None);
-    let custom_id = kept.custom_id.clone();
+    let custom_id = kept.custom_id().clone();
     assert_eq!(read(store, move |unit| unit.employees().id_by_custom_id(second, &custom_id)), None);
     for filter in [EmployeeFilter::default(), query("e")] {
         let listed = list(store, second, &filter, page(1, 10));
         assert_eq!(listed, Listed { items: Vec::new(), total: 0 });
     }
-    let changed = Employee::from_stored(StoredEmployee {
+    let changed = Employee::from_stored(EmployeeFields {
         status: EmployeeStatus::Medical,
-        ..kept.clone().into_stored()
+        ..kept.clone().into_fields()
     });
     update(store, second, &changed).unwrap();
     assert_eq!(get(store, first, &kept), Some(kept.clone()));
@@ -179,9 +179,9 @@ pub fn pages_follow_the_order_of_creation(store: &dyn Store) {
     let mut employees = Vec::new();
     for number in 0..5 {
         // Neither names nor timestamps are in the order of creation.
-        let one = Employee::from_stored(StoredEmployee {
+        let one = Employee::from_stored(EmployeeFields {
             created_at: at(100 - number),
-            ..employee(&format!("E-{}", 9 - number)).into_stored()
+            ..employee(&format!("E-{}", 9 - number)).into_fields()
         });
         insert_employee(store, partner, &one).unwrap();
         insert_employee(store, other, &employee(&format!("X-{number}"))).unwrap();
@@ -207,7 +207,7 @@ pub fn a_refused_insert_leaves_no_gap(store: &dyn Store) {
     })
     .unwrap();
     let listed = list(store, partner, &EmployeeFilter::default(), page(2, 1));
-    assert_eq!((listed.items[0].custom_id.as_str(), listed.total), ("E-2", 2));
+    assert_eq!((listed.items[0].custom_id().as_str(), listed.total), ("E-2", 2));
 }
 
 /// Each alone, and all at once.
@@ -222,11 +222,11 @@ pub fn filters_have_to_fit_all_together(store: &dyn Store) {
         ("E-4", EmployeeStatus::Work, Some(cooks.id), None),
     ];
     for (custom_id, status, category, surname) in rows {
-        let one = Employee::from_stored(StoredEmployee {
+        let one = Employee::from_stored(EmployeeFields {
             status,
             category,
             surname,
-            ..employee(custom_id).into_stored()
+            ..employee(custom_id).into_fields()
         });
         insert_employee(store, partner, &one).unwrap();
     }
@@ -252,22 +252,22 @@ pub fn filters_have_to_fit_all_together(store: &dyn Store) {
 /// In surname, name and custom identifier, Cyrillic too; and in nothing else.
 pub fn the_search_knows_no_letter_case(store: &dyn Store) {
     let partner = partner(store);
-    let one = Employee::from_stored(StoredEmployee {
+    let one = Employee::from_stored(EmployeeFields {
         surname: name("ЁЖИКОВ"),
         name: name("Ґалаґан"),
         patronymic: name("Ильич"),
         email: Some(Email::parse("mail@example.ru").unwrap()),
-        ..employee("Таб-Q").into_stored()
+        ..employee("Таб-Q").into_fields()
     });
     insert_employee(store, partner, &one).unwrap();
     insert_employee(store, partner, &employee("other")).unwrap();
     for text in ["ёжиков", "ЁЖ", "жико", "ґАЛА", "таб", "б-q"] {
         assert_eq!(fitting(store, partner, &query(text)), ["Таб-Q"], "{text}");
     }
-    let two = Employee::from_stored(StoredEmployee {
+    let two = Employee::from_stored(EmployeeFields {
         surname: name("MÜLLER"),
         name: name("Nguyễn"),
-        ..employee("E-2").into_stored()
+        ..employee("E-2").into_fields()
     });
     insert_employee(store, partner, &two).unwrap();
     for text in ["müll", "MÜLLER", "NGUYỄN", "ễn"] {
@@ -296,9 +296,9 @@ pub fn filtered_lists_are_paged_too(store: &dyn Store) {
     let partner = partner(store);
     for number in 0..7 {
         let status = if number % 2 == 0 { EmployeeStatus::Work } else { EmployeeStatus::Vacation };
-        let one = Employee::from_stored(StoredEmployee {
+        let one = Employee::from_stored(EmployeeFields {
             status,
-            ..employee(&format!("E-{number}")).into_stored()
+            ..employee(&format!("E-{number}")).into_fields()
         });
         insert_employee(store, partner, &one).unwrap();
     }
@@ -306,7 +306,7 @@ pub fn filtered_lists_are_paged_too(store: &dyn Store) {
     let pages = [(1, vec!["E-0", "E-2", "E-4"]), (2, vec!["E-6"]), (3, vec![]), (Page::MAX_NUMBER, vec![])];
     for (number, expected) in pages {
         let listed = list(store, partner, &working, page(number, 3));
-        let custom_ids: Vec<&str> = listed.items.iter().map(|one| one.custom_id.as_str()).collect();
+        let custom_ids: Vec<&str> = listed.items.iter().map(|one| one.custom_id().as_str()).collect();
         assert_eq!((custom_ids, listed.total), (expected, 4), "page {number}");
     }
 }
@@ -318,12 +318,12 @@ fn erase(store: &dyn Store, partner: PartnerId, employee: EmployeeId) {
 /// An event and a recorded response of each employee, as adding them leaves them.
 fn traces(store: &dyn Store, partner: PartnerId, employees: &[Employee]) {
     for one in employees {
-        let change = EmployeeChange { employee: one.id, custom_id: Some(one.custom_id.clone()) };
+        let change = EmployeeChange { employee: one.id(), custom_id: Some(one.custom_id().clone()) };
         let event = Event { id: id(), created_at: at(1), data: EventData::EmployeeCreated(change) };
-        let body = Some(one.custom_id.as_str().as_bytes().to_vec());
-        let (fingerprint, employee) = ([1; 32], Some(one.id));
+        let body = Some(one.custom_id().as_str().as_bytes().to_vec());
+        let (fingerprint, employee) = ([1; 32], Some(one.id()));
         let answer = RecordedResponse { fingerprint, status: 200, body, employee, recorded_at: at(1) };
-        let key = one.custom_id.as_str().to_owned();
+        let key = one.custom_id().as_str().to_owned();
         write(store, move |unit| {
             unit.events().append(partner, std::slice::from_ref(&event))?;
             unit.idempotency().record(partner, &key, &answer, at(0))
@@ -337,11 +337,11 @@ pub fn an_erased_employee_leaves_the_identifier_alone(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let cooks = category("Повара");
     insert_category(store, partner, &cooks).unwrap();
-    let leaver = Employee::from_stored(StoredEmployee {
+    let leaver = Employee::from_stored(EmployeeFields {
         surname: name("Ёжиков"),
         phone: Some(Phone::parse("9031234567").unwrap()),
         category: Some(cooks.id),
-        ..employee("E-1").into_stored()
+        ..employee("E-1").into_fields()
     });
     let neighbour = employee("E-2");
     for one in [&leaver, &neighbour] {
@@ -349,16 +349,16 @@ pub fn an_erased_employee_leaves_the_identifier_alone(store: &dyn Store) {
     }
     traces(store, partner, &[leaver.clone(), neighbour.clone()]);
     let card = some_cards(store, partner, 1).remove(0);
-    link(store, partner, &card, Some((leaver.id, CardStatus::Main))).unwrap();
-    erase(store, other, leaver.id);
+    link(store, partner, &card, Some((leaver.id(), CardStatus::Main))).unwrap();
+    erase(store, other, leaver.id());
     erase(store, partner, id());
     assert_eq!(get(store, partner, &leaver), Some(leaver.clone()), "another partner, another employee");
 
-    erase(store, partner, leaver.id);
+    erase(store, partner, leaver.id());
     assert_eq!(get(store, partner, &leaver), None);
-    let erased = leaver.id;
+    let erased = leaver.id();
     assert_eq!(read(store, move |unit| unit.employees().with_cards(partner, erased)), None);
-    let custom_id = leaver.custom_id.clone();
+    let custom_id = leaver.custom_id().clone();
     assert_eq!(read(store, move |unit| unit.employees().id_by_custom_id(partner, &custom_id)), None);
     assert_eq!(fitting(store, partner, &EmployeeFilter::default()), ["E-2"]);
     assert_eq!(fitting(store, partner, &query("ёжиков")), [""; 0]);
@@ -373,15 +373,15 @@ pub fn an_erased_employee_leaves_the_identifier_alone(store: &dyn Store) {
     let events = read(store, move |unit| unit.events().after(partner, 0, &[], 10));
     let told = |custom_id| EventData::EmployeeCreated(EmployeeChange { employee: erased, custom_id });
     assert_eq!(events[0].event.data, told(None));
-    assert_eq!(events[1].event.data.names(), Some(neighbour.id));
+    assert_eq!(events[1].event.data.names(), Some(neighbour.id()));
 
-    let linked = get_card(store, partner, card.id).unwrap().card.link.unwrap();
-    assert_eq!(linked.employee, leaver.id, "what refers to the identifier stays");
-    link(store, partner, &card, Some((leaver.id, CardStatus::Additional))).unwrap();
+    let linked = get_card(store, partner, card.id()).unwrap().card.link().unwrap();
+    assert_eq!(linked.employee, leaver.id(), "what refers to the identifier stays");
+    link(store, partner, &card, Some((leaver.id(), CardStatus::Additional))).unwrap();
     let again = employee("E-1");
     insert_employee(store, partner, &again).unwrap();
     assert_eq!(fitting(store, partner, &EmployeeFilter::default()), ["E-2", "E-1"]);
-    erase(store, partner, again.id);
+    erase(store, partner, again.id());
     assert_eq!(get(store, partner, &neighbour), Some(neighbour));
 }
 
@@ -393,7 +393,7 @@ pub fn pages_close_the_gaps_of_erased_employees(store: &dyn Store) {
         insert_employee(store, partner, one).unwrap();
     }
     for place in [8, 0, 3, 3, 1] {
-        erase(store, partner, left.remove(place).id);
+        erase(store, partner, left.remove(place).id());
         for filter in [EmployeeFilter::default(), query("e-")] {
             for (number, shown) in (1..).zip(left.chunks(2).chain([&[][..]])) {
                 let listed = list(store, partner, &filter, page(number, 2));

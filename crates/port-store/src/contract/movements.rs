@@ -29,7 +29,7 @@ fn some_movements(store: &dyn Store, partner: PartnerId) -> Vec<BookedMovement> 
     insert_order(store, partner, &named, &lines).unwrap();
     let (other, lines) = virtual_order(1);
     insert_order(store, partner, &other, &lines).unwrap();
-    let (named, other) = (Reference::Order(named.id), Reference::Order(other.id));
+    let (named, other) = (Reference::Order(named.id()), Reference::Order(other.id()));
     let steps = [
         (MovementKind::Deposit, transfer("R-1"), 1_000, (1_000, 0)),
         (MovementKind::Hold, named.clone(), 400, (600, 400)),

@@ -3,7 +3,7 @@
 use crate::page::{Listed, Page};
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::{OrderId, PartnerId};
-use kopeck_domain::order::StoredOrder;
+use kopeck_domain::order::OrderFields;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 use kopeck_domain::request::RequestReference;
@@ -62,10 +62,10 @@ fn plastic_order() -> (Order, Vec<OrderLine>) {
 pub fn an_order_is_read_as_it_was_placed(store: &dyn Store) {
     let partner = partner(store);
     for (order, order_lines) in [plastic_order(), virtual_order(3)] {
-        assert_eq!(get(store, partner, order.id), None);
+        assert_eq!(get(store, partner, order.id()), None);
         insert_order(store, partner, &order, &order_lines).unwrap();
-        assert_eq!(get(store, partner, order.id), Some(order.clone()));
-        assert_eq!(lines(store, partner, order.id), order_lines);
+        assert_eq!(get(store, partner, order.id()), Some(order.clone()));
+        assert_eq!(lines(store, partner, order.id()), order_lines);
     }
     assert_eq!(lines(store, partner, id()), []);
 }
@@ -77,15 +77,15 @@ pub fn a_state_is_stored(store: &dyn Store) {
     insert_order(store, partner, &order, &order_lines).unwrap();
     insert_order(store, partner, &other, &other_lines).unwrap();
     for (state, seconds) in OrderState::ALL.iter().zip(10..) {
-        let changed = Order::from_stored(StoredOrder {
+        let changed = Order::from_stored(OrderFields {
             state: *state,
             state_since: at(seconds),
-            ..order.clone().into_stored()
+            ..order.clone().into_fields()
         });
         set_state(store, partner, &changed);
-        assert_eq!(get(store, partner, order.id), Some(changed));
+        assert_eq!(get(store, partner, order.id()), Some(changed));
     }
-    assert_eq!(get(store, partner, other.id), Some(other));
+    assert_eq!(get(store, partner, other.id()), Some(other));
 }
 
 /// However the cards of a chunk arrived; and of this order alone.
@@ -95,31 +95,31 @@ pub fn the_result_comes_by_ordinal(store: &dyn Store) {
     insert_order(store, partner, &order, &order_lines).unwrap();
     let (other, other_lines) = plastic_order();
     insert_order(store, partner, &other, &other_lines).unwrap();
-    insert_cards(store, partner, &[new_card(other.id, 0)]).unwrap();
-    let mut cards: Vec<NewCard> = [1, 0, 3, 2].map(|ordinal| new_virtual_card(order.id, ordinal)).to_vec();
+    insert_cards(store, partner, &[new_card(other.id(), 0)]).unwrap();
+    let mut cards: Vec<NewCard> = [1, 0, 3, 2].map(|ordinal| new_virtual_card(order.id(), ordinal)).to_vec();
     let stored = |id| read(store, move |unit| unit.orders().stored_cards(partner, id));
     insert_cards(store, partner, &cards[..2]).unwrap();
-    assert_eq!(stored(order.id), 2);
+    assert_eq!(stored(order.id()), 2);
     insert_cards(store, partner, &cards[2..]).unwrap();
-    assert_eq!((stored(order.id), stored(other.id), stored(id())), (4, 1, 0));
+    assert_eq!((stored(order.id()), stored(other.id()), stored(id())), (4, 1, 0));
     cards.sort_by_key(|card| card.ordinal);
     let items: Vec<OrderResultItem> = cards
         .iter()
         .map(|new| OrderResultItem {
             ordinal: new.ordinal,
             card_type: CardType::Mlz,
-            number: new.record.card.number,
+            number: new.record.card.number(),
             activation: new.activation.clone(),
         })
         .collect();
     let result = |from, limit| {
-        let order = order.id;
+        let order = order.id();
         read(store, move |unit| unit.orders().result(partner, order, from, limit))
     };
     assert_eq!(result(0, 100), items);
     assert_eq!(result(1, 2), items[1..3]);
     assert_eq!(result(4, 100), []);
-    let plastic = read(store, move |unit| unit.orders().result(partner, other.id, 0, 100));
+    let plastic = read(store, move |unit| unit.orders().result(partner, other.id(), 0, 100));
     assert_eq!((plastic.len(), plastic[0].activation.clone()), (1, None));
 }
 
@@ -128,8 +128,8 @@ pub fn an_order_is_its_partners_own(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
     let (order, order_lines) = virtual_order(1);
     insert_order(store, first, &order, &order_lines).unwrap();
-    insert_cards(store, first, &[new_virtual_card(order.id, 0)]).unwrap();
-    let id = order.id;
+    insert_cards(store, first, &[new_virtual_card(order.id(), 0)]).unwrap();
+    let id = order.id();
     assert_eq!(get(store, second, id), None);
     assert_eq!(lines(store, second, id), []);
     assert_eq!(read(store, move |unit| unit.orders().stored_cards(second, id)), 0);
@@ -138,7 +138,7 @@ pub fn an_order_is_its_partners_own(store: &dyn Store) {
     set_state(
         store,
         second,
-        &Order::from_stored(StoredOrder { state: OrderState::Rejected, ..order.clone().into_stored() }),
+        &Order::from_stored(OrderFields { state: OrderState::Rejected, ..order.clone().into_fields() }),
     );
     assert_eq!(get(store, first, id), Some(order.clone()));
     let stranger = insert_order(store, super::support::id(), &order, &order_lines);
@@ -173,7 +173,7 @@ pub fn the_list_filters_by_state(store: &dyn Store) {
         insert_order(store, partner, &order, &order_lines).unwrap();
         if number % 2 == 0 {
             let order =
-                Order::from_stored(StoredOrder { state: OrderState::Rejected, ..order.into_stored() });
+                Order::from_stored(OrderFields { state: OrderState::Rejected, ..order.into_fields() });
             set_state(store, partner, &order);
             rejected.insert(0, order);
         }
@@ -193,10 +193,10 @@ pub fn the_list_filters_by_reference_and_time(store: &dyn Store) {
     let mut orders = Vec::new();
     for (number, text) in (0..).zip([Some("A"), None, Some("B"), Some("A"), Some("a"), Some("A")]) {
         let (order, order_lines) = virtual_order(1);
-        let order = Order::from_stored(StoredOrder {
+        let order = Order::from_stored(OrderFields {
             created_at: at(100 * number),
             reference: text.map(reference),
-            ..order.into_stored()
+            ..order.into_fields()
         });
         insert_order(store, partner, &order, &order_lines).unwrap();
         orders.push(order);

@@ -4,7 +4,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::{Balances, MovementKind, Reference, TransferReference};
-use kopeck_domain::order::{Order, OrderState, StoredOrder};
+use kopeck_domain::order::{Order, OrderFields, OrderState};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 use time::Duration;
 
@@ -102,14 +102,15 @@ pub fn orders_show_their_cards_and_work(store: &dyn Store) {
     let (second, second_lines) = virtual_order(2);
     insert_order(store, partner, &first, &first_lines).unwrap();
     insert_order(store, partner, &second, &second_lines).unwrap();
-    insert_cards(store, partner, &[new_virtual_card(second.id, 0), new_virtual_card(second.id, 1)]).unwrap();
+    insert_cards(store, partner, &[new_virtual_card(second.id(), 0), new_virtual_card(second.id(), 1)])
+        .unwrap();
     let changed =
-        Order::from_stored(StoredOrder { state: OrderState::Success, ..second.clone().into_stored() });
+        Order::from_stored(OrderFields { state: OrderState::Success, ..second.clone().into_fields() });
     write(store, move |unit| unit.orders().set_state(partner, &changed)).unwrap();
-    enqueue(store, partner, Subject::Order(first.id));
+    enqueue(store, partner, Subject::Order(first.id()));
     let expected = [
         OrderFacts {
-            id: first.id,
+            id: first.id(),
             state: OrderState::New,
             cost: Kopecks::new(15_000),
             cards: 3,
@@ -117,7 +118,7 @@ pub fn orders_show_their_cards_and_work(store: &dyn Store) {
             has_job: true,
         },
         OrderFacts {
-            id: second.id,
+            id: second.id(),
             state: OrderState::Success,
             cost: Kopecks::new(10_000),
             cards: 2,
@@ -165,7 +166,7 @@ pub fn cards_come_by_their_numbers(store: &dyn Store) {
     let mut expected: Vec<_> = [(first, 2), (second, 1), (first, 1)]
         .into_iter()
         .flat_map(|(owner, count)| {
-            some_cards(store, owner, count).into_iter().map(move |card| (card.number, owner, card.id))
+            some_cards(store, owner, count).into_iter().map(move |card| (card.number(), owner, card.id()))
         })
         .collect();
     expected.sort_unstable_by_key(|(number, ..)| *number);
@@ -189,7 +190,7 @@ pub fn transactions_come_by_card_and_time(store: &dyn Store) {
         merchant_id: None,
     };
     for (owner, card, ids) in
-        [(partner, one.id, &[1, 2, 3][..]), (partner, two.id, &[2]), (other, foreign.id, &[2])]
+        [(partner, one.id(), &[1, 2, 3][..]), (partner, two.id(), &[2]), (other, foreign.id(), &[2])]
     {
         let transactions: Vec<_> = ids.iter().map(|id| made(*id, 10 * *id)).collect();
         write(store, move |unit| unit.transactions().append(owner, card, &transactions, at(50))).unwrap();
@@ -201,12 +202,12 @@ pub fn transactions_come_by_card_and_time(store: &dyn Store) {
         found.sort_by_key(|(card, transaction)| (*card, transaction.id));
         found
     };
-    let all = [one.id, two.id, foreign.id];
-    assert_eq!(within(&all, 20, 30), [(one.id, made(2, 20)), (two.id, made(2, 20))]);
-    assert_eq!(within(&[one.id], 0, 100).len(), 3);
+    let all = [one.id(), two.id(), foreign.id()];
+    assert_eq!(within(&all, 20, 30), [(one.id(), made(2, 20)), (two.id(), made(2, 20))]);
+    assert_eq!(within(&[one.id()], 0, 100).len(), 3);
     assert_eq!(within(&[], 0, 100), []);
     let found = |owner, card, id| read(store, move |unit| unit.reconciliation().transaction(owner, card, id));
-    assert_eq!(found(partner, one.id, 3), Some(made(3, 30)));
-    assert_eq!(found(partner, two.id, 3), None);
-    assert_eq!(found(other, one.id, 3), None);
+    assert_eq!(found(partner, one.id(), 3), Some(made(3, 30)));
+    assert_eq!(found(partner, two.id(), 3), None);
+    assert_eq!(found(other, one.id(), 3), None);
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::page::Page;
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
+use kopeck_domain::card::CardFields;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_batch::{BatchItem, CardBatch};
 use kopeck_domain::card_number::CardNumber;
@@ -107,7 +107,7 @@ pub(super) fn insert_employee(
 pub(super) fn some_employee(store: &dyn Store, partner: PartnerId) -> EmployeeId {
     let employee = employee(&format!("E-{}", fresh()));
     insert_employee(store, partner, &employee).unwrap();
-    employee.id
+    employee.id()
 }
 
 pub(super) fn category(name: &str) -> Category {
@@ -145,7 +145,7 @@ pub(super) fn insert_order(
 pub(super) fn some_order(store: &dyn Store, partner: PartnerId) -> OrderId {
     let (order, lines) = virtual_order(1);
     insert_order(store, partner, &order, &lines).unwrap();
-    order.id
+    order.id()
 }
 
 /// The last day of the cards made here.
@@ -157,7 +157,7 @@ pub(super) fn last_day() -> Date {
 pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
     NewCard {
         record: CardRecord {
-            card: Card::from_stored(StoredCard {
+            card: Card::from_stored(CardFields {
                 id: id(),
                 number: CardNumber::ean13(460_000_000_000 + fresh()).unwrap(),
                 kind: CardType::Mp4,
@@ -186,7 +186,7 @@ pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
 pub(super) fn new_virtual_card(order: OrderId, ordinal: u32) -> NewCard {
     let mut new = new_card(order, ordinal);
     let number = CardNumber::from_u64(4_000_000_000 + fresh()).unwrap();
-    let card = StoredCard { number, kind: CardType::Mlz, ..new.record.card.into_stored() };
+    let card = CardFields { number, kind: CardType::Mlz, ..new.record.card.into_fields() };
     new.record.card = Card::from_stored(card);
     new.record.bank.activated_at = None;
     new.record.bank.balance = Kopecks::new(5_000);
@@ -223,7 +223,7 @@ pub(super) fn link(
     link: Option<(EmployeeId, CardStatus)>,
 ) -> Result<(), StoreError> {
     let link = link.map(|(employee, status)| CardLink { employee, status });
-    let card = Card::from_stored(StoredCard { link, ..card.clone().into_stored() });
+    let card = Card::from_stored(CardFields { link, ..card.clone().into_fields() });
     write(store, move |unit| unit.cards().set_link(partner, &card))
 }
 

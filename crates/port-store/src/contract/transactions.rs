@@ -50,7 +50,7 @@ fn latest(store: &dyn Store, partner: PartnerId, card: CardId) -> i64 {
 /// The first data of a transaction stays; the time of the request is noted even if nothing came.
 pub fn what_is_stored_already_is_passed_over(store: &dyn Store) {
     let partner = partner(store);
-    let card = some_cards(store, partner, 1)[0].id;
+    let card = some_cards(store, partner, 1)[0].id();
     let seen = || get_card(store, partner, card).unwrap().transactions_seen_at;
     assert_eq!((latest(store, partner, card), seen()), (0, None));
     append(store, partner, card, &[], 5).unwrap();
@@ -69,7 +69,7 @@ pub fn what_is_stored_already_is_passed_over(store: &dyn Store) {
 /// By timestamp; of equal timestamps, the bank's greater number is the later.
 pub fn the_newest_come_first(store: &dyn Store) {
     let partner = partner(store);
-    let card = some_cards(store, partner, 1)[0].id;
+    let card = some_cards(store, partner, 1)[0].id();
     let rows: Vec<Transaction> = [(1, 50), (2, 10), (3, 30), (4, 30), (5, 20)]
         .map(|(id, seconds)| transaction(id, seconds, TransactionType::Refund))
         .to_vec();
@@ -86,7 +86,7 @@ pub fn the_newest_come_first(store: &dyn Store) {
 pub fn filters_have_to_fit_all_together(store: &dyn Store) {
     use TransactionType as T;
     let partner = partner(store);
-    let card = some_cards(store, partner, 1)[0].id;
+    let card = some_cards(store, partner, 1)[0].id();
     let kinds = [T::Payment, T::Refund, T::Payment, T::Replenishment, T::Payment];
     let rows: Vec<Transaction> = (1..).zip(kinds).map(|(id, kind)| transaction(id, id * 10, kind)).collect();
     append(store, partner, card, &rows, 60).unwrap();
@@ -110,13 +110,13 @@ pub fn transactions_are_their_cards_own(store: &dyn Store) {
     let cards = some_cards(store, first, 2);
     let rows: Vec<Transaction> =
         [3, 4].map(|amount| transaction(amount, 10, TransactionType::Payment)).to_vec();
-    append(store, first, cards[0].id, &rows, 20).unwrap();
-    append(store, first, cards[1].id, &rows[..1], 20).unwrap();
+    append(store, first, cards[0].id(), &rows, 20).unwrap();
+    append(store, first, cards[1].id(), &rows[..1], 20).unwrap();
     for (partner, card, newest, total) in
         [(first, &cards[0], 4, 2), (first, &cards[1], 3, 1), (second, &cards[0], 0, 0)]
     {
-        assert_eq!(latest(store, partner, card.id), newest);
-        let listed = list(store, partner, card.id, TransactionFilter::default(), page(1, 10));
+        assert_eq!(latest(store, partner, card.id()), newest);
+        let listed = list(store, partner, card.id(), TransactionFilter::default(), page(1, 10));
         assert_eq!((listed.total, listed.items.len()), (total, usize::try_from(total).unwrap()));
     }
 }
@@ -125,22 +125,23 @@ pub fn transactions_are_their_cards_own(store: &dyn Store) {
 pub fn all_transactions_are_numbered_as_they_arrive(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let cards = some_cards(store, partner, 2);
-    let foreign = some_cards(store, other, 1)[0].id;
+    let foreign = some_cards(store, other, 1)[0].id();
     let holder = some_employee(store, partner);
     link(store, partner, &cards[0], Some((holder, CardStatus::Main))).unwrap();
-    let custom_id = read(store, move |unit| unit.employees().get(partner, holder)).unwrap().custom_id.clone();
+    let custom_id =
+        read(store, move |unit| unit.employees().get(partner, holder)).unwrap().custom_id().clone();
     let payment = |id| transaction(id, 10 * id, TransactionType::Payment);
-    append(store, partner, cards[1].id, &[payment(5), payment(7)], 80).unwrap();
+    append(store, partner, cards[1].id(), &[payment(5), payment(7)], 80).unwrap();
     append(store, other, foreign, &[payment(1)], 80).unwrap();
-    append(store, partner, cards[0].id, &[payment(3)], 80).unwrap();
+    append(store, partner, cards[0].id(), &[payment(3)], 80).unwrap();
     // Twice in one response, and stored already.
-    append(store, partner, cards[1].id, &[payment(7), payment(6), payment(6), payment(8)], 90).unwrap();
+    append(store, partner, cards[1].id(), &[payment(7), payment(6), payment(6), payment(8)], 90).unwrap();
     let expected: Vec<PartnerTransaction> = [(1, 5), (1, 7), (0, 3), (1, 6), (1, 8)]
         .into_iter()
         .zip(1..)
         .map(|((card, id), seq)| PartnerTransaction {
             seq,
-            card: cards[card].id,
+            card: cards[card].id(),
             holder: (card == 0).then(|| (holder, Some(custom_id.clone()))),
             transaction: payment(id),
         })
@@ -166,13 +167,13 @@ pub fn filters_of_all_transactions_have_to_fit_all_together(store: &dyn Store) {
     for (card, id, kind) in
         [(0, 1, T::Payment), (1, 2, T::Payment), (2, 3, T::Refund), (0, 4, T::Refund), (2, 5, T::Payment)]
     {
-        append(store, partner, cards[card].id, &[transaction(id, 10 * id, kind)], 90).unwrap();
+        append(store, partner, cards[card].id(), &[transaction(id, 10 * id, kind)], 90).unwrap();
     }
     let all = TransactionQuery { limit: 100, ..TransactionQuery::default() };
     let ids = |query: TransactionQuery| -> Vec<i64> {
         after(store, partner, query).iter().map(|one| one.transaction.id).collect()
     };
-    let card = |card: usize| Some(cards[card].id);
+    let card = |card: usize| Some(cards[card].id());
     let filtered = |filter| TransactionQuery { filter, ..all };
     assert_eq!(ids(TransactionQuery { card: card(0), ..all }), [1, 4]);
     assert_eq!(ids(TransactionQuery { employee: Some(first), ..all }), [1, 3, 4, 5]);
@@ -197,7 +198,7 @@ fn after(store: &dyn Store, partner: PartnerId, query: TransactionQuery) -> Vec<
 /// One of the same partner.
 pub fn transactions_need_a_card(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
-    let card = some_cards(store, first, 1)[0].id;
+    let card = some_cards(store, first, 1)[0].id();
     let rows = [transaction(1, 10, TransactionType::Payment)];
     for (partner, card) in [(second, card), (first, id())] {
         let refused = append(store, partner, card, &rows, 20);
@@ -214,17 +215,17 @@ pub fn what_a_card_spent_is_payments_less_what_came_back(store: &dyn Store) {
     let cards = some_cards(store, first, 2);
     let kinds = [T::Payment, T::Replenishment, T::Payment, T::Refund, T::Reversal, T::Correction, T::Payment];
     let rows: Vec<Transaction> = (1..).zip(kinds).map(|(id, kind)| transaction(id, id * 10, kind)).collect();
-    append(store, first, cards[0].id, &rows, 90).unwrap();
-    append(store, first, cards[1].id, &rows[..1], 90).unwrap();
+    append(store, first, cards[0].id(), &rows, 90).unwrap();
+    append(store, first, cards[1].id(), &rows[..1], 90).unwrap();
     let spent = |partner, card, from, until| {
         read(store, move |unit| unit.transactions().spent(partner, card, at(from), at(until))).get()
     };
-    let of_first = |from, until| spent(first, cards[0].id, from, until);
+    let of_first = |from, until| spent(first, cards[0].id(), from, until);
     assert_eq!(of_first(0, 100), 1_001 + 1_003 + 1_007 - 1_004);
     assert_eq!(of_first(10, 70), 1_001 + 1_003 - 1_004, "the last moment is not in it");
     assert_eq!(of_first(11, 31), 1_003, "the first moment is");
     assert_eq!(of_first(40, 60), -1_004, "more may come back than was paid");
     assert_eq!(of_first(71, 100), 0);
-    assert_eq!(spent(first, cards[1].id, 0, 100), 1_001);
-    assert_eq!(spent(second, cards[0].id, 0, 100), 0);
+    assert_eq!(spent(first, cards[1].id(), 0, 100), 1_001);
+    assert_eq!(spent(second, cards[0].id(), 0, 100), 0);
 }

@@ -29,7 +29,7 @@ pub fn a_commit_is_seen_by_the_next_reader(store: &dyn Store) {
     for number in 0..50 {
         let employee = employee(&format!("E-{number}"));
         insert_employee(store, partner, &employee).unwrap();
-        assert!(exists(store, partner, employee.id));
+        assert!(exists(store, partner, employee.id()));
     }
 }
 
@@ -37,12 +37,12 @@ pub fn a_commit_is_seen_by_the_next_reader(store: &dyn Store) {
 pub fn a_roll_back_leaves_nothing(store: &dyn Store) {
     let partner = partner(store);
     let lost = employee("E-1");
-    let (id, lost) = (lost.id, lost);
+    let (id, lost) = (lost.id(), lost);
     let failed: Result<(), StoreError> = write(store, {
         let lost = lost.clone();
         move |unit| {
             unit.employees().insert(partner, &lost)?;
-            assert!(unit.employees().get(partner, lost.id)?.is_some(), "a unit sees its own writes");
+            assert!(unit.employees().get(partner, lost.id())?.is_some(), "a unit sees its own writes");
             Err(StoreError::Conflict(Rule::Reference))
         }
     });
@@ -93,7 +93,7 @@ pub fn a_failed_unit_harms_no_neighbour(store: &dyn Store) {
     for (number, (result, employee)) in results.into_iter().zip(&employees).enumerate() {
         let succeeded = result.recv().unwrap().is_ok();
         assert_eq!(succeeded, number % 3 != 2, "{number}");
-        assert_eq!(exists(store, partner, employee.id), succeeded, "{number}");
+        assert_eq!(exists(store, partner, employee.id()), succeeded, "{number}");
     }
     let listed =
         read(store, move |unit| unit.employees().list(partner, &EmployeeFilter::default(), page(1, 500)));
@@ -104,7 +104,7 @@ pub fn a_failed_unit_harms_no_neighbour(store: &dyn Store) {
 pub fn a_panicking_unit_is_rolled_back(store: &dyn Store) {
     let partner = partner(store);
     let lost = employee("E-1");
-    let id = lost.id;
+    let id = lost.id();
     for access in [Access::Write, Access::Read, Access::Read, Access::Read, Access::Read] {
         let lost = lost.clone();
         let result: Result<(), StoreError> = transact(store, access, move |unit| {
@@ -162,13 +162,13 @@ pub fn writers_see_each_other_one_after_the_other(store: &dyn Store) {
     let partner = partner(store);
     let counter = employee("E-1");
     insert_employee(store, partner, &counter).unwrap();
-    let id = counter.id;
+    let id = counter.id();
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..25 {
                     write(store, move |unit| {
-                        let mut counter = unit.employees().get(partner, id)?.unwrap().into_stored();
+                        let mut counter = unit.employees().get(partner, id)?.unwrap().into_fields();
                         counter.status = EmployeeStatus::Work;
                         counter.status_updated_at += time::Duration::SECOND;
                         unit.employees().update(partner, &Employee::from_stored(counter))
@@ -179,7 +179,7 @@ pub fn writers_see_each_other_one_after_the_other(store: &dyn Store) {
         }
     });
     let counted = read(store, move |unit| unit.employees().get(partner, id)).unwrap();
-    assert_eq!(counted.status_updated_at, at(100));
+    assert_eq!(counted.status_updated_at(), at(100));
 }
 
 /// From many threads, readers and writers mixed; each gets its own answer.
@@ -191,7 +191,7 @@ pub fn every_unit_gets_one_result(store: &dyn Store) {
                 for number in 0..25 {
                     let employee = employee(&format!("E-{thread}-{number}"));
                     insert_employee(store, partner, &employee).unwrap();
-                    let (custom_id, expected) = (employee.custom_id.clone(), employee.id);
+                    let (custom_id, expected) = (employee.custom_id().clone(), employee.id());
                     let found =
                         read(store, move |unit| unit.employees().id_by_custom_id(partner, &custom_id));
                     assert_eq!(found, Some(expected));

@@ -350,13 +350,13 @@ pub fn an_erased_employee_leaves_no_trace_in_errors(store: &dyn Store) {
     let employees = ["E-1", "E-2"].map(super::support::employee);
     for (seq, one) in (1..).zip(&employees) {
         super::support::insert_employee(store, partner, one).unwrap();
-        let change = EmployeeChange { employee: one.id, custom_id: Some(one.custom_id.clone()) };
+        let change = EmployeeChange { employee: one.id(), custom_id: Some(one.custom_id().clone()) };
         append(store, partner, EventData::EmployeeCreated(change));
         let mut failed = delivery(seq, EventType::EmployeeCreated);
-        failed.last_error = Some(format!("{} is unknown", one.custom_id.as_str()));
+        failed.last_error = Some(format!("{} is unknown", one.custom_id().as_str()));
         enqueue(store, partner, id, &[failed]);
     }
-    let erased = employees[0].id;
+    let erased = employees[0].id();
     write(store, move |unit| unit.employees().erase(partner, erased, at(99))).unwrap();
     let errors: Vec<_> = listed(store, partner, id, None).into_iter().map(|one| one.last_error).collect();
     assert_eq!(errors, [Some("E-2 is unknown".to_owned()), None]);

@@ -4,7 +4,7 @@ use time::Duration;
 
 use super::RETRY_DELAYS;
 
-/// From so many failed attempts in a row on, the endpoint gets one attempt at a time, with a pause after each.
+/// From this number of failed attempts in a row on, the endpoint gets one attempt at a time, with a pause after each.
 pub const BACKOFF_AFTER: u32 = 10;
 
 /// So many of the pauses take [`SHORTEST`].

@@ -5,7 +5,7 @@ use kopeck_domain::text;
 /// Characters of a response that are kept.
 const LENGTH: usize = 200;
 
-/// A word of so many characters may be a key or a token.
+/// A word of this length may be a key or a token.
 const SECRET_LENGTH: usize = 32;
 
 /// Stands for what is left out.

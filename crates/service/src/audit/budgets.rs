@@ -28,7 +28,7 @@ pub(super) const BY_ALL_NETWORKS: u32 = 600;
 /// Networks that are counted by themselves; more are counted together.
 pub(super) const MOST_NETWORKS: usize = 10_000;
 
-/// Networks with a summarising entry of their own.
+/// Networks with a separate summarising entry.
 pub(super) const MOST_SUMMARIES: usize = 100;
 
 /// The action of a summarising entry.

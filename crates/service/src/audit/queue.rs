@@ -170,7 +170,7 @@ impl AuditQueue {
         self.write(next);
     }
 
-    /// Writes one entry in a unit of work of its own, then calls `done`.
+    /// Writes one entry in a separate unit of work, then calls `done`.
     pub fn write_one(&self, entry: Entry, done: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
         let append = move |unit: &mut dyn UnitOfWork| unit.audit().append(&entry);
         submit(&*self.store, Access::Write, append, done);

@@ -14,7 +14,7 @@ use kopeck_port_bank::BankKey;
 use kopeck_port_store::{StoreError, UnitOfWork};
 use uuid::Uuid;
 
-use crate::card_batches::Kind;
+use crate::card_batches::ProcessedKind;
 use crate::worker::ORDER_KEY;
 
 /// The instruction that a key names.
@@ -92,7 +92,7 @@ fn any_item(
     Ok(None)
 }
 
-fn item<K: Kind>(
+fn item<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     batch: Uuid,
@@ -104,7 +104,7 @@ fn item<K: Kind>(
     let Some(item) = items.first().filter(|item| item.ordinal == ordinal) else { return Ok(None) };
     let not_done = match item.state {
         ItemState::Done | ItemState::Returned(_) => None,
-        ItemState::Open => Some(batch.state.as_str()),
+        ItemState::Open => Some(batch.state().as_str()),
         ItemState::Refused(_) => Some("REFUSED"),
     };
     Ok(Some(BookedInstruction {
@@ -121,7 +121,7 @@ fn order(
     id: OrderId,
 ) -> Result<Option<BookedInstruction>, StoreError> {
     let Some(order) = unit.orders().get(partner, id)? else { return Ok(None) };
-    let not_done = match order.state {
+    let not_done = match order.state() {
         OrderState::Success | OrderState::Confirmed => None,
         state => Some(state.as_str()),
     };

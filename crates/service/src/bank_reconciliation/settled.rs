@@ -21,7 +21,7 @@ use super::booked::{Instruction, signed};
 use super::registry::RegistryReader;
 use super::seen::SeenKeys;
 use super::{BankReconciler, Day, Difference, DifferenceKind, ReconcileError};
-use crate::card_batches::Kind;
+use crate::card_batches::ProcessedKind;
 use crate::worker::order_key;
 
 /// Items of a page.
@@ -56,7 +56,7 @@ impl BankReconciler {
         Ok(())
     }
 
-    fn compare_batches<K: Kind>(
+    fn compare_batches<K: ProcessedKind>(
         &self,
         day: &Day<'_>,
         partner: PartnerId,
@@ -97,19 +97,19 @@ impl BankReconciler {
     ) -> Result<(), ReconcileError> {
         let period = day.period.clone();
         for order in self.read(move |unit| settled_orders(unit, partner, &period))? {
-            if seen.cards(order.id) == order.cards {
+            if seen.cards(order.id()) == order.cards() {
                 continue;
             }
-            let window = around(order.created_at, order.state_since);
+            let window = around(order.created_at(), order.state_since());
             let mut from = 0;
             loop {
                 day.go_on()?;
-                let (id, within) = (order.id, window.clone());
+                let (id, within) = (order.id(), window.clone());
                 let page = self.read(move |unit| first_top_ups(unit, partner, id, from, &within))?;
                 let Some(last) = page.last() else { break };
                 from = last.ordinal + 1;
                 for FirstTopUp { card, amount, .. } in page.into_iter().filter(|one| !one.is_stored) {
-                    let (key, window) = (order_key(order.id), window.clone());
+                    let (key, window) = (order_key(order.id()), window.clone());
                     self.look_up(day, Expected { partner, card, id: None, key, amount, window }, report)?;
                 }
             }
@@ -175,14 +175,14 @@ fn around(created_at: OffsetDateTime, settled_at: OffsetDateTime) -> Range<Offse
 }
 
 /// A batch with cards that were carried out.
-struct SettledBatch<K: Kind> {
+struct SettledBatch<K: ProcessedKind> {
     id: K::Id,
     /// The time it took.
     window: Range<OffsetDateTime>,
 }
 
 /// The batches with cards that were carried out and that ended in the period.
-fn settled_batches<K: Kind>(
+fn settled_batches<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     period: &Range<OffsetDateTime>,
@@ -190,9 +190,12 @@ fn settled_batches<K: Kind>(
     let mut settled = Vec::new();
     let list = |page| K::repository(unit).list(partner, &BatchFilter::default(), page);
     each_of_list(list, |batch: CardBatch<K>| {
-        let is_done = matches!(batch.state, BatchState::Success | BatchState::PartSuccess);
-        if is_done && period.contains(&batch.state_since) {
-            settled.push(SettledBatch { id: batch.id, window: around(batch.created_at, batch.state_since) });
+        let is_done = matches!(batch.state(), BatchState::Success | BatchState::PartSuccess);
+        if is_done && period.contains(&batch.state_since()) {
+            settled.push(SettledBatch {
+                id: batch.id(),
+                window: around(batch.created_at(), batch.state_since()),
+            });
         }
     })?;
     Ok(settled)
@@ -207,8 +210,8 @@ fn settled_orders(
     let mut settled = Vec::new();
     let list = |page| unit.orders().list(partner, &OrderFilter::default(), page);
     each_of_list(list, |order| {
-        let is_done = matches!(order.state, OrderState::Success | OrderState::Confirmed);
-        if order.kind == OrderKind::Virtual && is_done && period.contains(&order.state_since) {
+        let is_done = matches!(order.state(), OrderState::Success | OrderState::Confirmed);
+        if order.kind() == OrderKind::Virtual && is_done && period.contains(&order.state_since()) {
             settled.push(order);
         }
     })?;

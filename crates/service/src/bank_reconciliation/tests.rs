@@ -4,9 +4,9 @@ use super::*;
 use crate::testing::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
-use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState, StoredBatch};
+use kopeck_domain::card_batch::{BatchFields, BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::CardId;
-use kopeck_domain::order::{Order, OrderState, StoredOrder};
+use kopeck_domain::order::{Order, OrderFields, OrderState};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::transaction::TransactionType;
@@ -56,7 +56,7 @@ fn books() -> Books {
     let mut items = open_items(&amounts);
     let states = [ItemState::Done, ItemState::Done, ItemState::Refused(TopUpRefusal::ALL[0])];
     items.iter_mut().zip(states).for_each(|(item, state)| item.state = state);
-    let batch = replenishment(BatchState::PartSuccess, &amounts).into_stored();
+    let batch = replenishment(BatchState::PartSuccess, &amounts).into_fields();
     let (card_type, code, valid_until) = (CardType::Mlz, None, LAST_DAY);
     let activation = Some(Activation { code, valid_until, first_top_up: kopecks(5_000) });
     let moved = [
@@ -70,11 +70,11 @@ fn books() -> Books {
     let copy =
         |(card, transaction, _): &(u64, Transaction, _)| (card_id((*card).into()), transaction.clone());
     Books {
-        batch: CardBatch::from_stored(StoredBatch { state_since: THEN, ..batch }),
+        batch: CardBatch::from_stored(BatchFields { state_since: THEN, ..batch }),
         items,
-        order: Order::from_stored(StoredOrder {
+        order: Order::from_stored(OrderFields {
             state_since: THEN,
-            ..order(OrderState::Success, 1, 5_000).into_stored()
+            ..order(OrderState::Success, 1, 5_000).into_fields()
         }),
         result: vec![OrderResultItem { ordinal: 0, card_type, number: number(3), activation }],
         copies: moved.iter().map(copy).collect(),
@@ -126,7 +126,7 @@ fn expect_batches(unit: &mut MockUnit, books: &Books) {
         .returning(move |_, _, _| Ok(Listed { items: vec![stored.clone()], total: 1 }));
     unit.replenishments
         .expect_get()
-        .returning(move |_, id| Ok(Some(batch.clone()).filter(|batch| batch.id == id)));
+        .returning(move |_, id| Ok(Some(batch.clone()).filter(|batch| batch.id() == id)));
     unit.replenishments.expect_items().returning(move |_, _, from, limit| {
         let behind = |item: &&BatchItem<_>| item.ordinal >= from;
         Ok(items.iter().filter(behind).take(limit as usize).cloned().collect())
@@ -142,7 +142,7 @@ fn expect_orders(unit: &mut MockUnit, books: &Books) {
     let Books { order, result, .. } = books.clone();
     let stored = order.clone();
     unit.orders.expect_list().returning(move |_, _, _| Ok(Listed { items: vec![stored.clone()], total: 1 }));
-    unit.orders.expect_get().returning(move |_, id| Ok(Some(order.clone()).filter(|order| order.id == id)));
+    unit.orders.expect_get().returning(move |_, id| Ok(Some(order.clone()).filter(|order| order.id() == id)));
     unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
     unit.orders.expect_result().returning(move |_, _, from, _| {
         Ok(result.iter().filter(|item| item.ordinal >= from).cloned().collect())
@@ -285,7 +285,7 @@ fn what_was_settled_is_looked_up_without_copies() {
         compare(DAY..=DAY, |books| {
             nowhere(12)(books);
             books.batch =
-                CardBatch::from_stored(StoredBatch { state_since, ..books.batch.clone().into_stored() });
+                CardBatch::from_stored(BatchFields { state_since, ..books.batch.clone().into_fields() });
         })
     };
     assert_eq!(other_day(THEN - Duration::DAY), []);
@@ -342,8 +342,8 @@ fn another_end_a_second_time_and_another_card_are_found() {
 #[test]
 fn an_order_that_was_declined_here_was_carried_out_there() {
     let declined = |books: &mut Books| {
-        let stored = books.order.clone().into_stored();
-        books.order = Order::from_stored(StoredOrder { state: OrderState::Decline, ..stored });
+        let stored = books.order.clone().into_fields();
+        books.order = Order::from_stored(OrderFields { state: OrderState::Decline, ..stored });
     };
     let end = DifferenceKind::End { here: "DECLINE" };
     assert_eq!(only(declined), (number(3), Some(5_000), Some(5_000), end));

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::*;
 use BatchState as S;
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::card_batch::StoredBatch;
+use kopeck_domain::card_batch::BatchFields;
 use kopeck_domain::closing::{ClosingTerms, Closings};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
@@ -227,9 +227,9 @@ fn the_whole_table_of_cancelling<K: SampleKind>() {
         stored_batch::<K>(&mut unit, state);
         let expected = match state {
             S::New => {
-                let rejected = CardBatch::from_stored(StoredBatch {
+                let rejected = CardBatch::from_stored(BatchFields {
                     state_since: START,
-                    ..batch::<K>(S::Rejected, 2).into_stored()
+                    ..batch::<K>(S::Rejected, 2).into_fields()
                 });
                 let stored = rejected.clone();
                 K::mock(&mut unit)

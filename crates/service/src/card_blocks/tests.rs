@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::testing::*;
-use kopeck_domain::card::{BankStatus, BlockState, CardStatus, PartnerBlock, StoredCard};
+use kopeck_domain::card::{BankStatus, BlockState, CardFields, CardStatus, PartnerBlock};
 use kopeck_domain::event::EventData;
 use kopeck_port_bank::{BankError, MockBankGateway};
 use kopeck_port_store::CardRecord;
@@ -12,7 +12,7 @@ use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 fn record(n: u64, state: BlockState, change: u32) -> CardRecord {
     let record = linked(n, employee_id(1), CardStatus::TemporarilyBlocked);
     let block = PartnerBlock { state, change };
-    let card = Card::from_stored(StoredCard { block, ..record.card.into_stored() });
+    let card = Card::from_stored(CardFields { block, ..record.card.into_fields() });
     CardRecord { card, ..record }
 }
 
@@ -25,16 +25,16 @@ fn stored(records: &[CardRecord]) -> (MockUnit, Stored) {
     let cards = Arc::clone(&stored);
     unit.cards.expect_unconfirmed_blocks().returning(move |_| {
         let mut due = cards.lock().unwrap().clone();
-        due.retain(|record| record.card.block.unconfirmed().is_some());
+        due.retain(|record| record.card.block().unconfirmed().is_some());
         Ok(due.into_iter().map(|record| (PARTNER, record.card)).collect())
     });
     let cards = Arc::clone(&stored);
     unit.cards.expect_get().returning(move |_, id| {
-        Ok(cards.lock().unwrap().iter().find(|record| record.card.id == id).cloned())
+        Ok(cards.lock().unwrap().iter().find(|record| record.card.id() == id).cloned())
     });
     let cards = Arc::clone(&stored);
     unit.cards.expect_set_link().returning(move |_, card| {
-        cards.lock().unwrap().iter_mut().find(|record| record.card.id == card.id).unwrap().card =
+        cards.lock().unwrap().iter_mut().find(|record| record.card.id() == card.id()).unwrap().card =
             card.clone();
         Ok(())
     });
@@ -47,7 +47,7 @@ fn sender(unit: MockUnit, bank: MockBankGateway) -> (BlockSender, Arc<InPlaceSto
 }
 
 fn states(stored: &Stored) -> Vec<BlockState> {
-    stored.lock().unwrap().iter().map(|record| record.card.block.state).collect()
+    stored.lock().unwrap().iter().map(|record| record.card.block().state).collect()
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn expect_link(unit: &mut MockUnit, status: CardStatus) {
     let link = Some(CardLink { employee: employee_id(1), status });
     unit.cards
         .expect_set_link()
-        .withf(move |partner, card| *partner == PARTNER && card.id == card_id(1) && card.link == link)
+        .withf(move |partner, card| *partner == PARTNER && card.id() == card_id(1) && card.link() == link)
         .times(1)
         .returning(|_, _| Ok(()));
 }
@@ -362,7 +362,7 @@ fn a_card_that_the_bank_closed_keeps_its_place_alone() {
             .returning(move |_, _, _, _| Ok(stored));
         unit.cards
             .expect_set_link()
-            .withf(|_, card| card.link.is_some_and(|link| link.status == CardStatus::TemporarilyBlocked))
+            .withf(|_, card| card.link().is_some_and(|link| link.status == CardStatus::TemporarilyBlocked))
             .times(links)
             .returning(|_, _| Ok(()));
         store_view(&mut unit, &bench, PARTNER, card_id(1), &view, LAST_DAY).unwrap();
@@ -384,10 +384,10 @@ fn a_closed_card_is_unlinked() {
     stored_card(&mut unit, Some(record.clone()));
     unit.cards
         .expect_set_link()
-        .withf(|partner, card| *partner == PARTNER && card.id == card_id(1) && card.link.is_none())
+        .withf(|partner, card| *partner == PARTNER && card.id() == card_id(1) && card.link().is_none())
         .times(1)
         .returning(|_, _| Ok(()));
-    assert_eq!(unlink_one(&mut unit, &bench).map(|card| card.link), Ok(None));
+    assert_eq!(unlink_one(&mut unit, &bench).map(|card| card.link()), Ok(None));
     let link = CardLink { employee: employee_id(1), status: CardStatus::Main };
     let holder = record.card.holder(link, Standing::Closed);
     assert_eq!(unit.events.data(), [&EventData::CardUnlinked(holder)]);

@@ -38,7 +38,7 @@ fn lost_and_stolen_cards_are_blocked_with_the_request_which_knows_no_delay() {
         .withf(|_, batch, items| {
             let reasons: Vec<_> = items.iter().map(|item| item.terms).collect();
             let expected = [ClosingReason::Damaged, ClosingReason::Lost, ClosingReason::Stolen];
-            !batch.terms.is_urgent && reasons == expected
+            !batch.terms().is_urgent && reasons == expected
         })
         .times(1)
         .returning(|_, _, _| Ok(()));
@@ -54,9 +54,9 @@ fn lost_and_stolen_cards_are_blocked_with_the_request_which_knows_no_delay() {
     unit.cards
         .expect_set_link()
         .withf(|_, card| {
-            let status = card.link.map(|link| link.status);
-            let expected = (card.id == card_id(1)).then_some(CardStatus::TemporarilyBlocked);
-            card.id != card_id(0) && status == expected && card.block.state == BlockState::Blocking
+            let status = card.link().map(|link| link.status);
+            let expected = (card.id() == card_id(1)).then_some(CardStatus::TemporarilyBlocked);
+            card.id() != card_id(0) && status == expected && card.block().state == BlockState::Blocking
         })
         .times(2)
         .returning(|_, _| Ok(()));
@@ -67,7 +67,7 @@ fn lost_and_stolen_cards_are_blocked_with_the_request_which_knows_no_delay() {
         closing(2, ClosingReason::Stolen),
     ];
     let batch = create(&mut unit, &Bench::new(), PARTNER, &closings, None).unwrap();
-    assert_eq!(batch.state, BatchState::New);
+    assert_eq!(batch.state(), BatchState::New);
     let told = told(&unit);
     assert!(matches!(told[0], EventData::ClosingStatus(_)), "{told:?}");
     assert!(matches!(&told[1], EventData::CardStatus(holder) if holder.card == card_id(1)), "{told:?}");
@@ -140,7 +140,7 @@ fn a_closed_card_and_its_money_are_told() {
         .withf(|_, _, view, _| view.standing == Standing::Closed && view.seen_at > START)
         .times(2)
         .returning(|_, _, _, _| Ok(true));
-    unit.cards.expect_set_link().withf(|_, card| card.id == card_id(1)).times(1).returning(|_, _| Ok(()));
+    unit.cards.expect_set_link().withf(|_, card| card.id() == card_id(1)).times(1).returning(|_, _| Ok(()));
     expect_booking(
         &mut unit,
         spent_sheet(1_000),

@@ -69,11 +69,11 @@ fn a_new_employee_is_stored_as_answered() {
         ..NewEmployee::default()
     };
     let employee = add(&mut unit, &bench, PARTNER, &own_id(), &fields).unwrap();
-    assert_eq!(employee.id, EmployeeId::new(fresh_id(1)));
-    assert_eq!((employee.status, employee.status_updated_at), (EmployeeStatus::Work, START));
-    assert_eq!(employee.category, Some(category_id(70)));
-    assert_eq!(employee.surname.as_ref().map(PersonName::as_str), Some("Ёжиков"));
-    assert_eq!(employee.email.as_ref().map(Email::as_str), Some("a@example.org"));
+    assert_eq!(employee.id(), EmployeeId::new(fresh_id(1)));
+    assert_eq!((employee.status(), employee.status_updated_at()), (EmployeeStatus::Work, START));
+    assert_eq!(employee.category(), Some(category_id(70)));
+    assert_eq!(employee.surname().map(PersonName::as_str), Some("Ёжиков"));
+    assert_eq!(employee.email().map(Email::as_str), Some("a@example.org"));
     assert_eq!(*stored.lock().unwrap(), Some(employee));
 }
 
@@ -180,9 +180,9 @@ fn clearing_a_category_asks_for_none_and_a_new_status_has_its_date() {
         ..EmployeeUpdate::default()
     };
     let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &update_to).unwrap();
-    assert_eq!(updated.category, None);
-    assert_eq!((updated.status, updated.status_updated_at), (EmployeeStatus::Vacation, START));
-    assert_eq!((updated.created_at, &updated.phone), (BEFORE, &employee(1).phone));
+    assert_eq!(updated.category(), None);
+    assert_eq!((updated.status(), updated.status_updated_at()), (EmployeeStatus::Vacation, START));
+    assert_eq!((updated.created_at(), updated.phone()), (BEFORE, employee(1).phone()));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn an_employee_is_shown_with_its_cards() {
         .withf(|partner, id| *partner == PARTNER && *id == employee_id(1))
         .returning(move |_, _| Ok(Some((employee(1), stored.clone()))));
     let shown = get(&mut unit, PARTNER, employee_id(1));
-    assert_eq!(shown, Ok(EmployeeWithCards { employee: employee(1), cards }));
+    assert_eq!(shown, Ok((employee(1), cards)));
 }
 
 #[test]

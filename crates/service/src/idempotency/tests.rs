@@ -250,7 +250,7 @@ fn an_answer_counts_as_long_as_the_nonce_that_it_was_given_to() {
     assert_eq!(execute(&mut unit, &bench, &request, must_not_work), Ok(Execution::Replayed(response())));
 }
 
-/// A response that did not count any more when the nonce was claimed is none.
+/// A response that had expired when the nonce was claimed does not count.
 #[test]
 fn a_claimed_nonce_revives_no_stale_answer() {
     let (bench, request) = (Bench::new(), sealed(Some("k-1")));

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::*;
 use OrderState as S;
 use kopeck_domain::card::CardType;
-use kopeck_domain::order::StoredOrder;
+use kopeck_domain::order::OrderFields;
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
 
@@ -18,7 +18,7 @@ fn expect_state(unit: &mut MockUnit, state: OrderState) {
     unit.orders
         .expect_set_state()
         .withf(move |partner, order| {
-            *partner == PARTNER && order.state == state && order.state_since == START
+            *partner == PARTNER && order.state() == state && order.state_since() == START
         })
         .times(1)
         .returning(|_, _| Ok(()));
@@ -29,7 +29,7 @@ fn expect_placed(unit: &mut MockUnit, lines: &[OrderLine]) {
     let (id, expected) = (OrderId::new(fresh_id(1)), lines.to_vec());
     unit.orders
         .expect_insert()
-        .withf(move |partner, order, lines| *partner == PARTNER && order.id == id && *lines == expected[..])
+        .withf(move |partner, order, lines| *partner == PARTNER && order.id() == id && *lines == expected[..])
         .times(1)
         .returning(|_, _, _| Ok(()));
     unit.jobs
@@ -49,8 +49,8 @@ fn a_virtual_order_holds_what_it_costs() {
     expect_booking(&mut unit, sheet(17_000, 500), MovementKind::Hold, reference, 17_000);
     expect_placed(&mut unit, &lines);
     let order = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &lines, None).unwrap();
-    assert_eq!((order.cards, order.cost, order.state), (3, kopecks(17_000), S::New));
-    assert_eq!((order.created_at, order.state_since), (START, START));
+    assert_eq!((order.cards(), order.cost(), order.state()), (3, kopecks(17_000), S::New));
+    assert_eq!((order.created_at(), order.state_since()), (START, START));
 }
 
 /// The ledger refers to the order, so a hold before it would break a constraint of the database.
@@ -70,7 +70,7 @@ fn a_plastic_order_books_nothing() {
     let lines = [plastic_line(10_000)];
     expect_placed(&mut unit, &lines);
     let order = place(&mut unit, &bench, PARTNER, OrderKind::Plastic, &lines, None).unwrap();
-    assert_eq!((order.cost, order.card_type), (kopecks(0), CardType::Kkl));
+    assert_eq!((order.cost(), order.card_type()), (kopecks(0), CardType::Kkl));
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn the_whole_table_of_confirming() {
         let expected = match state {
             S::Success => {
                 expect_state(&mut unit, S::Confirmed);
-                Ok(Order::from_stored(StoredOrder {
+                Ok(Order::from_stored(OrderFields {
                     state_since: START,
-                    ..order(S::Confirmed, 3, 15_000).into_stored()
+                    ..order(S::Confirmed, 3, 15_000).into_fields()
                 }))
             }
             // Once more: nothing is written.
@@ -167,9 +167,9 @@ fn the_whole_table_of_cancelling() {
                 let reference = Reference::Order(order_id(1));
                 expect_booking(&mut unit, sheet(0, 15_000), MovementKind::Release, reference, 15_000);
                 expect_state(&mut unit, S::Rejected);
-                Ok(Order::from_stored(StoredOrder {
+                Ok(Order::from_stored(OrderFields {
                     state_since: START,
-                    ..order(S::Rejected, 3, 15_000).into_stored()
+                    ..order(S::Rejected, 3, 15_000).into_fields()
                 }))
             }
             // Once more: nothing is written and nothing is released twice.
@@ -187,7 +187,7 @@ fn cancelling_a_plastic_order_books_nothing() {
     expect_state(&mut unit, S::Rejected);
     unit.jobs.expect_cancel().times(1).returning(|_, _| Ok(()));
     let cancelled = cancel(&mut unit, &bench, PARTNER, order_id(1)).unwrap();
-    assert_eq!(cancelled.state, S::Rejected);
+    assert_eq!(cancelled.state(), S::Rejected);
 }
 
 #[test]

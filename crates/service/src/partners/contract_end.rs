@@ -90,7 +90,7 @@ pub fn close_cards(
         .items
         .iter()
         .filter(|record| is_open(record.bank.standing))
-        .map(|record| record.card.id)
+        .map(|record| record.card.id())
         .collect();
     let targets = if open.is_empty() { Vec::new() } else { unit.closings().targets(id, &open)? };
     let free: Vec<CardClosing> = targets

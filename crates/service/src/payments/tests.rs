@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::*;
 use kopeck_domain::card::{BankView, Standing};
-use kopeck_domain::limit::{Limit, Period, Refusal};
+use kopeck_domain::limit::{Limit, LimitRefusal, Period};
 use kopeck_port_bank::{BankCard, BankError, MockBankGateway};
 use kopeck_port_store::CardRecord;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
@@ -57,7 +57,7 @@ fn the_limit_counts_what_was_spent_in_the_period_of_the_question() {
             .returning(|_, _, _, _| Ok(kopecks(400)));
         let forecast = |refusal| Forecast { refusal, remaining: Some(kopecks(600)), resets_at: Some(until) };
         assert_eq!(ask(&mut unit, 600, at), forecast(None));
-        assert_eq!(ask(&mut unit, 601, at), forecast(Some(PaymentRefusal::Limit(Refusal::OverAmount))));
+        assert_eq!(ask(&mut unit, 601, at), forecast(Some(PaymentRefusal::Limit(LimitRefusal::OverAmount))));
     }
 }
 
@@ -70,7 +70,7 @@ fn the_category_of_the_merchant_counts() {
             .unwrap()
             .refusal
     };
-    let misplaced = Some(PaymentRefusal::Limit(Refusal::MerchantCategory));
+    let misplaced = Some(PaymentRefusal::Limit(LimitRefusal::MerchantCategory));
     assert_eq!(refusal(Some("5812")), None);
     assert_eq!(
         (refusal(Some("5813")), refusal(Some("food")), refusal(None)),

@@ -32,7 +32,7 @@ fn a_batch_asks_for_the_sum_and_books_nothing() {
         .returning(|_, _, _| Ok(()));
     unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
     let batch = create(&mut unit, &bench, PARTNER, &[top_up(0, 300), top_up(1, 200)], None).unwrap();
-    assert_eq!((batch.cards, batch.amount()), (2, kopecks(500)));
+    assert_eq!((batch.cards(), batch.amount()), (2, kopecks(500)));
 }
 
 #[test]

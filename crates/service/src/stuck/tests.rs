@@ -52,7 +52,7 @@ fn expect_items(unit: &mut MockUnit, expected: Vec<(u32, ItemState<TopUpRefusal>
 fn run(
     unit: &mut MockUnit,
     request: u128,
-    outcome: Outcome,
+    outcome: StuckOutcome,
     card: Option<CardId>,
 ) -> Result<usize, StuckError> {
     settle(unit, &Bench::new(), Uuid::from_u128(request), outcome, card)
@@ -75,9 +75,9 @@ fn the_list_names_what_to_ask_the_bank_about() {
 #[test]
 fn all_cards_are_settled_at_once_and_end_the_request() {
     let cases = [
-        (Outcome::Applied, MovementKind::Capture, ItemState::Done, S::Success),
+        (StuckOutcome::Applied, MovementKind::Capture, ItemState::Done, S::Success),
         (
-            Outcome::Refused,
+            StuckOutcome::Refused,
             MovementKind::Release,
             ItemState::Refused(TopUpRefusal::RefusedByBank),
             S::Decline,
@@ -88,15 +88,15 @@ fn all_cards_are_settled_at_once_and_end_the_request() {
         waiting(&mut unit);
         expect_force_claim(&mut unit, top_up());
         let counts = match outcome {
-            Outcome::Applied | Outcome::Returned(_) => ItemCounts { open: 0, done: 2, refused: 0 },
-            Outcome::Refused => ItemCounts { open: 0, done: 0, refused: 2 },
+            StuckOutcome::Applied | StuckOutcome::Returned(_) => ItemCounts { open: 0, done: 2, refused: 0 },
+            StuckOutcome::Refused => ItemCounts { open: 0, done: 0, refused: 2 },
         };
         expect_items(&mut unit, vec![(0, state), (1, state)], counts);
         let reference = Reference::Replenishment(replenishment_id(1));
         expect_booking(&mut unit, sheet(0, 500), movement, reference, 500);
         unit.replenishments
             .expect_set_state()
-            .withf(move |_, request| request.state == end)
+            .withf(move |_, request| request.state() == end)
             .times(1)
             .returning(|_, _| Ok(()));
         unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
@@ -123,7 +123,7 @@ fn one_card_can_be_settled_alone() {
         })
         .times(1)
         .returning(|_, _| Ok(()));
-    assert_eq!(run(&mut unit, 1, Outcome::Applied, Some(card_id(1))), Ok(1));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Applied, Some(card_id(1))), Ok(1));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_card_that_the_request_does_not_wait_for_is_none() {
     unit.jobs.expect_mark_stuck().returning(|_| Ok(()));
     unit.jobs.expect_reschedule().returning(|_, _| Ok(()));
     let other = card_id(9);
-    assert_eq!(run(&mut unit, 1, Outcome::Applied, Some(other)), Err(StuckError::NotItsCard(other)));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Applied, Some(other)), Err(StuckError::NotItsCard(other)));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_limit_that_the_bank_set_is_stored() {
     unit.limit_changes.expect_set_state().times(1).returning(|_, _| Ok(()));
     unit.limit_changes.expect_release_cards().times(1).returning(|_, _| Ok(()));
     unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
-    assert_eq!(run(&mut unit, 1, Outcome::Applied, None), Ok(1));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Applied, None), Ok(1));
 }
 
 #[test]
@@ -171,19 +171,19 @@ fn an_order_is_refused_as_a_whole() {
     expect_booking(&mut unit, sheet(0, 5_000), MovementKind::Release, reference, 5_000);
     unit.orders
         .expect_set_state()
-        .withf(|_, order| order.state == OrderState::Decline)
+        .withf(|_, order| order.state() == OrderState::Decline)
         .times(1)
         .returning(|_, _| Ok(()));
     unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
-    assert_eq!(run(&mut unit, 1, Outcome::Refused, None), Ok(1));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Refused, None), Ok(1));
 }
 
 /// Nothing is taken out of a worker's hands for it.
 #[test]
 fn an_order_that_was_carried_out_has_to_show_its_cards() {
     for (outcome, card, expected) in [
-        (Outcome::Applied, None, StuckError::OrderApplied),
-        (Outcome::Refused, Some(card_id(1)), StuckError::OrderCard),
+        (StuckOutcome::Applied, None, StuckError::OrderApplied),
+        (StuckOutcome::Refused, Some(card_id(1)), StuckError::OrderCard),
     ] {
         let mut unit = MockUnit::default();
         stuck(&mut unit, Subject::Order(order_id(1)));
@@ -196,7 +196,7 @@ fn an_order_with_cards_was_not_refused() {
     let mut unit = MockUnit::default();
     stuck(&mut unit, Subject::Order(order_id(1)));
     unit.orders.expect_stored_cards().returning(|_, _| Ok(1));
-    assert_eq!(run(&mut unit, 1, Outcome::Refused, None), Err(StuckError::OrderHasCards));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Refused, None), Err(StuckError::OrderHasCards));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_request_that_is_not_stuck_is_left_alone() {
     let mut unit = MockUnit::default();
     waiting(&mut unit);
     let expected = Err(StuckError::NotStuck(Uuid::from_u128(2)));
-    assert_eq!(run(&mut unit, 2, Outcome::Refused, None), expected);
+    assert_eq!(run(&mut unit, 2, StuckOutcome::Refused, None), expected);
 }
 
 /// A closing that waits for a card, of a partner who has spent so much.
@@ -231,16 +231,16 @@ fn a_closing_is_settled_with_what_came_back() {
     unit.closings.expect_set_state().times(1).returning(|_, _| Ok(()));
     unit.closings.expect_release_cards().times(1).returning(|_, _| Ok(()));
     unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
-    assert_eq!(run(&mut unit, 1, Outcome::Returned(RETURNED), Some(card_id(0))), Ok(1));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Returned(RETURNED), Some(card_id(0))), Ok(1));
 }
 
 #[test]
 fn what_came_back_is_said_of_one_card_and_was_spent() {
     let card = Some(card_id(0));
     for (outcome, card, error) in [
-        (Outcome::Applied, card, StuckError::AmountNeeded),
-        (Outcome::Returned(RETURNED), None, StuckError::AmountNeeded),
-        (Outcome::Returned(RETURNED), card, StuckError::MoreThanSpent(69)),
+        (StuckOutcome::Applied, card, StuckError::AmountNeeded),
+        (StuckOutcome::Returned(RETURNED), None, StuckError::AmountNeeded),
+        (StuckOutcome::Returned(RETURNED), card, StuckError::MoreThanSpent(69)),
     ] {
         let mut unit = MockUnit::default();
         waiting_closing(&mut unit, 69);
@@ -248,5 +248,5 @@ fn what_came_back_is_said_of_one_card_and_was_spent() {
     }
     let mut unit = MockUnit::default();
     waiting(&mut unit);
-    assert_eq!(run(&mut unit, 1, Outcome::Returned(RETURNED), card), Err(StuckError::NoAmount));
+    assert_eq!(run(&mut unit, 1, StuckOutcome::Returned(RETURNED), card), Err(StuckError::NoAmount));
 }

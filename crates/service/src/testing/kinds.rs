@@ -3,7 +3,7 @@
 use super::*;
 
 /// A kind of card batch with its samples.
-pub(crate) trait SampleKind: Kind {
+pub(crate) trait SampleKind: ProcessedKind {
     /// The verdict on a card that was carried out.
     const DONE: Verdict = Verdict::Done;
 
@@ -190,9 +190,9 @@ pub(crate) fn batch_id<K: SampleKind>() -> K::Id {
 }
 
 pub(crate) fn batch<K: SampleKind>(state: BatchState, cards: u32) -> CardBatch<K> {
-    CardBatch::from_stored(StoredBatch {
+    CardBatch::from_stored(BatchFields {
         state,
-        ..CardBatch::new(batch_id::<K>(), cards, K::terms(cards), BEFORE).into_stored()
+        ..CardBatch::new(batch_id::<K>(), cards, K::terms(cards), BEFORE).into_fields()
     })
 }
 

@@ -35,7 +35,7 @@ fn a_batch_asks_for_the_sum_if_every_card_has_an_amount() {
         unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
         let withdrawals = [withdrawal(0, amounts[0]), withdrawal(1, amounts[1])];
         let batch = create(&mut unit, &Bench::new(), PARTNER, &withdrawals, None).unwrap();
-        assert_eq!(batch.terms, sum.map(kopecks));
+        assert_eq!(*batch.terms(), sum.map(kopecks));
     }
     let mut unit = MockUnit::default();
     unit.withdrawals.expect_targets().returning(|_, _| Ok(vec![target(0), target(1)]));

@@ -13,7 +13,7 @@ use kopeck_port_bank::{DeclineReason, Submission, Verdict};
 use kopeck_port_store::StoreError;
 
 use super::card_batch::{NoVerdict, Strategy};
-use crate::card_batches::Kind;
+use crate::card_batches::ProcessedKind;
 
 /// Cards that are sent after one look at their blocks: those of one request to the bank.
 pub(super) const AT_A_TIME: usize = 200;
@@ -28,7 +28,7 @@ pub(super) type DecidedItem<K> = (BatchItem<K>, Result<Verdict, NoVerdict>);
 pub(super) type UnsentItems<K> = Vec<(BatchItem<K>, Submission)>;
 
 /// The cards that may be sent now, and the others with what became of them.
-pub(super) fn divide<K: Kind>(
+pub(super) fn divide<K: ProcessedKind>(
     read: ReadBlocks<'_>,
     strategy: Strategy,
     unsent: UnsentItems<K>,

@@ -9,12 +9,12 @@ use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_bank::{DeclineReason, Verdict};
 use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
 
-use super::card_batch::{self, BatchVerdicts, Rest, Strategy};
+use super::card_batch::{self, BatchVerdicts, Remaining, Strategy};
+use super::next::{Next, conclude};
 use super::order::{self, OrderFindings};
-use super::{Next, conclude};
 use crate::Env;
-use crate::card_batches::Kind;
-use crate::stuck::{Outcome, StuckInstruction};
+use crate::card_batches::ProcessedKind;
+use crate::stuck::{StuckInstruction, StuckOutcome};
 
 /// The instructions of a request whose outcome at the bank is unknown.
 pub(crate) fn instructions(
@@ -24,7 +24,7 @@ pub(crate) fn instructions(
 ) -> Result<Vec<StuckInstruction>, StoreError> {
     match subject {
         Subject::Order(id) => {
-            let cost = unit.orders().get(partner, id)?.map(|order| order.cost);
+            let cost = unit.orders().get(partner, id)?.map(|order| order.cost());
             Ok(vec![StuckInstruction { key: order::order_key(id), card: None, held: cost }])
         }
         Subject::Replenishment(id) => batch_instructions::<TopUps>(unit, partner, id),
@@ -45,7 +45,7 @@ pub(crate) const fn returns_money(subject: Subject) -> bool {
     }
 }
 
-fn batch_instructions<K: Kind>(
+fn batch_instructions<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     id: K::Id,
@@ -64,7 +64,7 @@ pub(crate) fn settle(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
-    outcome: Outcome,
+    outcome: StuckOutcome,
     card: Option<CardId>,
 ) -> Result<usize, StoreError> {
     let (settled, next) = match claim.subject {
@@ -83,22 +83,22 @@ pub(crate) fn settle(
     Ok(settled)
 }
 
-fn settle_batch<K: Kind>(
+fn settle_batch<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
     id: K::Id,
-    outcome: Outcome,
+    outcome: StuckOutcome,
     card: Option<CardId>,
 ) -> Result<(usize, Next), StoreError> {
     let verdict = match outcome {
-        Outcome::Applied => Verdict::Done,
-        Outcome::Returned(amount) => Verdict::Returned(amount),
-        Outcome::Refused => Verdict::Declined(DeclineReason::Refused),
+        StuckOutcome::Applied => Verdict::Done,
+        StuckOutcome::Returned(amount) => Verdict::Returned(amount),
+        StuckOutcome::Refused => Verdict::Declined(DeclineReason::Refused),
     };
     let mut items = K::repository(unit).open_items(claim.partner, id, u32::MAX)?;
     items.retain(|item| card.is_none_or(|card| card == item.card));
     let items = items.into_iter().map(|item| (item, Ok(verdict))).collect();
-    let verdicts = BatchVerdicts::<K> { id, strategy: Strategy::Query, items, rest: Rest::Nothing };
+    let verdicts = BatchVerdicts::<K> { id, strategy: Strategy::Query, items, rest: Remaining::Nothing };
     Ok((verdicts.items.len(), card_batch::settle(unit, env, claim, &verdicts)?))
 }

@@ -14,10 +14,19 @@ use kopeck_port_store::{Claim, ItemCounts, Reschedule, StoreError, UnitOfWork};
 use time::Duration;
 
 use super::blocks::{self, DecidedItem, ReadBlocks, UnsentItems};
-use super::{Next, SubmissionPolicy};
+use super::next::Next;
 use crate::Env;
-use crate::card_batches::{self, BatchDecision, Kind};
+use crate::card_batches::{self, BatchDecision, ProcessedKind};
 use crate::money;
+
+/// How the cards of a batch are submitted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SubmissionPolicy {
+    /// How many at a time.
+    pub(super) chunk: u32,
+    /// Whether the bank does once only what it is sent twice under one key.
+    pub(super) repeat_is_safe: bool,
+}
 
 /// The pause of a batch that waits for others that have its cards.
 const WAITING_PAUSE: Duration = Duration::milliseconds(500);
@@ -74,7 +83,7 @@ impl NoVerdict {
 
 /// Cards of a batch to submit next.
 #[derive(Debug, Clone)]
-pub(super) struct BatchTask<K: Kind> {
+pub(super) struct BatchTask<K: ProcessedKind> {
     pub(super) id: K::Id,
     pub(super) terms: K::Terms,
     pub(super) strategy: Strategy,
@@ -85,17 +94,17 @@ pub(super) struct BatchTask<K: Kind> {
 
 /// The bank's verdict on each card of a task.
 #[derive(Debug, Clone)]
-pub(super) struct BatchVerdicts<K: Kind> {
+pub(super) struct BatchVerdicts<K: ProcessedKind> {
     pub(super) id: K::Id,
     pub(super) strategy: Strategy,
     pub(super) items: Vec<DecidedItem<K>>,
     /// What is left of the batch beside these, as far as it is known.
-    pub(super) rest: Rest,
+    pub(super) rest: Remaining,
 }
 
 /// What is left of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum Remaining {
     /// No card lies behind these; the store knows which are open.
     Nothing,
     /// Verdicts of further cards are known to the bank, and are fetched next.
@@ -106,7 +115,7 @@ pub(super) enum Rest {
 
 /// Starts the batch if it is new, and gathers its next cards: a chunk if they are to be sent, all that are left if they
 /// are not. `None` if it needs nothing more and is settled with that, or if it has to wait for other batches.
-pub(super) fn prepare<K: Kind>(
+pub(super) fn prepare<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
@@ -115,16 +124,16 @@ pub(super) fn prepare<K: Kind>(
 ) -> Result<Option<BatchTask<K>>, StoreError> {
     let partner = claim.partner;
     let mut batch = load::<K>(unit, claim, id)?;
-    if !batch.state.is_open() {
+    if !batch.state().is_open() {
         unit.jobs().complete(claim)?;
         return Ok(None);
     }
-    if batch.state == BatchState::New && K::has_to_wait(unit, partner, &batch)? {
+    if batch.state() == BatchState::New && K::has_to_wait(unit, partner, &batch)? {
         let terms = Reschedule { delay: WAITING_PAUSE, failures: 0, may_have_sent: false };
         unit.jobs().reschedule(claim, terms)?;
         return Ok(None);
     }
-    if batch.state == BatchState::New {
+    if batch.state() == BatchState::New {
         batch = batch.start(env.now()).map_err(impossible)?;
         card_batches::set_state(unit, env, partner, &batch)?;
         K::start(unit, env, partner, &batch)?;
@@ -136,14 +145,14 @@ pub(super) fn prepare<K: Kind>(
         unit.jobs().complete(claim)?;
         return Ok(None);
     }
-    Ok(Some(BatchTask { id, terms: batch.into_stored().terms, strategy, items, is_rest }))
+    Ok(Some(BatchTask { id, terms: batch.into_fields().terms, strategy, items, is_rest }))
 }
 
 /// The next cards, how they are submitted, and whether they are all that is left.
 ///
 /// On what brings money back the bank may have no verdict for days. So that such cards hold up no others, each card is sent
 /// once before any is queried, where a repeat is safe too.
-fn gather<K: Kind>(
+fn gather<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,
     id: K::Id,
@@ -165,7 +174,7 @@ fn gather<K: Kind>(
     Ok((Strategy::SendOnce, unsent, false))
 }
 
-impl<K: Kind> BatchTask<K> {
+impl<K: ProcessedKind> BatchTask<K> {
     /// Submits every card, or finds out its verdict.
     pub(super) fn call(self, bank: &dyn BankGateway, blocks: ReadBlocks<'_>) -> BatchVerdicts<K> {
         let Self { id, terms, strategy, items, is_rest } = self;
@@ -186,11 +195,11 @@ impl<K: Kind> BatchTask<K> {
         let count = items.len();
         keep_verdicts(&mut items, K::CHUNK);
         let rest = if items.len() < count {
-            Rest::Verdicts
+            Remaining::Verdicts
         } else if is_rest {
-            Rest::Nothing
+            Remaining::Nothing
         } else {
-            Rest::ByOrdinal
+            Remaining::ByOrdinal
         };
         BatchVerdicts { id, strategy, items, rest }
     }
@@ -207,7 +216,7 @@ impl<K: Kind> BatchTask<K> {
 }
 
 /// Stores what the bank said and what follows from it; what is unknown stays open.
-pub(super) fn settle<K: Kind>(
+pub(super) fn settle<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
@@ -239,7 +248,7 @@ pub(super) fn settle<K: Kind>(
 type Missing<'a, K> = Vec<(&'a BatchItem<K>, NoVerdict)>;
 
 /// The cards that are decided, in their new states, and those that are not.
-fn decide<'a, K: Kind>(
+fn decide<'a, K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,
     verdicts: &'a BatchVerdicts<K>,
@@ -276,7 +285,7 @@ fn decide<'a, K: Kind>(
 }
 
 /// What comes next for the batch, which ends if nothing is left of it.
-fn advance<K: Kind>(
+fn advance<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
@@ -284,14 +293,14 @@ fn advance<K: Kind>(
     verdicts: &BatchVerdicts<K>,
     missing: &Missing<'_, K>,
 ) -> Result<Next, StoreError> {
-    let is_followed = is_followed(verdicts, batch.cards);
+    let is_followed = is_followed(verdicts, batch.cards());
     if let Some(next) = next_without_verdict(unit, claim, verdicts, missing, is_followed)? {
         return Ok(next);
     }
     if is_followed {
         return Ok(Next::GoOn);
     }
-    let counts = K::repository(unit).counts(claim.partner, batch.id)?;
+    let counts = K::repository(unit).counts(claim.partner, batch.id())?;
     if counts.open > 0 {
         return Ok(Next::GoOn);
     }
@@ -299,7 +308,7 @@ fn advance<K: Kind>(
     Ok(Next::Finished)
 }
 
-fn conclude<K: Kind>(
+fn conclude<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
@@ -308,14 +317,14 @@ fn conclude<K: Kind>(
 ) -> Result<(), StoreError> {
     let batch = batch.conclude(counts.done, counts.refused, env.now()).map_err(impossible)?;
     card_batches::set_state(unit, env, claim.partner, &batch)?;
-    K::repository(unit).release_cards(claim.partner, batch.id)
+    K::repository(unit).release_cards(claim.partner, batch.id())
 }
 
 /// What comes next if some cards have no verdict; `None` if all have.
 ///
 /// A batch is left to a person only if nothing of it is left to be sent: what a person says is then of cards that the
 /// bank had.
-fn next_without_verdict<K: Kind>(
+fn next_without_verdict<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,
     verdicts: &BatchVerdicts<K>,
@@ -334,7 +343,7 @@ fn next_without_verdict<K: Kind>(
         _ => log::Level::Warn,
     };
     log::log!(level, reason:% = reason; "cards have no response from the bank yet");
-    if verdicts.rest == Rest::Verdicts {
+    if verdicts.rest == Remaining::Verdicts {
         return Ok(Some(Next::GoOn));
     }
     if verdicts.strategy == Strategy::SendOnce {
@@ -361,17 +370,17 @@ fn next_without_verdict<K: Kind>(
 /// Whether cards of the batch, which has so many, lie behind those that were sent. They are looked for next, and it does
 /// no harm if they turn out to be decided; to count all cards after each chunk would cost a large batch the square of
 /// its size.
-fn is_followed<K: Kind>(verdicts: &BatchVerdicts<K>, cards: u32) -> bool {
+fn is_followed<K: ProcessedKind>(verdicts: &BatchVerdicts<K>, cards: u32) -> bool {
     let last = || verdicts.items.iter().map(|(item, _)| item.ordinal).max();
     match verdicts.rest {
-        Rest::Nothing => false,
-        Rest::Verdicts => true,
-        Rest::ByOrdinal => last().is_some_and(|last| last.saturating_add(1) < cards),
+        Remaining::Nothing => false,
+        Remaining::Verdicts => true,
+        Remaining::ByOrdinal => last().is_some_and(|last| last.saturating_add(1) < cards),
     }
 }
 
-/// Leaves out verdicts beyond so many, as what follows from each is booked in one unit of work. The bank keeps them.
-fn keep_verdicts<K: Kind>(items: &mut Vec<DecidedItem<K>>, most: u32) {
+/// Keeps the first `most` verdicts: they are booked in one unit of work. The bank keeps the others.
+fn keep_verdicts<K: ProcessedKind>(items: &mut Vec<DecidedItem<K>>, most: u32) {
     let mut kept = 0_u32;
     items.retain(|(_, verdict)| {
         let is_final = verdict.as_ref().is_ok_and(|verdict| *verdict != Verdict::Pending);
@@ -382,7 +391,7 @@ fn keep_verdicts<K: Kind>(items: &mut Vec<DecidedItem<K>>, most: u32) {
     });
 }
 
-fn mark_unsent<'a, K: Kind>(
+fn mark_unsent<'a, K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     claim: &Claim,
     id: K::Id,
@@ -397,7 +406,7 @@ fn mark_unsent<'a, K: Kind>(
 
 type QueriedItem<K> = ((BatchItem<K>, Submission), Option<Verdict>);
 
-fn send_unknown<K: Kind>(
+fn send_unknown<K: ProcessedKind>(
     bank: &dyn BankGateway,
     blocks: ReadBlocks<'_>,
     strategy: Strategy,
@@ -431,7 +440,7 @@ fn send_unknown<K: Kind>(
 }
 
 /// Sends cards, and says what the bank answered for each.
-fn send<K: Kind>(bank: &dyn BankGateway, unsent: UnsentItems<K>) -> Vec<DecidedItem<K>> {
+fn send<K: ProcessedKind>(bank: &dyn BankGateway, unsent: UnsentItems<K>) -> Vec<DecidedItem<K>> {
     if unsent.is_empty() {
         return Vec::new();
     }
@@ -458,7 +467,11 @@ fn query(bank: &dyn BankGateway, submissions: &[Submission]) -> Result<Vec<Optio
     }
 }
 
-fn load<K: Kind>(unit: &mut dyn UnitOfWork, claim: &Claim, id: K::Id) -> Result<CardBatch<K>, StoreError> {
+fn load<K: ProcessedKind>(
+    unit: &mut dyn UnitOfWork,
+    claim: &Claim,
+    id: K::Id,
+) -> Result<CardBatch<K>, StoreError> {
     let batch = K::repository(unit).get(claim.partner, id)?;
     batch.ok_or_else(|| StoreError::Corrupt(format!("jobs: there is no such {}", K::NAME)))
 }

@@ -3,7 +3,7 @@
 //! A lease keeps processes apart, and it ends by the clock. A clock that jumps, or a bank that takes longer than a
 //! lease lasts, ends the lease of a request that is still in flight. Within one process more is known than that: a job
 //! that is claimed again while another worker has it is not done twice, but its new lease is handed to that worker. A
-//! worker that panics lets go like any other.
+//! worker that panics releases its jobs like any other.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ pub(super) struct Lease {
 
 /// The jobs in flight, each with its latest lease.
 #[derive(Debug, Default)]
-pub(super) struct InFlight {
+pub(super) struct JobsInFlight {
     claiming: Mutex<()>,
     latest: Mutex<HashMap<Subject, Lease>>,
 }
@@ -29,11 +29,11 @@ pub(super) struct InFlight {
 /// A job in flight until this is dropped.
 #[derive(Debug)]
 pub(super) struct InFlightGuard {
-    in_flight: Arc<InFlight>,
+    in_flight: Arc<JobsInFlight>,
     subject: Subject,
 }
 
-impl InFlight {
+impl JobsInFlight {
     /// Keeps other workers of this process from claiming jobs, so that jobs in flight only get fewer meanwhile.
     pub(super) fn claiming(&self) -> MutexGuard<'_, ()> {
         self.claiming.lock().unwrap_or_else(PoisonError::into_inner)
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_newer_lease_goes_to_the_worker_that_has_the_job() {
-        let in_flight = Arc::new(InFlight::default());
+        let in_flight = Arc::new(JobsInFlight::default());
         let guard = in_flight.guard(&lease_of(1));
         assert_eq!(guard.latest(&lease_of(1)), lease_of(1));
         assert_eq!(in_flight.renew(lease_of(2)), Ok(()));
@@ -105,7 +105,7 @@ mod tests {
     /// The worker with the second attempt may have settled some of what the first one was to do.
     #[test]
     fn a_lease_after_one_of_another_process_is_not_handed_on() {
-        let in_flight = Arc::new(InFlight::default());
+        let in_flight = Arc::new(JobsInFlight::default());
         let guard = in_flight.guard(&lease_of(1));
         assert_eq!(in_flight.renew(lease_of(3)), Err(lease_of(3)));
         assert_eq!(guard.latest(&lease_of(1)), lease_of(1));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_job_leaves_the_flight_with_its_last_guard() {
-        let in_flight = Arc::new(InFlight::default());
+        let in_flight = Arc::new(JobsInFlight::default());
         let guard = in_flight.guard(&lease_of(1));
         let copy = Arc::clone(&guard);
         drop(guard);

@@ -1,13 +1,12 @@
 //! The worker's part of an order: submit it as a whole, then fetch its cards chunk by chunk.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::StoredCard;
-use kopeck_domain::card::{AccountBalance, BankView, Card, PartnerBlock, Standing};
+use kopeck_domain::card::{AccountBalance, BankView, Standing};
 use kopeck_domain::event::{CardIssued, EventData};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState, card_specs};
+use kopeck_domain::order::{CardMismatch, CardSpec, LineDetails, Order, OrderLine, OrderState, card_specs};
 use kopeck_domain::request::TransitionError;
 use kopeck_port_bank::{
     BankError, BankGateway, BankKey, Delivery, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
@@ -15,7 +14,7 @@ use kopeck_port_bank::{
 use kopeck_port_store::{Activation, CardRecord, Claim, NewCard, StoreError, Subject, UnitOfWork};
 use time::OffsetDateTime;
 
-use super::Next;
+use super::next::Next;
 use crate::money::{self, MoveError};
 use crate::{Env, events, orders};
 
@@ -49,11 +48,11 @@ pub(super) fn prepare(
     id: OrderId,
 ) -> Result<Option<OrderTask>, StoreError> {
     let order = load(unit, claim, id)?;
-    if !order.state.is_open() {
+    if !order.state().is_open() {
         unit.jobs().complete(claim)?;
         return Ok(None);
     }
-    if order.state == OrderState::New {
+    if order.state() == OrderState::New {
         advance(unit, env, claim, order, Order::start)?;
     }
     let stored = unit.orders().stored_cards(claim.partner, id)?;
@@ -143,29 +142,31 @@ fn store_cards(
     order: Order,
     cards: &[IssuedCard],
 ) -> Result<Next, StoreError> {
-    let stored = unit.orders().stored_cards(claim.partner, order.id)?;
+    let stored = unit.orders().stored_cards(claim.partner, order.id())?;
     if cards.is_empty() {
         if stored > 0 {
-            log::error!(order:% = order.id; "the bank issued fewer cards than were ordered");
+            log::error!(order:% = order.id(); "the bank issued fewer cards than were ordered");
             return Ok(Next::LeaveToPerson);
         }
         // The bank accepted the order but has no card to show for it yet.
         return Ok(Next::Later { may_have_sent: true });
     }
-    let lines = unit.orders().lines(claim.partner, order.id)?;
+    let lines = unit.orders().lines(claim.partner, order.id())?;
     let specs = card_specs(&lines).skip(usize::try_from(stored).unwrap_or(usize::MAX));
     let mut new = Vec::with_capacity(cards.len());
     // A bank that did the order twice has more cards for it than were ordered.
     for ((ordinal, spec), issued) in (stored..).zip(specs).zip(cards) {
-        if let Err(mismatch) = spec.check(issued.kind, issued.number, issued.first_top_up) {
-            log::error!(order:% = order.id, ordinal, reason:% = mismatch; "the bank issued a card that was not ordered");
-            return Ok(Next::LeaveToPerson);
+        match new_card(env, order.id(), spec, ordinal, issued) {
+            Ok(card) => new.push(card),
+            Err(mismatch) => {
+                log::error!(order:% = order.id(), ordinal, reason:% = mismatch; "the bank issued a card that was not ordered");
+                return Ok(Next::LeaveToPerson);
+            }
         }
-        new.push(new_card(env, order.id, ordinal, issued));
     }
     unit.cards().insert_issued(claim.partner, &new)?;
     let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
-    let next = if stored >= order.cards {
+    let next = if stored >= order.cards() {
         finish(unit, env, claim, order, Order::succeed, MovementKind::Capture)?
     } else {
         Next::GoOn
@@ -190,7 +191,7 @@ fn finish(
     step: Transition,
     money: MovementKind,
 ) -> Result<Next, StoreError> {
-    money::book(unit, env, claim.partner, money, Reference::Order(order.id), order.cost)
+    money::book(unit, env, claim.partner, money, Reference::Order(order.id()), order.cost())
         .map_err(MoveError::unexpected)?;
     advance(unit, env, claim, order, step)?;
     Ok(Next::Finished)
@@ -239,16 +240,25 @@ fn ordered(line: OrderLine) -> OrderedCards {
 fn issued_event(new: &NewCard) -> EventData {
     let card = &new.record.card;
     EventData::CardIssued(CardIssued {
-        card: card.id,
-        number: card.number,
-        kind: card.kind,
-        order: card.order,
-        valid_until: card.valid_until,
+        card: card.id(),
+        number: card.number(),
+        kind: card.kind(),
+        order: card.order(),
+        valid_until: card.valid_until(),
         bank_status: card.bank_status(new.record.bank.standing),
     })
 }
 
-fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> NewCard {
+fn new_card(
+    env: &Env,
+    order: OrderId,
+    spec: CardSpec,
+    ordinal: u32,
+    issued: &IssuedCard,
+) -> Result<NewCard, CardMismatch> {
+    let IssuedCard { number, kind, valid_until, first_top_up, .. } = issued;
+    let id = CardId::new(env.ids.next_id());
+    let card = spec.issue(order, id, *kind, *number, *valid_until, *first_top_up)?;
     let balance = issued.first_top_up.unwrap_or(Kopecks::ZERO);
     let now = env.now();
     let activation = match (&issued.activation_code, issued.code_valid_until, issued.first_top_up) {
@@ -257,17 +267,9 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
         }
         (None, _, _) | (_, None, _) | (_, _, None) => None,
     };
-    NewCard {
+    Ok(NewCard {
         record: CardRecord {
-            card: Card::from_stored(StoredCard {
-                id: CardId::new(env.ids.next_id()),
-                number: issued.number,
-                kind: issued.kind,
-                order,
-                valid_until: issued.valid_until,
-                link: None,
-                block: PartnerBlock::default(),
-            }),
+            card,
             bank: BankView {
                 balance,
                 remaining_top_up: issued.remaining_top_up,
@@ -281,7 +283,7 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
         },
         ordinal,
         activation,
-    }
+    })
 }
 
 #[cfg(test)]

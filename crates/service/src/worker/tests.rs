@@ -106,7 +106,7 @@ fn a_decided_request_is_finished() {
     unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 1, refused: 0 }));
     unit.replenishments
         .expect_set_state()
-        .withf(|_, request| request.state == S::Success)
+        .withf(|_, request| request.state() == S::Success)
         .times(1)
         .returning(|_, _| Ok(()));
     unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
@@ -192,7 +192,7 @@ fn an_order_that_the_bank_refuses_is_declined_and_finished() {
     expect_booking(&mut unit, sheet(0, 5_000), MovementKind::Release, Reference::Order(order_id(1)), 5_000);
     unit.orders
         .expect_set_state()
-        .withf(|_, order| order.state == OrderState::Decline)
+        .withf(|_, order| order.state() == OrderState::Decline)
         .times(1)
         .returning(|_, _| Ok(()));
     unit.jobs.expect_complete().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
@@ -213,7 +213,7 @@ fn a_limit_change_goes_from_the_taking_to_the_settling() {
     unit.limit_changes.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 2, refused: 0 }));
     unit.limit_changes
         .expect_set_state()
-        .withf(|_, request| request.state == S::Success)
+        .withf(|_, request| request.state() == S::Success)
         .times(1)
         .returning(|_, _| Ok(()));
     unit.limit_changes.expect_release_cards().times(1).returning(|_, _| Ok(()));

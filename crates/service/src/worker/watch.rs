@@ -9,7 +9,8 @@ use std::sync::Arc;
 use kopeck_port_store::{Access, Horizon, JobClock, Store, StoreError, transact};
 use time::Duration;
 
-use super::{LONGEST_PAUSE, WorkerSettings};
+use super::WorkerSettings;
+use super::next::LONGEST_PAUSE;
 use crate::Env;
 
 /// The least change of the store's clock against the steady time that counts as a step.

@@ -183,49 +183,51 @@ pub(super) fn carry_out(
         }
         Command::Hire { custom_id } => {
             let employee = employees::add(unit, env, partner, custom_id, &NewEmployee::default())?;
-            Ok(PlaintextResponse { employee: Some(employee.id), ..answer(201, employee.id) })
+            Ok(PlaintextResponse { employee: Some(employee.id()), ..answer(201, employee.id()) })
         }
         Command::Order { kind, lines } => {
             let order = orders::place(unit, env, partner, *kind, lines, None)?;
-            Ok(answer(202, order.id))
+            Ok(answer(202, order.id()))
         }
         Command::Link { employee, number, status } => {
             let card = cards::link(unit, env, partner, *employee, *number, *status)?;
-            Ok(answer(200, card.id))
+            Ok(answer(200, card.id()))
         }
         Command::Switch { employee, card, status } => {
             let card = cards::switch(unit, env, partner, *employee, *card, *status)?;
-            Ok(answer(200, card.id))
+            Ok(answer(200, card.id()))
         }
         Command::Unlink { employee, card } => {
             let card = cards::unlink(unit, env, partner, *employee, *card)?;
-            Ok(answer(200, card.id))
+            Ok(answer(200, card.id()))
         }
         Command::Erase(employee) => Ok(answer(200, employees::erase(unit, env, partner, *employee)?)),
         Command::TopUp(top_ups) => {
             let request = replenishments::create(unit, env, partner, top_ups, None)?;
-            Ok(answer(202, request.id))
+            Ok(answer(202, request.id()))
         }
         Command::SetLimits { cards, limit } => {
             let request = limits::set(unit, env, partner, cards, limit, None)?;
-            Ok(answer(202, request.id))
+            Ok(answer(202, request.id()))
         }
-        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards, None)?.id)),
-        Command::Withdraw(cards) => Ok(answer(202, withdrawals::create(unit, env, partner, cards, None)?.id)),
-        Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
+        Command::Close(cards) => Ok(answer(202, closings::create(unit, env, partner, cards, None)?.id())),
+        Command::Withdraw(cards) => {
+            Ok(answer(202, withdrawals::create(unit, env, partner, cards, None)?.id()))
+        }
+        Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id())),
         Command::CancelTopUp(id) => {
-            Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id))
+            Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id()))
         }
         Command::CancelLimits(id) => {
-            Ok(answer(200, card_batches::cancel::<LimitChanges>(unit, env, partner, *id)?.id))
+            Ok(answer(200, card_batches::cancel::<LimitChanges>(unit, env, partner, *id)?.id()))
         }
         Command::CancelClosing(id) => {
-            Ok(answer(200, card_batches::cancel::<Closings>(unit, env, partner, *id)?.id))
+            Ok(answer(200, card_batches::cancel::<Closings>(unit, env, partner, *id)?.id()))
         }
         Command::CancelWithdrawal(id) => {
-            Ok(answer(200, card_batches::cancel::<Withdrawals>(unit, env, partner, *id)?.id))
+            Ok(answer(200, card_batches::cancel::<Withdrawals>(unit, env, partner, *id)?.id()))
         }
-        Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id)),
+        Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id())),
     }
 }
 

@@ -124,7 +124,7 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
         return Err(StoreError::Failed("the first page is no page".to_owned()));
     };
     let staff = employees::list(unit, partner, &EmployeeFilter::default(), page)?.items;
-    let employees: Vec<EmployeeId> = staff.into_iter().map(|employee| employee.id).collect();
+    let employees: Vec<EmployeeId> = staff.into_iter().map(|employee| employee.id()).collect();
     let mut linked = Vec::new();
     for employee in &employees {
         let cards = unit.cards().of_employee(partner, *employee)?;
@@ -141,25 +141,29 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
     Ok(Holdings {
         deposits: deposits.into_iter().filter_map(reference).collect(),
         employees,
-        free: free.into_iter().map(|card| (card.id, card.number)).collect(),
+        free: free.into_iter().map(|card| (card.id(), card.number())).collect(),
         linked,
-        awaited: placed.iter().filter(|order| order.state.is_open()).map(|order| order.cards as usize).sum(),
-        orders: ids(placed, |order| order.id),
+        awaited: placed
+            .iter()
+            .filter(|order| order.state().is_open())
+            .map(|order| order.cards() as usize)
+            .sum(),
+        orders: ids(placed, |order| order.id()),
         top_ups: ids(
             card_batches::list::<TopUps>(unit, partner, &RequestFilter::default(), page)?.items,
-            |request| request.id,
+            |request| request.id(),
         ),
         limit_changes: ids(
             card_batches::list::<LimitChanges>(unit, partner, &RequestFilter::default(), page)?.items,
-            |request| request.id,
+            |request| request.id(),
         ),
         closings: ids(
             card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items,
-            |request| request.id,
+            |request| request.id(),
         ),
         withdrawals: ids(
             card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items,
-            |request| request.id,
+            |request| request.id(),
         ),
     })
 }

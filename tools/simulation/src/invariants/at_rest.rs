@@ -63,10 +63,10 @@ pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<()
         feed::check(&has)?;
         feed::knows_the_bank(world, &has)?;
         for CardRecord { card, account, .. } in &has.cards {
-            let at_bank = world.bank.card_at_bank(card.number).map(|card| card.balance);
+            let at_bank = world.bank.card_at_bank(card.number()).map(|card| card.balance);
             let day = world.env.settings.zone.day(account.updated_at);
             if day != today || Some(account.value) != at_bank {
-                let what = format!("{}: {} of {day}, at the bank {at_bank:?}", card.number, account.value);
+                let what = format!("{}: {} of {day}, at the bank {at_bank:?}", card.number(), account.value);
                 return Err(Violation { rule: "accounts are refreshed every day", what });
             }
         }
@@ -183,7 +183,7 @@ fn money_adds_up(client: &Client, has: &Holdings, story: &Story) -> Result<(), V
 
 fn one_main_card(cards: &[CardRecord]) -> Result<(), Violation> {
     let mut main_cards: BTreeMap<EmployeeId, u32> = BTreeMap::new();
-    for link in cards.iter().filter_map(|record| record.card.link) {
+    for link in cards.iter().filter_map(|record| record.card.link()) {
         *main_cards.entry(link.employee).or_default() += u32::from(link.status == CardStatus::Main);
     }
     match main_cards.iter().find(|(_, count)| **count > 1) {
@@ -198,15 +198,19 @@ fn one_main_card(cards: &[CardRecord]) -> Result<(), Violation> {
 /// A card is closed here if the bank closed it, and then it is no MAIN card.
 fn closed_cards_are_reported(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
     let wrong = |record: &&CardRecord| {
-        let at_bank = world.bank.card_at_bank(record.card.number).map(|card| card.standing);
+        let at_bank = world.bank.card_at_bank(record.card.number()).map(|card| card.standing);
         let is_closed = record.bank.standing == Standing::Closed;
-        let is_free = record.card.link.is_none_or(|link| link.status == CardStatus::TemporarilyBlocked);
+        let is_free = record.card.link().is_none_or(|link| link.status == CardStatus::TemporarilyBlocked);
         is_closed != (at_bank == Some(Standing::Closed)) || is_closed && !is_free
     };
     match cards.iter().find(wrong) {
         Some(record) => {
-            let what =
-                format!("card {}: {} and {:?}", record.card.number, record.bank.standing, record.card.link);
+            let what = format!(
+                "card {}: {} and {:?}",
+                record.card.number(),
+                record.bank.standing,
+                record.card.link()
+            );
             Err(Violation { rule: "a closed card is closed on both sides, and no MAIN card", what })
         }
         None => Ok(()),
@@ -215,11 +219,11 @@ fn closed_cards_are_reported(world: &World, cards: &[CardRecord]) -> Result<(), 
 
 fn limits_are_the_banks(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
     let differs = |record: &&CardRecord| {
-        world.bank.card_at_bank(record.card.number).is_none_or(|card| card.limit != record.limit)
+        world.bank.card_at_bank(record.card.number()).is_none_or(|card| card.limit != record.limit)
     };
     match cards.iter().find(differs) {
         Some(record) => {
-            let what = format!("card {}", record.card.number);
+            let what = format!("card {}", record.card.number());
             Err(Violation { rule: "the limit of a card is the one it has at the bank", what })
         }
         None => Ok(()),

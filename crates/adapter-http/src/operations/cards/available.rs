@@ -27,10 +27,10 @@ async fn available(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(card: &Card) -> api::AvailableCard {
     api::AvailableCard {
-        id_card: card.id.uuid(),
-        custom_id_card: card.number.to_string(),
-        type_card: card.kind.as_str().into(),
-        date_until: card.valid_until,
+        id_card: card.id().uuid(),
+        custom_id_card: card.number().to_string(),
+        type_card: card.kind().as_str().into(),
+        date_until: card.valid_until(),
         // The list has no card that the bank blocks.
         bank_status: card.bank_status(Standing::Open).as_str().into(),
     }

@@ -18,7 +18,7 @@ async fn balance(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(record: &CardRecord, zone: Zone) -> api::CardBalance {
     api::CardBalance {
-        id_card: record.card.id.uuid(),
+        id_card: record.card.id().uuid(),
         balance_account: account(&record.account, zone),
         balance: record.bank.balance.get(),
         can_to_up: record.bank.remaining_top_up.get(),

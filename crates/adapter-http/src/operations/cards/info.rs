@@ -21,13 +21,13 @@ async fn info(mut ctx: HandlerContext) -> HandlerResult {
 pub(super) fn body(record: &CardRecord, zone: Zone) -> api::Card {
     let CardRecord { card, bank, account, limit, .. } = record;
     api::Card {
-        id_card: card.id.uuid(),
-        id_employee: card.link.map(|link| link.employee.uuid()),
-        custom_card_id: card.number.get(),
-        card_type: card.kind.as_str().into(),
-        status_card: card.link.map(|link| link.status.as_str().into()),
+        id_card: card.id().uuid(),
+        id_employee: card.link().map(|link| link.employee.uuid()),
+        custom_card_id: card.number().get(),
+        card_type: card.kind().as_str().into(),
+        status_card: card.link().map(|link| link.status.as_str().into()),
         bank_status: card.bank_status(bank.standing).as_str().into(),
-        date_until: card.valid_until,
+        date_until: card.valid_until(),
         balance_account: super::account(account, zone),
         balance: bank.balance.get(),
         can_to_up: bank.remaining_top_up.get(),
@@ -42,7 +42,7 @@ pub(super) fn body(record: &CardRecord, zone: Zone) -> api::Card {
 mod tests {
     use kopeck_domain::Kopecks;
     use kopeck_domain::card::{
-        AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing, StoredCard,
+        AccountBalance, BankView, Card, CardFields, CardLink, CardStatus, CardType, Standing,
     };
     use kopeck_domain::card_number::CardNumber;
     use kopeck_domain::ids::{CardId, EmployeeId, OrderId};
@@ -57,7 +57,7 @@ mod tests {
     const SEEN: OffsetDateTime = datetime!(2026-01-31 22:30 UTC);
 
     fn record(link: Option<CardLink>, activated_at: Option<OffsetDateTime>) -> CardRecord {
-        let card = Card::from_stored(StoredCard {
+        let card = Card::from_stored(CardFields {
             id: CardId::new(Uuid::nil()),
             number: CardNumber::parse("4006381333931").unwrap(),
             kind: CardType::Mp4,

@@ -46,7 +46,7 @@ async fn link(mut ctx: HandlerContext) -> HandlerResult {
     mutation
         .once(values, |unit, env, partner, (employee, number, status)| {
             cards::link(unit, env, partner, *employee, *number, *status)
-                .map(|card| link_body(*employee, card.id, *status))
+                .map(|card| link_body(*employee, card.id(), *status))
         })
         .await
 }

@@ -41,7 +41,7 @@ async fn switch(mut ctx: HandlerContext) -> HandlerResult {
     mutation
         .once(values, |unit, env, partner, (employee, card, status)| {
             cards::switch(unit, env, partner, *employee, *card, *status)
-                .map(|card| link_body(*employee, card.id, *status))
+                .map(|card| link_body(*employee, card.id(), *status))
         })
         .await
 }

@@ -29,7 +29,7 @@ async fn unlink(mut ctx: HandlerContext) -> HandlerResult {
     mutation
         .once(values, |unit, env, partner, (employee, card)| {
             cards::unlink(unit, env, partner, *employee, *card)
-                .map(|card| api::UnlinkedCard { id_employee: employee.uuid(), id_card: card.id.uuid() })
+                .map(|card| api::UnlinkedCard { id_employee: employee.uuid(), id_card: card.id().uuid() })
         })
         .await
 }

@@ -43,7 +43,7 @@ async fn create(mut ctx: HandlerContext) -> HandlerResult {
 }
 
 fn accepted(request: Closing) -> api::ClosingCreated {
-    api::ClosingCreated { message: ACCEPTED.to_owned(), closing_id: request.id.uuid() }
+    api::ClosingCreated { message: ACCEPTED.to_owned(), closing_id: request.id().uuid() }
 }
 
 impl From<CreateBatchError<Infallible>> for ApiError {

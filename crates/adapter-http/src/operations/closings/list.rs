@@ -27,13 +27,13 @@ async fn list(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(request: &Closing, zone: Zone) -> api::Closing {
     api::Closing {
-        closing_id: request.id.uuid(),
-        state: RequestState::from(request.state).as_str().into(),
-        number_cards: request.cards.into(),
+        closing_id: request.id().uuid(),
+        state: RequestState::from(request.state()).as_str().into(),
+        number_cards: request.cards().into(),
         amount: None,
-        amount_moved: request.returned.get(),
-        created_at: local(request.created_at, zone),
-        status_updated_at: local(request.state_since, zone),
-        reference: shown(request.reference.as_ref()),
+        amount_moved: request.returned().get(),
+        created_at: local(request.created_at(), zone),
+        status_updated_at: local(request.state_since(), zone),
+        reference: shown(request.reference()),
     }
 }

@@ -2,8 +2,9 @@
 
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::CardStatus;
+use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::CardId;
-use kopeck_service::employees::{self, EmployeeWithCards, GetEmployeeError};
+use kopeck_service::employees::{self, GetEmployeeError};
 
 use super::{NO_EMPLOYEE, body_of_read, read_id};
 use crate::operations::prelude::*;
@@ -15,19 +16,21 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_GET
 
 async fn get(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);
-    let found = ctx.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
-    ctx.respond(&api::Data { data: with_cards(&found, ctx.zone()) })
+    let (employee, cards) =
+        ctx.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
+    ctx.respond(&api::Data { data: with_cards(&employee, &cards, ctx.zone()) })
 }
 
-pub(super) fn with_cards(found: &EmployeeWithCards, zone: Zone) -> api::EmployeeWithCards {
+pub(super) fn with_cards(
+    employee: &Employee,
+    cards: &[(CardId, CardStatus)],
+    zone: Zone,
+) -> api::EmployeeWithCards {
     let card = |(card, status): &(CardId, CardStatus)| api::EmployeeCard {
         id_card: card.uuid(),
         status_card: status.as_str().into(),
     };
-    api::EmployeeWithCards {
-        employee: body_of_read(&found.employee, zone),
-        cards: found.cards.iter().map(card).collect(),
-    }
+    api::EmployeeWithCards { employee: body_of_read(employee, zone), cards: cards.iter().map(card).collect() }
 }
 
 impl From<GetEmployeeError> for ApiError {

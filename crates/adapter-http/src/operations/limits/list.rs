@@ -27,11 +27,11 @@ async fn list(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(request: &LimitChange, zone: Zone) -> api::LimitChange {
     api::LimitChange {
-        set_limits_cards_id: request.id.uuid(),
-        state: RequestState::from(request.state).as_str().into(),
-        number_cards: request.cards.into(),
-        created_at: local(request.created_at, zone),
-        status_updated_at: local(request.state_since, zone),
-        reference: shown(request.reference.as_ref()),
+        set_limits_cards_id: request.id().uuid(),
+        state: RequestState::from(request.state()).as_str().into(),
+        number_cards: request.cards().into(),
+        created_at: local(request.created_at(), zone),
+        status_updated_at: local(request.state_since(), zone),
+        reference: shown(request.reference()),
     }
 }

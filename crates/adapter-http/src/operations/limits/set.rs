@@ -46,5 +46,5 @@ async fn set(mut ctx: HandlerContext) -> HandlerResult {
 }
 
 fn accepted(request: LimitChange) -> api::LimitChangeCreated {
-    api::LimitChangeCreated { message: ACCEPTED.to_owned(), set_limits_cards_id: request.id.uuid() }
+    api::LimitChangeCreated { message: ACCEPTED.to_owned(), set_limits_cards_id: request.id().uuid() }
 }

@@ -25,15 +25,15 @@ async fn list(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(order: &Order, zone: Zone) -> api::Order {
     api::Order {
-        order_id: order.id.uuid(),
-        state: RequestState::from(order.state).as_str().into(),
-        kind: order.kind.as_str().into(),
-        type_card: order.card_type.as_str().into(),
-        number_cards: order.cards.into(),
-        amount: order.cost.get(),
-        created_at: local(order.created_at, zone),
-        status_updated_at: local(order.state_since, zone),
-        reference: shown(order.reference.as_ref()),
+        order_id: order.id().uuid(),
+        state: RequestState::from(order.state()).as_str().into(),
+        kind: order.kind().as_str().into(),
+        type_card: order.card_type().as_str().into(),
+        number_cards: order.cards().into(),
+        amount: order.cost().get(),
+        created_at: local(order.created_at(), zone),
+        status_updated_at: local(order.state_since(), zone),
+        reference: shown(order.reference()),
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use kopeck_domain::Kopecks;
     use kopeck_domain::card::CardType;
     use kopeck_domain::ids::OrderId;
-    use kopeck_domain::order::{OrderKind, OrderState, StoredOrder};
+    use kopeck_domain::order::{OrderFields, OrderKind, OrderState};
     use serde_json::json;
     use time::OffsetDateTime;
     use uuid::Uuid;
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_listed_order_has_times_in_the_zone() {
         let zone = Zone::parse("+03:00").unwrap();
-        let order = Order::from_stored(StoredOrder {
+        let order = Order::from_stored(OrderFields {
             id: OrderId::new(Uuid::nil()),
             kind: OrderKind::Virtual,
             card_type: CardType::Mlz,

@@ -33,7 +33,7 @@ pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLi
     let values = ctx.values_of_list(move |r| read_lines(r, line)).await?;
     ctx.mutate(values, move |unit, env, partner, (lines, reference)| {
         orders::place(unit, env, partner, kind, lines, reference.as_ref())
-            .map(|order| api::OrderCreated { order_id: order.id.uuid() })
+            .map(|order| api::OrderCreated { order_id: order.id().uuid() })
     })
     .await
 }

@@ -20,14 +20,14 @@ async fn result(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);
     let result = ctx.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
     let OrderResult { order, items } = &result;
-    let id = order.id;
+    let id = order.id();
     let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             orders::more_of_result(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &card(row)),
     };
-    list_stream::response(&ctx, &Head::from(order), order.cards, items, listing)
+    list_stream::response(&ctx, &Head::from(order), order.cards(), items, listing)
 }
 
 /// [`api::OrderResult`] up to its list.
@@ -40,7 +40,7 @@ struct Head {
 
 impl From<&Order> for Head {
     fn from(order: &Order) -> Self {
-        Self { order_id: order.id.uuid(), type_card: order.card_type.as_str().into() }
+        Self { order_id: order.id().uuid(), type_card: order.card_type().as_str().into() }
     }
 }
 
@@ -74,8 +74,7 @@ mod tests {
     use kopeck_domain::card::CardType;
     use kopeck_domain::card_number::CardNumber;
     use kopeck_domain::ids::OrderId;
-    use kopeck_domain::order::OrderKind;
-    use kopeck_domain::order::StoredOrder;
+    use kopeck_domain::order::{OrderFields, OrderKind};
     use kopeck_port_store::Activation;
     use serde_json::json;
     use time::OffsetDateTime;
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     fn order(kind: OrderKind, card_type: CardType) -> Order {
-        Order::from_stored(StoredOrder {
+        Order::from_stored(OrderFields {
             id: OrderId::new(Uuid::nil()),
             kind,
             card_type,

@@ -47,7 +47,7 @@ async fn create(mut ctx: HandlerContext) -> HandlerResult {
 }
 
 fn accepted(request: Replenishment) -> api::ReplenishmentCreated {
-    api::ReplenishmentCreated { message: ACCEPTED.to_owned(), replenishment_id: request.id.uuid() }
+    api::ReplenishmentCreated { message: ACCEPTED.to_owned(), replenishment_id: request.id().uuid() }
 }
 
 impl From<CreateBatchError<AmountOverflow>> for ApiError {

@@ -27,12 +27,12 @@ async fn list(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(request: &Replenishment, zone: Zone) -> api::Replenishment {
     api::Replenishment {
-        replenishment_id: request.id.uuid(),
-        state: RequestState::from(request.state).as_str().into(),
-        number_cards: request.cards.into(),
+        replenishment_id: request.id().uuid(),
+        state: RequestState::from(request.state()).as_str().into(),
+        number_cards: request.cards().into(),
         amount: request.amount().get(),
-        created_at: local(request.created_at, zone),
-        status_updated_at: local(request.state_since, zone),
-        reference: shown(request.reference.as_ref()),
+        created_at: local(request.created_at(), zone),
+        status_updated_at: local(request.state_since(), zone),
+        reference: shown(request.reference()),
     }
 }

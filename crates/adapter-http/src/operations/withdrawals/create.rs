@@ -42,5 +42,5 @@ async fn create(mut ctx: HandlerContext) -> HandlerResult {
 }
 
 fn accepted(request: Withdrawal) -> api::WithdrawalCreated {
-    api::WithdrawalCreated { message: ACCEPTED.to_owned(), withdrawal_id: request.id.uuid() }
+    api::WithdrawalCreated { message: ACCEPTED.to_owned(), withdrawal_id: request.id().uuid() }
 }

@@ -28,13 +28,13 @@ async fn list(mut ctx: HandlerContext) -> HandlerResult {
 
 fn body(request: &Withdrawal, zone: Zone) -> api::Withdrawal {
     api::Withdrawal {
-        withdrawal_id: request.id.uuid(),
-        state: RequestState::from(request.state).as_str().into(),
-        number_cards: request.cards.into(),
-        amount: request.terms.map(Kopecks::get),
-        amount_moved: request.returned.get(),
-        created_at: local(request.created_at, zone),
-        status_updated_at: local(request.state_since, zone),
-        reference: shown(request.reference.as_ref()),
+        withdrawal_id: request.id().uuid(),
+        state: RequestState::from(request.state()).as_str().into(),
+        number_cards: request.cards().into(),
+        amount: request.terms().map(Kopecks::get),
+        amount_moved: request.returned().get(),
+        created_at: local(request.created_at(), zone),
+        status_updated_at: local(request.state_since(), zone),
+        reference: shown(request.reference()),
     }
 }

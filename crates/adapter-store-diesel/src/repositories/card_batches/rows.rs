@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_batch::StoredBatch;
+use kopeck_domain::card_batch::BatchFields;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::request::RequestReference;
@@ -52,27 +52,27 @@ pub(crate) struct BatchRow {
 
 impl BatchRow {
     pub(super) fn new<K: StoredColumns>(partner: PartnerId, seq: i64, batch: &CardBatch<K>) -> Self {
-        let BatchColumns { amount, spending_limit, is_urgent } = K::columns(&batch.terms);
+        let BatchColumns { amount, spending_limit, is_urgent } = K::columns(batch.terms());
         Self {
             partner_id: partner.key(),
-            id: batch.id.key(),
+            id: batch.id().key(),
             kind: K::KIND.to_owned(),
             seq,
-            cards: i64::from(batch.cards),
+            cards: i64::from(batch.cards()),
             amount,
             spending_limit,
-            state: batch.state.as_str().to_owned(),
-            created_at: UtcTimestamp::of(batch.created_at),
-            state_since: UtcTimestamp::of(batch.state_since),
+            state: batch.state().as_str().to_owned(),
+            created_at: UtcTimestamp::of(batch.created_at()),
+            state_since: UtcTimestamp::of(batch.state_since()),
             is_urgent,
-            returned: batch.returned.get(),
-            reference: batch.reference.as_ref().map(|reference| reference.as_str().to_owned()),
+            returned: batch.returned().get(),
+            reference: batch.reference().map(|reference| reference.as_str().to_owned()),
         }
     }
 
     pub(super) fn batch<K: StoredColumns>(self) -> Result<CardBatch<K>, StoreError> {
         let Self { amount, spending_limit, is_urgent, .. } = self;
-        Ok(CardBatch::from_stored(StoredBatch {
+        Ok(CardBatch::from_stored(BatchFields {
             id: self.id.to(),
             cards: natural(self.cards, "card_batches.cards")?,
             terms: K::terms(&BatchColumns { amount, spending_limit, is_urgent })?,

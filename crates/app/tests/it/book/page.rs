@@ -20,7 +20,7 @@ pub struct Block<'a> {
 
 /// The purpose of a block.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Kind<'a> {
+pub enum BlockKind<'a> {
     /// A reader pastes it into the terminal of the chapter, if they have these tools.
     Paste(Vec<&'a str>),
     /// A reader leaves it running in a separate terminal.
@@ -35,16 +35,16 @@ pub enum Kind<'a> {
 
 impl<'a> Block<'a> {
     /// Panics for a block that says nothing about itself, so that nothing is left out in silence.
-    pub fn kind(&self) -> Kind<'a> {
+    pub fn kind(&self) -> BlockKind<'a> {
         let words: Vec<&str> = self.info.split(' ').collect();
         match words[..] {
-            ["sh"] => Kind::Paste(Vec::new()),
-            ["sh", "server"] => Kind::Server,
-            ["text" | "json"] => Kind::Output,
-            ["text", "picture"] => Kind::Picture,
+            ["sh"] => BlockKind::Paste(Vec::new()),
+            ["sh", "server"] => BlockKind::Server,
+            ["text" | "json"] => BlockKind::Output,
+            ["text", "picture"] => BlockKind::Picture,
             [language, word] => match (language, word.split_once('=')) {
-                ("sh", Some(("needs", tools))) => Kind::Paste(tools.split(',').collect()),
-                (_, Some(("file", path))) => Kind::File(path),
+                ("sh", Some(("needs", tools))) => BlockKind::Paste(tools.split(',').collect()),
+                (_, Some(("file", path))) => BlockKind::File(path),
                 _ => panic!("no such block: {}", self.info),
             },
             _ => panic!("this block does not say what it is there for: ```{}\n{}", self.info, self.text),

@@ -8,8 +8,8 @@ use kopeck_port_store::{Access, StoreError, transact};
 use serde_json::json;
 use time::Duration;
 
-use super::page::{Block, Kind, Piece, fits, pieces};
-use super::terminal::{Desk, Server, Terminal};
+use super::page::{Block, BlockKind, Piece, fits, pieces};
+use super::terminal::{Checkout, Server, Terminal};
 use crate::layout::layout;
 use crate::names::Names;
 use crate::server::TestServer;
@@ -30,15 +30,15 @@ enum World {
 /// Plays a chapter; answers it with what was really seen.
 pub fn play(page: &str, tools: &[String]) -> String {
     let pieces = pieces(page);
-    let desk = Desk::new();
+    let checkout = Checkout::new();
     let mut played = String::new();
-    let own = |piece: &Piece<'_>| matches!(piece, Piece::Block(block) if block.kind() == Kind::Server);
+    let own = |piece: &Piece<'_>| matches!(piece, Piece::Block(block) if block.kind() == BlockKind::Server);
     let Some(place) = pieces.iter().position(own) else {
-        let mut player = Player::on_a_stage(&desk);
+        let mut player = Player::on_a_stage(&checkout);
         player.play(&pieces, tools, &mut played);
         return played;
     };
-    let mut player = Player::with_a_process(&desk, &pieces[place..]);
+    let mut player = Player::with_a_process(&checkout, &pieces[place..]);
     player.play(&pieces, tools, &mut played);
     played
 }
@@ -52,7 +52,7 @@ struct Player {
 impl Player {
     /// The chapter finds what the first one leaves behind: variables, and the profile `demo`. Without the sealing key, as
     /// sealing uses the machine's clock.
-    fn on_a_stage(desk: &Desk) -> Self {
+    fn on_a_stage(checkout: &Checkout) -> Self {
         let server = TestServer::start();
         let partner = server.partner(SealingPolicy::Optional, DEPOSIT);
         let environment = [
@@ -61,7 +61,7 @@ impl Player {
             ("KOPECK_LOGIN", &partner.login),
             ("KOPECK_PASSWORD", &partner.password),
         ];
-        let mut terminal = Terminal::open(desk, &environment);
+        let mut terminal = Terminal::open(checkout, &environment);
         let (api_key, password) = (&partner.api_key, &partner.password);
         let profile = json!({"baseUrl": server.base_url, "apiKey": api_key, "login": partner.login, "password": password});
         let login = format!(
@@ -73,11 +73,11 @@ impl Player {
     }
 
     /// From the block that starts the server on.
-    fn with_a_process(desk: &Desk, pieces: &[Piece<'_>]) -> Self {
+    fn with_a_process(checkout: &Checkout, pieces: &[Piece<'_>]) -> Self {
         let [Piece::Block(start), Piece::Prose("\n"), Piece::Block(shown), ..] = pieces else {
             panic!("behind the start of a server stands what it says");
         };
-        let server = Server::start(desk, start.text);
+        let server = Server::start(checkout, start.text);
         let certain = shown.text.lines().take_while(|line| *line != "…").count();
         let said = server.says(certain);
         let address = said.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
@@ -85,7 +85,7 @@ impl Player {
         names.learn(shown.text.lines().take(certain).collect::<Vec<_>>().join("\n").as_str(), &said);
         let same = fits(shown.text, &names.as_on_the_page(&said).replace(&address, ADDRESS));
         assert!(same, "the server says\n{said}\nand not\n{}", shown.text);
-        let terminal = Terminal::open(desk, &[]);
+        let terminal = Terminal::open(checkout, &[]);
         Self { world: World::Process { _server: server, address }, terminal, names }
     }
 
@@ -102,15 +102,15 @@ impl Player {
             };
             block.write(played);
             match block.kind() {
-                Kind::Picture => {}
-                Kind::File(path) => stands_in(block, Path::new(path)),
-                Kind::Output => panic!("what prints this?\n{}", block.text),
+                BlockKind::Picture => {}
+                BlockKind::File(path) => stands_in(block, Path::new(path)),
+                BlockKind::Output => panic!("what prints this?\n{}", block.text),
                 // It runs; see `with_a_process`.
-                Kind::Server => copy_output(&mut pieces, played),
-                Kind::Paste(needs) if needs.iter().any(|tool| !tools.iter().any(|has| has == tool)) => {
+                BlockKind::Server => copy_output(&mut pieces, played),
+                BlockKind::Paste(needs) if needs.iter().any(|tool| !tools.iter().any(|has| has == tool)) => {
                     copy_output(&mut pieces, played);
                 }
-                Kind::Paste(_) => {
+                BlockKind::Paste(_) => {
                     let printed = self.paste(block.text);
                     self.show(printed, &mut pieces, played);
                 }
@@ -221,7 +221,7 @@ fn output_behind<'a>(
     let (Some(Piece::Prose("\n")), Some(Piece::Block(block))) = (ahead.next(), ahead.next()) else {
         return None;
     };
-    (block.kind() == Kind::Output).then(|| {
+    (block.kind() == BlockKind::Output).then(|| {
         *pieces = ahead;
         block
     })

@@ -16,23 +16,23 @@ const END: char = '\u{1}';
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A folder that looks like the repository after a build, but for the data of others.
-pub struct Desk {
+pub struct Checkout {
     folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl Checkout {
     pub fn new() -> Self {
-        let desk = Self { folder: tempfile::tempdir().unwrap() };
+        let checkout = Self { folder: tempfile::tempdir().unwrap() };
         for name in ["docs", "clients", "crates"] {
-            symlink(Path::new(REPOSITORY).join(name), desk.path().join(name)).unwrap();
+            symlink(Path::new(REPOSITORY).join(name), checkout.path().join(name)).unwrap();
         }
-        std::fs::create_dir_all(desk.path().join("target/release")).unwrap();
-        symlink(env!("CARGO_BIN_EXE_kopeck"), desk.path().join("target/release/kopeck")).unwrap();
-        std::fs::create_dir(desk.path().join("bin")).unwrap();
-        let cargo = desk.path().join("bin/cargo");
-        std::fs::write(&cargo, Desk::cargo()).unwrap();
+        std::fs::create_dir_all(checkout.path().join("target/release")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_kopeck"), checkout.path().join("target/release/kopeck")).unwrap();
+        std::fs::create_dir(checkout.path().join("bin")).unwrap();
+        let cargo = checkout.path().join("bin/cargo");
+        std::fs::write(&cargo, Checkout::cargo()).unwrap();
         std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o700)).unwrap();
-        desk
+        checkout
     }
 
     pub fn path(&self) -> &Path {
@@ -95,12 +95,12 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    pub fn open(desk: &Desk, environment: &[(&str, &str)]) -> Self {
-        let mut bash = desk.bash();
+    pub fn open(checkout: &Checkout, environment: &[(&str, &str)]) -> Self {
+        let mut bash = checkout.bash();
         bash.args(["-u", "-o", "pipefail"]).envs(environment.iter().copied());
         let mut shell = bash.stdin(Stdio::piped()).spawn().unwrap();
         let (input, lines) = (shell.stdin.take().unwrap(), lines_of(&mut shell));
-        Self { shell, input, lines, paste: desk.path().join("bin/paste") }
+        Self { shell, input, lines, paste: checkout.path().join("bin/paste") }
     }
 
     /// Runs a script. Returns its output, errors included, and the exit code if it is not 0. Calls `meanwhile` repeatedly.
@@ -145,8 +145,8 @@ pub struct Server {
 
 impl Server {
     /// `command` is a single one. It listens on a free port and does at once what it does later.
-    pub fn start(desk: &Desk, command: &str) -> Self {
-        let mut bash = desk.bash();
+    pub fn start(checkout: &Checkout, command: &str) -> Self {
+        let mut bash = checkout.bash();
         bash.args(["-c", &format!("exec {command}")]).stderr(Stdio::null());
         bash.env("KOPECK_LISTEN", "127.0.0.1:0").env("KOPECK_PROCESSING_DELAY", "0s");
         // The reader sits at a terminal, and only there the first start prints its secrets.

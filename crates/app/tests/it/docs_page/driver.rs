@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::calls::plain_http;
+use crate::api_client::plain_http;
 
 /// How long the page has for anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::driver::Browser;
 use super::{log_in, send};
-use crate::calls::{Api, text};
+use crate::api_client::{Api, text};
 use crate::server::TestServer;
 
 /// The kind of service that the page shows.

@@ -10,8 +10,8 @@ use time::Duration;
 
 use super::ports::{Fault, Step, Watch};
 use super::state::{anonymous, observe};
-use crate::bare::{Got, Tokens, login, optional};
-use crate::ground::{Ground, Plan, Snapshot};
+use crate::deployment::{Deployment, Plan, Snapshot};
+use crate::raw_http::{RawResponse, Tokens, login, optional};
 use crate::server::{START, TestPartner, TestServer};
 use crate::world::Things;
 
@@ -49,11 +49,17 @@ pub trait UseCase {
     fn prepare(&self, _server: &TestServer, _cast: &Cast) {}
 
     /// Does it once.
-    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got>;
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<RawResponse>;
 
     /// Repeats it until it is done, if it is not. `first` is the answer of the first time, unless there was none;
     /// `recorded` tells that it was lost after it was recorded. Returns what came of it in the end.
-    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, recorded: bool) -> String;
+    fn complete(
+        &self,
+        server: &TestServer,
+        cast: &Cast,
+        first: Option<RawResponse>,
+        recorded: bool,
+    ) -> String;
 
     /// A token to look around with.
     fn token(&self, _server: &TestServer, cast: &Cast) -> String {
@@ -78,7 +84,7 @@ struct Ran {
 
 impl Scene {
     fn beginning() -> Self {
-        let server = open(Arc::new(Ground::new(START)), &Arc::default());
+        let server = open(Arc::new(Deployment::new(START)), &Arc::default());
         let (partner, token) = optional(&server);
         let unused = login(&server, &partner);
         let things = Things::make(&server, &token, 1);
@@ -148,10 +154,10 @@ fn rest(server: &TestServer) {
     panic!("there is work that does not come to an end");
 }
 
-fn open(ground: Arc<Ground>, watch: &Arc<Watch>) -> TestServer {
+fn open(deployment: Arc<Deployment>, watch: &Arc<Watch>) -> TestServer {
     let watch = Arc::clone(watch);
     TestServer::open(
-        ground,
+        deployment,
         Plan {
             worker: WorkerSettings { chunk: CHUNK, ..WorkerSettings::default() },
             ports: Box::new(move |ports| watch.over(ports)),

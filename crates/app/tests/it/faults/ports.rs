@@ -17,7 +17,7 @@ use kopeck_port_bank::{
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
 use time::OffsetDateTime;
 
-use crate::ground::Ports;
+use crate::deployment::Ports;
 
 /// A fault of a call to a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +42,10 @@ pub struct Step {
 
 /// Counts the calls of a process's ports from when it is armed, and lets one of them go wrong.
 #[derive(Default)]
-pub struct Watch(Mutex<State>);
+pub struct Watch(Mutex<PortState>);
 
 #[derive(Default)]
-struct State {
+struct PortState {
     armed: bool,
     steps: Vec<Step>,
     /// The place of the request that goes wrong, counted from zero, and how.
@@ -82,7 +82,7 @@ impl Fault {
 impl Watch {
     /// Counts from now on.
     pub fn arm(&self, planned: Option<(usize, Fault)>) {
-        *self.0.lock().unwrap() = State { armed: true, planned, ..State::default() };
+        *self.0.lock().unwrap() = PortState { armed: true, planned, ..PortState::default() };
     }
 
     /// Counts no more. Returns the calls that were made, and whether the process is dead.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kopeck_port_system::Clock as _;
 use serde_json::Value;
 
-use crate::bare::get;
+use crate::raw_http::get;
 use crate::server::TestServer;
 use crate::world::Things;
 

@@ -52,7 +52,7 @@ fn work_with_amnesia(server: &TestServer) {
 fn settle(
     server: &TestServer,
     request: &str,
-    outcome: Outcome,
+    outcome: StuckOutcome,
     card: Option<&str>,
 ) -> Result<usize, StuckError> {
     let (env, request) = (Arc::clone(&server.application.env), Uuid::parse_str(request).unwrap());
@@ -71,9 +71,9 @@ async fn an_operator_settles_a_return_that_the_bank_lost() {
     work_with_amnesia(&server);
     assert_eq!(CLOSING.state(&api, &id).await, "IN_PROCESS");
     api.expect_money(7_000, 0).await;
-    let returned = |amount| Outcome::Returned(Kopecks::new(amount));
+    let returned = |amount| StuckOutcome::Returned(Kopecks::new(amount));
     let (first, second) = (Some(cards[0].id.as_str()), Some(cards[1].id.as_str()));
-    assert_eq!(settle(&server, &id, Outcome::Applied, first), Err(StuckError::AmountNeeded));
+    assert_eq!(settle(&server, &id, StuckOutcome::Applied, first), Err(StuckError::AmountNeeded));
     assert_eq!(settle(&server, &id, returned(1_000), None), Err(StuckError::AmountNeeded));
     assert_eq!(settle(&server, &id, returned(3_001), first), Err(StuckError::MoreThanSpent(3_000)));
     assert_eq!(settle(&server, &id, returned(1_000), first), Ok(1));
@@ -119,10 +119,10 @@ async fn money_that_was_never_spent_is_left_to_an_operator() {
     assert_eq!(server.check(), 1, "its job stays");
     let second = Some(cards[1].id.as_str());
     assert_eq!(
-        settle(&server, &id, Outcome::Returned(Kopecks::new(900)), second),
+        settle(&server, &id, StuckOutcome::Returned(Kopecks::new(900)), second),
         Err(StuckError::MoreThanSpent(100))
     );
-    assert_eq!(settle(&server, &id, Outcome::Returned(Kopecks::new(100)), second), Ok(1));
+    assert_eq!(settle(&server, &id, StuckOutcome::Returned(Kopecks::new(100)), second), Ok(1));
     assert_eq!(CLOSING.state(&api, &id).await, "SUCCESS");
     assert_eq!(available(&api).await, 10_000);
     assert_eq!(server.check(), 0);

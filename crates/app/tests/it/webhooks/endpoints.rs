@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::receiver::{self, Receiver};
 use super::{Service, path_of};
-use crate::bare::{self, get, post};
+use crate::raw_http::{self, get, post};
 use crate::server::TestServer;
 
 impl Service {
@@ -111,7 +111,7 @@ fn a_delivery_says_what_the_receiver_said() {
 #[test]
 fn too_many_look_ups_are_refused_with_a_time_to_wait() {
     let server = TestServer::start();
-    let (_, token) = bare::optional(&server);
+    let (_, token) = raw_http::optional(&server);
     let create = post("/v1/webhooks", &json!({"url": "https://busy.test/"})).token(&token).key("one");
     let refused = create.send(&server);
     assert_eq!(refused.code(), (429, "too_many_requests".to_owned()));
@@ -121,7 +121,7 @@ fn too_many_look_ups_are_refused_with_a_time_to_wait() {
 #[test]
 fn an_unknown_type_is_named_with_the_nearest() {
     let server = TestServer::start();
-    let (_, token) = bare::optional(&server);
+    let (_, token) = raw_http::optional(&server);
     let detail = "\"card.isued\" is no type of event; the nearest is \"card.issued\"";
     let new = json!({"url": "https://example.com/", "types": ["ping", "card.isued"]});
     for call in [post("/v1/webhooks", &new), get("/v1/events?types=ping,card.isued")] {

@@ -1,6 +1,6 @@
 //! What lists of batches are filtered by.
 
-use kopeck_domain::card_batch::{BatchState, CardBatch, StoredBatch};
+use kopeck_domain::card_batch::{BatchFields, BatchState, CardBatch};
 
 use super::{SampleKind, batch, list_filtered, reference};
 use crate::contract::support::{at, insert_batch, page, partner, some_cards};
@@ -13,10 +13,10 @@ pub fn the_list_filters_by_reference_and_time<K: SampleKind>(store: &dyn Store) 
     let mut batches = Vec::new();
     for (number, text) in (0..).zip([Some("A"), None, Some("B"), Some("A")]) {
         let (new, items) = batch::<K>(&some_cards(store, partner, 1));
-        let new = CardBatch::from_stored(StoredBatch {
+        let new = CardBatch::from_stored(BatchFields {
             created_at: at(100 * number),
             reference: text.map(reference),
-            ..new.into_stored()
+            ..new.into_fields()
         });
         insert_batch(store, partner, &new, &items).unwrap();
         batches.push(new);

@@ -3,8 +3,8 @@
 use kopeck_domain::closing::ClosingRefusal;
 
 use super::{
-    BatchItem, BatchState, Card, CardBatch, CardClaims, ClosingTerms, Closings, ItemCounts, ItemState,
-    Kopecks, LimitChanges, Store, Stored, StoredBatch, TAKEN, TopUps, Withdrawals, at, batch, insert_batch,
+    BatchFields, BatchItem, BatchState, Card, CardBatch, CardClaims, ClosingTerms, Closings, ItemCounts,
+    ItemState, Kopecks, LimitChanges, Store, Stored, TAKEN, TopUps, Withdrawals, at, batch, insert_batch,
     list, page, partner, read, sample_limits, some_cards, targets, try_insert,
 };
 
@@ -13,9 +13,9 @@ pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
     let partner = partner(store);
     for limit in sample_limits() {
         let (change, items) = batch::<LimitChanges>(&some_cards(store, partner, 1));
-        let change = CardBatch::from_stored(StoredBatch { terms: limit, ..change.into_stored() });
+        let change = CardBatch::from_stored(BatchFields { terms: limit, ..change.into_fields() });
         insert_batch(store, partner, &change, &items).unwrap();
-        let stored = Stored::<LimitChanges> { store, partner, id: change.id };
+        let stored = Stored::<LimitChanges> { store, partner, id: change.id() };
         assert_eq!(stored.get(), Some(change));
     }
 }
@@ -25,7 +25,7 @@ pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
 pub fn batches_of_each_lane_can_have_the_same_card(store: &dyn Store) {
     let partner = partner(store);
     let cards = some_cards(store, partner, 1);
-    let claims = || targets::<TopUps>(store, partner, &[cards[0].id])[&cards[0].id].claims;
+    let claims = || targets::<TopUps>(store, partner, &[cards[0].id()])[&cards[0].id()].claims;
     Stored::<TopUps>::new(store, partner, &cards);
     Stored::<LimitChanges>::new(store, partner, &cards);
     assert_eq!(claims(), CardClaims { limits: true, money: true, urgent: false });
@@ -36,7 +36,7 @@ pub fn batches_of_each_lane_can_have_the_same_card(store: &dyn Store) {
     assert_eq!(claims(), CardClaims { limits: true, money: true, urgent: true });
     let (second, items) = urgent_closing(&cards);
     assert_eq!(insert_batch(store, partner, &second, &items), TAKEN);
-    let stored = Stored::<Closings> { store, partner, id: urgent.id };
+    let stored = Stored::<Closings> { store, partner, id: urgent.id() };
     assert_eq!(stored.get(), Some(urgent));
     stored.release();
     assert_eq!(claims(), CardClaims { limits: true, money: true, urgent: false });
@@ -46,7 +46,7 @@ pub fn batches_of_each_lane_can_have_the_same_card(store: &dyn Store) {
 fn urgent_closing(cards: &[Card]) -> (CardBatch<Closings>, Vec<BatchItem<Closings>>) {
     let (closing, items) = batch::<Closings>(cards);
     let terms = ClosingTerms { is_urgent: true };
-    (CardBatch::from_stored(StoredBatch { terms, ..closing.into_stored() }), items)
+    (CardBatch::from_stored(BatchFields { terms, ..closing.into_fields() }), items)
 }
 
 /// As it was given, of every shape: with a sum or without one, and of some cards all.
@@ -55,9 +55,9 @@ pub fn a_withdrawal_keeps_its_amounts(store: &dyn Store) {
     let cards = some_cards(store, partner, 2);
     let (withdrawal, mut items) = batch::<Withdrawals>(&cards);
     items[1].terms = None;
-    let withdrawal = CardBatch::from_stored(StoredBatch { terms: None, ..withdrawal.into_stored() });
+    let withdrawal = CardBatch::from_stored(BatchFields { terms: None, ..withdrawal.into_fields() });
     insert_batch(store, partner, &withdrawal, &items).unwrap();
-    let stored = Stored::<Withdrawals> { store, partner, id: withdrawal.id };
+    let stored = Stored::<Withdrawals> { store, partner, id: withdrawal.id() };
     assert_eq!((stored.get(), stored.items(0, 10)), (Some(withdrawal), items));
 }
 
@@ -73,14 +73,14 @@ pub fn what_came_back_is_added_up(store: &dyn Store) {
         stored.add_returned(amount);
     }
     let batch = stored.get().unwrap();
-    assert_eq!(batch.returned, Kopecks::new(1_400));
-    stored.set_state(&CardBatch::from_stored(StoredBatch {
+    assert_eq!(batch.returned(), Kopecks::new(1_400));
+    stored.set_state(&CardBatch::from_stored(BatchFields {
         state: BatchState::Success,
         state_since: at(5),
-        ..batch.into_stored()
+        ..batch.into_fields()
     }));
     let listed = list::<Closings>(store, partner, None, page(1, 10));
-    assert_eq!(listed.items.iter().map(|batch| batch.returned.get()).collect::<Vec<_>>(), [1_400]);
+    assert_eq!(listed.items.iter().map(|batch| batch.returned().get()).collect::<Vec<_>>(), [1_400]);
 }
 
 /// Each card by its own reason, whatever the reasons of the others are; an end of the batch is one for all cards.
@@ -88,7 +88,7 @@ pub fn a_lost_card_is_being_closed_until_the_verdict(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let cards = some_cards(store, partner, 5);
     let being_closed = |of| {
-        let ids = cards.iter().map(|card| card.id);
+        let ids = cards.iter().map(|card| card.id());
         let of_one = |card| read(store, move |unit| unit.cards().is_being_closed(of, card));
         ids.map(of_one).collect::<Vec<_>>()
     };

@@ -244,7 +244,7 @@ fn a_missing_beginning_needs_a_mark_that_is_signed() {
     let renamed = Mark { signature: Signature { key: [1; 8], ..forged.signature }, ..forged };
     cut.put(renamed);
     assert_eq!(cut.verify(&[]), Err(ChainViolation::Mark { chain: 1, kind: MarkKind::Beginning }));
-    // The signature of a checkpoint at the same entry is none of a beginning.
+    // A checkpoint's signature does not sign a beginning at the same entry.
     let checkpoint = mark(&*signer(), MarkKind::Checkpoint, beginning);
     cut.put(Mark { kind: MarkKind::Beginning, ..checkpoint });
     assert_eq!(cut.verify(&[]), Err(ChainViolation::Mark { chain: 1, kind: MarkKind::Beginning }));

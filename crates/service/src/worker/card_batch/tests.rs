@@ -7,7 +7,7 @@ use super::*;
 use crate::testing::*;
 use BatchState as S;
 use kopeck_domain::card::Standing;
-use kopeck_domain::card_batch::StoredBatch;
+use kopeck_domain::card_batch::BatchFields;
 use kopeck_domain::closing::{ClosingTerms, Closings};
 use kopeck_domain::event::EventType;
 use kopeck_domain::limit_change::LimitChanges;
@@ -214,7 +214,7 @@ fn verdicts<K: SampleKind>(
     verdicts: Vec<Result<Verdict, NoVerdict>>,
 ) -> BatchVerdicts<K> {
     let items = sample_items(u32::try_from(verdicts.len()).unwrap());
-    let rest = if strategy == Strategy::Query { Rest::Nothing } else { Rest::ByOrdinal };
+    let rest = if strategy == Strategy::Query { Remaining::Nothing } else { Remaining::ByOrdinal };
     BatchVerdicts { id: batch_id::<K>(), strategy, items: items.into_iter().zip(verdicts).collect(), rest }
 }
 
@@ -294,7 +294,8 @@ fn expect_state<K: SampleKind>(unit: &mut MockUnit, state: S) {
     K::mock(unit)
         .expect_set_state()
         .withf(move |partner, batch| {
-            (*partner, batch.id, batch.state, batch.state_since) == (PARTNER, batch_id::<K>(), state, START)
+            (*partner, batch.id(), batch.state(), batch.state_since())
+                == (PARTNER, batch_id::<K>(), state, START)
         })
         .times(1)
         .returning(|_, _| Ok(()));

@@ -180,7 +180,7 @@ fn expect_state(unit: &mut MockUnit, state: OrderState) {
     unit.orders
         .expect_set_state()
         .withf(move |partner, order| {
-            *partner == PARTNER && order.state == state && order.state_since == START
+            *partner == PARTNER && order.state() == state && order.state_since() == START
         })
         .times(1)
         .returning(|_, _| Ok(()));
@@ -240,7 +240,7 @@ fn expect_cards(unit: &mut MockUnit, expected: &'static [(u32, u64)]) {
     unit.cards
         .expect_insert_issued()
         .withf(move |partner, cards| {
-            let card = |card: &NewCard| (card.ordinal, card.record.card.number);
+            let card = |card: &NewCard| (card.ordinal, card.record.card.number());
             let stored: Vec<_> = cards.iter().map(card).collect();
             let expected: Vec<_> = expected.iter().map(|(ordinal, n)| (*ordinal, number(*n))).collect();
             *partner == PARTNER && stored == expected
@@ -279,7 +279,7 @@ fn a_plastic_order_is_done_without_booking() {
     let card = IssuedCard { number: ean, kind: CardType::Kkl, first_top_up: None, ..issued(1) };
     unit.cards
         .expect_insert_issued()
-        .withf(move |_, cards| matches!(cards, [card] if card.record.card.number == ean))
+        .withf(move |_, cards| matches!(cards, [card] if card.record.card.number() == ean))
         .times(1)
         .returning(|_, _| Ok(()));
     expect_state(&mut unit, S::Success);
@@ -341,9 +341,10 @@ fn no_more_cards_are_stored_than_were_ordered() {
 #[test]
 fn a_card_enters_as_the_bank_issued_it() {
     let bench = Bench::new();
-    let card = new_card(&bench, order_id(1), 5, &issued(4));
-    assert_eq!((card.ordinal, card.record.card.id), (5, CardId::new(fresh_id(1))));
-    assert_eq!((card.record.card.order, card.record.card.link), (order_id(1), None));
+    let spec = CardSpec { card_type: CardType::Mlz, first_top_up: Some(kopecks(5_000)) };
+    let card = new_card(&bench, order_id(1), spec, 5, &issued(4)).unwrap();
+    assert_eq!((card.ordinal, card.record.card.id()), (5, CardId::new(fresh_id(1))));
+    assert_eq!((card.record.card.order(), card.record.card.link()), (order_id(1), None));
     assert_eq!(
         (card.record.bank.balance, card.record.bank.remaining_top_up),
         (kopecks(5_000), kopecks(9_000))
@@ -356,7 +357,9 @@ fn a_card_enters_as_the_bank_issued_it() {
     assert!(card.activation == Some(activation));
 
     let plastic = IssuedCard { activation_code: None, first_top_up: None, ..issued(4) };
-    let card = new_card(&bench, order_id(1), 0, &plastic);
+    assert_eq!(new_card(&bench, order_id(1), spec, 0, &plastic).err(), Some(CardMismatch::FirstTopUp));
+    let spec = CardSpec { first_top_up: None, ..spec };
+    let card = new_card(&bench, order_id(1), spec, 0, &plastic).unwrap();
     assert_eq!((card.record.bank.balance, card.record.account.value), (kopecks(0), kopecks(0)));
     assert!(card.activation.is_none());
 }

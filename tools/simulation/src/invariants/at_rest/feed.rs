@@ -45,7 +45,7 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
     if told.requests != has.requests {
         return Err(wrong(format!("requests: told {:?}, stored {:?}", told.requests, has.requests)));
     }
-    if told.issued != has.cards.iter().map(|record| record.card.id).collect() {
+    if told.issued != has.cards.iter().map(|record| record.card.id()).collect() {
         return Err(wrong(format!(
             "{} cards were told of, {} are stored",
             told.issued.len(),
@@ -53,16 +53,16 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
         )));
     }
     for card in has.cards.iter().map(|record| &record.card) {
-        let holder = told.holders.get(&card.id).map(|holder| (holder.employee, holder.status));
-        if holder != card.link.map(|link| (link.employee, link.status)) {
-            return Err(wrong(format!("card {}: told {holder:?}, stored {:?}", card.id, card.link)));
+        let holder = told.holders.get(&card.id()).map(|holder| (holder.employee, holder.status));
+        if holder != card.link().map(|link| (link.employee, link.status)) {
+            return Err(wrong(format!("card {}: told {holder:?}, stored {:?}", card.id(), card.link())));
         }
     }
     for record in &has.cards {
-        let told = told.statuses.get(&record.card.id).copied().unwrap_or(BankStatus::Open);
+        let told = told.statuses.get(&record.card.id()).copied().unwrap_or(BankStatus::Open);
         let stored = record.card.bank_status(record.bank.standing);
         if told != stored {
-            let what = format!("card {}: told {told}, stored {stored}", record.card.id);
+            let what = format!("card {}: told {told}, stored {stored}", record.card.id());
             return Err(wrong(what));
         }
     }
@@ -102,22 +102,29 @@ pub(super) fn knows_returns(has: &Holdings, returned: i64) -> Result<(), Violati
 pub(super) fn knows_the_bank(world: &World, has: &Holdings) -> Result<(), Violation> {
     let wrong = |what: String| Violation { rule: "each change at the bank has its event", what };
     for card in has.cards.iter().map(|record| &record.card) {
-        let at_bank = world.bank.card_at_bank(card.number).is_some_and(|card| card.blocked);
+        let at_bank = world.bank.card_at_bank(card.number()).is_some_and(|card| card.blocked);
         let expected = if at_bank { BlockState::Blocked } else { BlockState::Open };
-        if card.block.state != expected {
-            return Err(wrong(format!("card {}: {}, at the bank {expected}", card.number, card.block.state)));
+        if card.block().state != expected {
+            return Err(wrong(format!(
+                "card {}: {}, at the bank {expected}",
+                card.number(),
+                card.block().state
+            )));
         }
-        let own = has.transactions.iter().filter(|(of, _)| *of == card.id).map(|(_, id)| *id);
-        let (known, made) = (own.collect::<BTreeSet<_>>(), world.bank.transactions_of(card.number));
+        let own = has.transactions.iter().filter(|(of, _)| *of == card.id()).map(|(_, id)| *id);
+        let (known, made) = (own.collect::<BTreeSet<_>>(), world.bank.transactions_of(card.number()));
         if known != made {
-            return Err(wrong(format!("card {}: transactions {known:?}, at the bank {made:?}", card.number)));
+            return Err(wrong(format!(
+                "card {}: transactions {known:?}, at the bank {made:?}",
+                card.number()
+            )));
         }
-        let is_decline = |event: &&FeedEvent| matches!(&event.event.data, EventData::CardDeclined(declined) if declined.card == card.id);
+        let is_decline = |event: &&FeedEvent| matches!(&event.event.data, EventData::CardDeclined(declined) if declined.card == card.id());
         let told = has.feed.iter().filter(is_decline).count();
-        if let Some(declines) = world.bank.declines_of(card.number)
+        if let Some(declines) = world.bank.declines_of(card.number())
             && told != declines
         {
-            return Err(wrong(format!("card {}: {told} declines, at the bank {declines}", card.number)));
+            return Err(wrong(format!("card {}: {told} declines, at the bank {declines}", card.number())));
         }
     }
     Ok(())

@@ -40,7 +40,7 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
     let staff = employees::list(unit, partner, &EmployeeFilter::default(), page)?.items;
     let mut has = Holdings {
         sheet: balance::get(unit, partner)?,
-        employees: staff.into_iter().map(|employee| employee.id.to_string()).collect(),
+        employees: staff.into_iter().map(|employee| employee.id().to_string()).collect(),
         cards: Vec::new(),
         orders: Vec::new(),
         top_ups: Vec::new(),
@@ -52,35 +52,35 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         requests: BTreeMap::new(),
     };
     for order in orders::list(unit, partner, &RequestFilter::default(), page)?.items {
-        for item in unit.orders().result(partner, order.id, 0, order.cards)? {
+        for item in unit.orders().result(partner, order.id(), 0, order.cards())? {
             has.cards.extend(unit.cards().by_number(partner, item.number)?);
         }
-        let lines = unit.orders().lines(partner, order.id)?;
-        has.requests.insert(order.id.to_string(), order.state.into());
+        let lines = unit.orders().lines(partner, order.id())?;
+        has.requests.insert(order.id().to_string(), order.state().into());
         has.orders.push((order, lines));
     }
-    for card in has.cards.iter().map(|record| record.card.id) {
+    for card in has.cards.iter().map(|record| record.card.id()) {
         let made = unit.transactions().list(partner, card, TransactionFilter::default(), page)?;
         has.transactions.extend(made.items.iter().map(|made| (card, made.id)));
     }
     for request in card_batches::list::<TopUps>(unit, partner, &RequestFilter::default(), page)?.items {
-        let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
-        has.requests.insert(request.id.to_string(), request.state.into());
+        let items = unit.replenishments().items(partner, request.id(), 0, request.cards())?;
+        has.requests.insert(request.id().to_string(), request.state().into());
         has.top_ups.push((request, items));
     }
     for request in card_batches::list::<LimitChanges>(unit, partner, &RequestFilter::default(), page)?.items {
-        let items = unit.limit_changes().items(partner, request.id, 0, request.cards)?;
-        has.requests.insert(request.id.to_string(), request.state.into());
+        let items = unit.limit_changes().items(partner, request.id(), 0, request.cards())?;
+        has.requests.insert(request.id().to_string(), request.state().into());
         has.limit_changes.push((request, items));
     }
     for request in card_batches::list::<Closings>(unit, partner, &RequestFilter::default(), page)?.items {
-        let items = unit.closings().items(partner, request.id, 0, request.cards)?;
-        has.requests.insert(request.id.to_string(), request.state.into());
+        let items = unit.closings().items(partner, request.id(), 0, request.cards())?;
+        has.requests.insert(request.id().to_string(), request.state().into());
         has.closings.push((request, items));
     }
     for request in card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items {
-        let items = unit.withdrawals().items(partner, request.id, 0, request.cards)?;
-        has.requests.insert(request.id.to_string(), request.state.into());
+        let items = unit.withdrawals().items(partner, request.id(), 0, request.cards())?;
+        has.requests.insert(request.id().to_string(), request.state().into());
         has.withdrawals.push((request, items));
     }
     Ok(has)

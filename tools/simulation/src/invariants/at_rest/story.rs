@@ -44,21 +44,21 @@ impl Story {
 
     fn read_orders(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
         for (order, lines) in &has.orders {
-            decided(&order.id, order.state, order.state.is_open())?;
-            let is_done = matches!(order.state, OrderState::Success | OrderState::Confirmed);
+            decided(&order.id(), order.state(), order.state().is_open())?;
+            let is_done = matches!(order.state(), OrderState::Success | OrderState::Confirmed);
             let is_it = |instruction: &Instruction| match instruction {
                 Instruction::IssueCards(ordered) => ordered.iter().map(mark).eq(lines.iter().map(own_mark)),
                 _ => false,
             };
-            bank.agrees(&order.id, is_done, is_it)?;
-            self.count(is_done, order.cost.get());
+            bank.agrees(&order.id(), is_done, is_it)?;
+            self.count(is_done, order.cost().get());
         }
         Ok(())
     }
 
     fn read_top_ups(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
         for (request, items) in &has.top_ups {
-            decided(&request.id, request.state, request.state.is_open())?;
+            decided(&request.id(), request.state(), request.state().is_open())?;
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
                     Instruction::TopUp { card, amount } => *card == item.number && *amount == item.amount(),
@@ -66,7 +66,7 @@ impl Story {
                 };
                 // The cards of a cancelled request stay open.
                 let is_done = item.state == ItemState::Done;
-                bank.agrees(&request.id, is_done, is_it)?;
+                bank.agrees(&request.id(), is_done, is_it)?;
                 self.count(is_done, item.amount().get());
             }
         }
@@ -75,14 +75,14 @@ impl Story {
 
     fn read_limit_changes(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
         for (request, items) in &has.limit_changes {
-            decided(&request.id, request.state, request.state.is_open())?;
+            decided(&request.id(), request.state(), request.state().is_open())?;
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
                     Instruction::SetLimit { card, limit } => *card == item.number && limit == request.limit(),
                     _ => false,
                 };
                 let is_done = item.state == ItemState::Done;
-                bank.agrees(&request.id, is_done, is_it)?;
+                bank.agrees(&request.id(), is_done, is_it)?;
                 self.count(is_done, 0);
             }
         }
@@ -97,18 +97,18 @@ impl Story {
         bank: &BankSide<'_>,
     ) -> Result<(), Violation> {
         for (request, items) in batches {
-            decided(&request.id, request.state, request.state.is_open())?;
+            decided(&request.id(), request.state(), request.state().is_open())?;
             let mut sum = 0;
             for item in items {
                 let returned = item.state.returned();
-                let key = format!("{kind}/{}/{}", request.id, item.ordinal);
+                let key = format!("{kind}/{}/{}", request.id(), item.ordinal);
                 bank.returned(&key, returned)?;
                 self.count(returned.is_some(), -returned.map_or(0, Kopecks::get));
                 sum += returned.map_or(0, Kopecks::get);
             }
-            if request.returned.get() != sum {
+            if request.returned().get() != sum {
                 let what =
-                    format!("{kind} {}: {} came back, {sum} by its cards", request.id, request.returned);
+                    format!("{kind} {}: {} came back, {sum} by its cards", request.id(), request.returned());
                 return Err(Violation { rule: RULE, what });
             }
             self.returned += sum;

@@ -1,4 +1,4 @@
-//! What some kinds have of their own.
+//! Rules that only some kinds have.
 
 use kopeck_port_store::mock::InPlaceStore;
 use kopeck_port_system::Clock;
@@ -84,8 +84,8 @@ fn the_end_of_a_batch_is_the_first_event() {
 #[test]
 fn an_urgent_closing_waits_for_a_batch_that_has_its_card() {
     let mut unit = MockUnit::default();
-    let closing = batch::<Closings>(S::New, 1).into_stored();
-    let closing = CardBatch::from_stored(StoredBatch { terms: ClosingTerms { is_urgent: true }, ..closing });
+    let closing = batch::<Closings>(S::New, 1).into_fields();
+    let closing = CardBatch::from_stored(BatchFields { terms: ClosingTerms { is_urgent: true }, ..closing });
     unit.closings.expect_get().returning(move |_, _| Ok(Some(closing.clone())));
     unit.closings.expect_items().returning(|_, _, _, _| Ok(sample_items(1)));
     unit.closings.expect_targets().returning(|_, _| {
@@ -111,7 +111,7 @@ fn an_urgent_closing_waits_for_a_batch_that_has_its_card() {
     assert!(run_prepare::<Closings>(&mut unit).unwrap().is_none());
 }
 
-/// Each card has a movement of its own, so few are settled at a time.
+/// Each card adds a movement, so few are settled at a time.
 #[test]
 fn cards_that_give_money_back_are_sent_in_small_chunks() {
     let policy = SubmissionPolicy { chunk: 1_000, ..POLICY };
@@ -163,7 +163,7 @@ fn of_many_verdicts_a_chunk_is_booked() {
     let task = BatchTask { is_rest: true, ..task::<Closings>(count, Strategy::QueryThenSend) };
     let verdicts = task.call(&bank, NO_BLOCKS);
     assert_eq!(verdicts.items.len(), usize::try_from(count - 1).unwrap());
-    assert_eq!(verdicts.rest, Rest::Verdicts);
+    assert_eq!(verdicts.rest, Remaining::Verdicts);
     let missing = vec![(&verdicts.items[0].0, NoVerdict::Pending)];
     let next =
         next_without_verdict(&mut MockUnit::default(), &batch_claim::<Closings>(), &verdicts, &missing, true);

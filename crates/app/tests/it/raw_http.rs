@@ -28,7 +28,7 @@ pub fn fresh_nonce() -> String {
 
 /// A request about to be sent.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct RawRequest {
     pub method: String,
     pub target: String,
     pub headers: Vec<(String, Vec<u8>)>,
@@ -36,7 +36,7 @@ pub struct Call {
     pub from: Ipv4Addr,
 }
 
-impl Call {
+impl RawRequest {
     /// With a fresh nonce and nothing else.
     pub fn new(method: &str, target: &str) -> Self {
         let call = Self {
@@ -122,11 +122,11 @@ impl Call {
     }
 
     /// The response, which has what every response has.
-    pub fn send(&self, server: &TestServer) -> Got {
+    pub fn send(&self, server: &TestServer) -> RawResponse {
         self.send_to(&server.base_url)
     }
 
-    pub fn send_to(&self, base_url: &str) -> Got {
+    pub fn send_to(&self, base_url: &str) -> RawResponse {
         let got = exchange(base_url, self.from, &self.to_bytes());
         got.check(self.method == "HEAD");
         crate::openapi::check(self, &got);
@@ -134,20 +134,20 @@ impl Call {
     }
 }
 
-pub fn get(target: &str) -> Call {
-    Call::new("GET", target)
+pub fn get(target: &str) -> RawRequest {
+    RawRequest::new("GET", target)
 }
 
-pub fn post(target: &str, body: &Value) -> Call {
-    Call::new("POST", target).json(body)
+pub fn post(target: &str, body: &Value) -> RawRequest {
+    RawRequest::new("POST", target).json(body)
 }
 
 /// Sends bytes and reads until the server hangs up.
-pub fn exchange(base_url: &str, from: Ipv4Addr, bytes: &[u8]) -> Got {
+pub fn exchange(base_url: &str, from: Ipv4Addr, bytes: &[u8]) -> RawResponse {
     let mut stream = connect(base_url, from);
     // A server that has seen enough answers and hangs up; its response is what counts.
     let _ = stream.write_all(bytes);
-    Got::read(&mut stream)
+    RawResponse::read(&mut stream)
 }
 
 /// Sends bytes and returns all that comes back until the server hangs up.
@@ -174,14 +174,14 @@ pub fn connect(base_url: &str, from: Ipv4Addr) -> TcpStream {
 
 /// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Got {
+pub struct RawResponse {
     pub status: u16,
     /// In lower case, in the order in which they came.
     pub headers: Vec<(String, String)>,
     pub text: String,
 }
 
-impl Got {
+impl RawResponse {
     /// Reads a response up to its end.
     pub fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
@@ -375,18 +375,18 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    pub fn of(got: &Got) -> Self {
+    pub fn of(got: &RawResponse) -> Self {
         Self { access: got.text_of("accessToken"), refresh: got.text_of("refreshToken") }
     }
 }
 
 /// The request that gives tokens, in clear.
-pub fn login_call(api_key: &str, login: &str, password: &str) -> Call {
+pub fn login_call(api_key: &str, login: &str, password: &str) -> RawRequest {
     post("/v1/get_access_token", &json!({"login": login, "password": password})).with("x-api-key", api_key)
 }
 
 /// The request that exchanges a refresh token, in clear.
-pub fn refresh_call(partner: &TestPartner, token: &str) -> Call {
+pub fn refresh_call(partner: &TestPartner, token: &str) -> RawRequest {
     post("/v1/get_refresh_token", &json!({"token": token})).with("x-api-key", &partner.api_key)
 }
 
@@ -450,7 +450,7 @@ impl Place<'_> {
 }
 
 /// The request with its whole body sealed; its target holds nothing sealed.
-pub fn seal_body(server: &TestServer, key: &SealingKey, call: Call) -> Call {
+pub fn seal_body(server: &TestServer, key: &SealingKey, call: RawRequest) -> RawRequest {
     let path = kopeck_sealing::bound_path(&call.target).into_owned();
     let place = Place { method: &call.method, path: &path, nonce: call.its_nonce(), slot: Slot::Body };
     let sealed = place.seal(server, key, std::str::from_utf8(&call.body).unwrap());
@@ -458,7 +458,7 @@ pub fn seal_body(server: &TestServer, key: &SealingKey, call: Call) -> Call {
 }
 
 /// The plaintext of a sealed answer to `call`.
-pub fn open_answer(server: &TestServer, key: &SealingKey, call: &Call, got: &Got) -> String {
+pub fn open_answer(server: &TestServer, key: &SealingKey, call: &RawRequest, got: &RawResponse) -> String {
     assert_eq!(got.header("content-type"), Some(SEALED_JSON), "{got:?}");
     let path = kopeck_sealing::bound_path(&call.target);
     let context =

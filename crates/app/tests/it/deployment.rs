@@ -22,7 +22,7 @@ use time::{Duration, OffsetDateTime};
 use crate::database::{Database, store_kind};
 
 /// The data that outlive a process: database, simulator's database, the clock's file, and the machine.
-pub struct Ground {
+pub struct Deployment {
     pub url: String,
     pub store_kind: StoreKind,
     pub data: DataFolder,
@@ -38,7 +38,7 @@ pub struct Ground {
     _folder: tempfile::TempDir,
 }
 
-/// A ground as it was at a moment when no server stood on it, kept in memory.
+/// A deployment as it was at a moment when no server stood on it, kept in memory.
 pub struct Snapshot {
     files: Vec<(PathBuf, Vec<u8>)>,
     /// A copy of a database that is in no file.
@@ -58,7 +58,7 @@ pub struct Plan {
     pub ports: Box<dyn FnOnce(Ports) -> Ports>,
     /// The hasher of passwords; the server makes one if absent.
     pub passwords: Option<Arc<dyn PasswordHasher>>,
-    /// How far its clock is ahead of the ground's.
+    /// How far its clock is ahead of the deployment's.
     pub clock_ahead: Duration,
 }
 
@@ -111,7 +111,7 @@ impl Default for Plan {
     }
 }
 
-impl Ground {
+impl Deployment {
     /// With an empty database and a clock that shows `start`.
     pub fn new(start: OffsetDateTime) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -198,18 +198,18 @@ impl Ground {
 
 impl Snapshot {
     /// A copy from a snapshot of this one.
-    pub fn restore(&self) -> Arc<Ground> {
+    pub fn restore(&self) -> Arc<Deployment> {
         let folder = tempfile::tempdir().unwrap();
         let database = match &self.database {
             Some(database) => Database::Server(database.copy()),
             None => Database::embedded(folder.path()),
         };
-        let ground = Ground::over(database, folder, self.started_at, self.generation);
-        ground.clock.advance(self.ahead);
+        let deployment = Deployment::over(database, folder, self.started_at, self.generation);
+        deployment.clock.advance(self.ahead);
         for (name, bytes) in &self.files {
-            std::fs::write(ground.data.path().join(name), bytes).unwrap();
+            std::fs::write(deployment.data.path().join(name), bytes).unwrap();
         }
-        ground.partners.lock().unwrap().clone_from(&self.partners);
-        Arc::new(ground)
+        deployment.partners.lock().unwrap().clone_from(&self.partners);
+        Arc::new(deployment)
     }
 }

@@ -27,7 +27,7 @@ pub const START: OffsetDateTime = datetime!(2026-03-02 09:00 UTC);
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server.
-pub struct Bench {
+pub struct TestBank {
     pub gateway: HttpBank,
     pub control: SimulatorControl,
     pub simulator: Arc<Simulator>,
@@ -70,7 +70,7 @@ impl SandboxClock for TestClock {
     }
 }
 
-impl Bench {
+impl TestBank {
     pub fn new() -> Self {
         Self::serving(None)
     }
@@ -115,7 +115,7 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for TestBank {
     fn drop(&mut self) {
         // `stop` answers by a future that need not be waited for: the thread below ends with the server.
         drop(self.handle.stop(false));
@@ -123,7 +123,7 @@ impl Drop for Bench {
     }
 }
 
-impl Deref for Bench {
+impl Deref for TestBank {
     type Target = HttpBank;
 
     fn deref(&self) -> &HttpBank {
