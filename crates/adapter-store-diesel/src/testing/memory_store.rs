@@ -78,10 +78,10 @@ fn on<T>(
     store: &PooledStore,
     body: impl FnOnce(&mut SqliteConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let AnyConnection::Sqlite(sqlite) = &mut store.database.session(Access::Write)?.connection else {
-        return Err(StoreError::Failed("a database in memory is SQLite's".to_owned()));
-    };
-    body(sqlite)
+    match &mut store.database.session(Access::Write)?.connection {
+        AnyConnection::Sqlite(sqlite) => body(sqlite),
+        AnyConnection::Postgres(_) => Err(StoreError::Failed("a database in memory is SQLite's".to_owned())),
+    }
 }
 
 impl Store for MemoryStore {
