@@ -3,7 +3,7 @@
 use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 
 use crate::invalid::Invalid;
-use crate::limit::TimeOfDay;
+use crate::time_of_day::TimeOfDay;
 
 /// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future
 /// come from a clock that was set back since.

@@ -23,6 +23,7 @@ pub mod replenishment;
 pub mod request;
 mod string_enum;
 pub mod text;
+mod time_of_day;
 pub mod transaction;
 pub mod withdrawal;
 
