@@ -80,4 +80,8 @@ identifiers! {
     DeliveryId;
     /// An access and a refresh token that were issued together.
     TokenPairId;
+    /// A scoped credential of a partner, for a program.
+    CredentialId;
+    /// A person who works with a partner's programme, or an operator.
+    UserId;
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod access;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;
