@@ -238,6 +238,7 @@ tables! {
         last_movement -> BigInt,
         updated_at -> UtcTimestamp,
         threshold -> BigInt,
+        approval_above -> BigInt,
     }
 
     movements (partner_id, number) {

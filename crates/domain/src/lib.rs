@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
+pub mod approval;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;

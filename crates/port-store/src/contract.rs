@@ -227,6 +227,7 @@ macro_rules! contract_tests {
             what_does_not_add_up_is_refused
             a_movement_belongs_to_the_partners_own_request
             a_threshold_is_kept
+            the_amount_that_needs_an_approval_is_kept
         }
         $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances

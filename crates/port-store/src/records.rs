@@ -292,6 +292,8 @@ pub struct BalanceSheet {
     pub updated_at: OffsetDateTime,
     /// Below which amount the partner wants to hear of what it can spend; zero for never.
     pub threshold: Kopecks,
+    /// Above which amount what the partner's people prepare needs an approval; zero for never.
+    pub approval_above: Kopecks,
 }
 
 /// What the ledger says of one reference.

@@ -314,6 +314,8 @@ pub trait LedgerRepository {
     ) -> Result<(), StoreError>;
     /// Sets the amount below which the partner wants to hear of what it can spend; zero for never.
     fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError>;
+    /// Sets the amount above which what the partner's people prepare needs an approval; zero for never.
+    fn set_approval(&mut self, partner: PartnerId, above: Kopecks) -> Result<(), StoreError>;
     /// The amount of the transfer of this kind under `reference`.
     fn transferred(
         &mut self,

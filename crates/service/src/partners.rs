@@ -427,5 +427,15 @@ pub fn set_threshold(
     Ok(money::set_threshold(unit, env, id, threshold)?)
 }
 
+/// Sets the amount in kopecks above which what the partner's people prepare needs an approval; zero for never. The next
+/// submission heeds it, in every process.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_approval(unit: &mut dyn UnitOfWork, id: PartnerId, above: Kopecks) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(unit.ledger().set_approval(id, above)?)
+}
+
 #[cfg(test)]
 mod tests;

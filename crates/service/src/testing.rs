@@ -278,7 +278,7 @@ pub(crate) fn sheet(available: i64, held: i64) -> BalanceSheet {
         held: kopecks(held),
         spent: Kopecks::ZERO,
     };
-    BalanceSheet { balances, updated_at: BEFORE, threshold: Kopecks::ZERO }
+    BalanceSheet { balances, updated_at: BEFORE, threshold: Kopecks::ZERO, approval_above: Kopecks::ZERO }
 }
 
 /// One booking of exactly this kind and amount, on accounts that are as `sheet` says.

@@ -73,6 +73,10 @@ pub(super) const PARTNER_SET_THRESHOLD: &str = "\
 Examples:
   kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 500000.00
   kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 0.00";
+pub(super) const PARTNER_SET_APPROVAL: &str = "\
+Examples:
+  kopeck partner set-approval 0198c2a4-7d3e-7f00-8000-000000000001 1000000.00
+  kopeck partner set-approval 0198c2a4-7d3e-7f00-8000-000000000001 0.00";
 pub(super) const ROTATE_API_KEY: &str = "\
 Examples:
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001

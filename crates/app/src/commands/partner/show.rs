@@ -39,6 +39,7 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         })
     };
     let more = json!({
+        "approvalAbove": sheet.approval_above.get(),
         "formerApiKeyAcceptedUntil": until(former_api_key_until),
         "sealingKeys": sealing_keys.iter().map(key).collect::<Vec<_>>(),
         "sessions": sessions,
@@ -66,6 +67,7 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         ("on hold", balances.held.to_string()),
         ("available", balances.available.to_string()),
         ("threshold", sheet.threshold.to_string()),
+        ("approval above", sheet.approval_above.to_string()),
         ("API key", "active".to_owned()),
     ];
     rows.extend(former_api_key_until.map(|until| ("former API key", accepted_until(until, zone))));
