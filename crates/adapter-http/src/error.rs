@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::input::faults::{Fault, Faults};
 use actix_web::http::StatusCode;
 use kopeck_api::{self as api, Code};
+use kopeck_domain::access::Forbidden;
 use kopeck_domain::ids::CardId;
 use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
@@ -176,6 +177,13 @@ impl From<StoreError> for ApiError {
                 Self::internal(error.to_string())
             }
         }
+    }
+}
+
+/// 403, whatever there is and is not: the actor lacks a scope.
+impl From<Forbidden> for ApiError {
+    fn from(error: Forbidden) -> Self {
+        Self::new(Code::Forbidden, error.to_string())
     }
 }
 

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
+use crate::caller_cache::Identity;
 use crate::dto;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
@@ -28,7 +29,8 @@ use crate::state::Shared;
 /// An authenticated request without sealed values.
 pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) partner: PartnerId,
+    /// The partner, and who acts for it.
+    pub(crate) identity: Arc<Identity>,
     pub(crate) input: RequestInput,
     permits: HeldPermits,
     deadline: Deadline,
@@ -72,17 +74,17 @@ pub(crate) struct Mutation {
 }
 
 impl HandlerContext {
-    /// A request of `partner`; its work has to start before `deadline`.
+    /// A request of `identity`; its work has to start before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        partner: PartnerId,
+        identity: Arc<Identity>,
         input: RequestInput,
         permits: HeldPermits,
         deadline: Deadline,
         change: Option<MutationDetails>,
         status: u16,
     ) -> Self {
-        Self { shared, partner, input, permits, deadline, change, status }
+        Self { shared, identity, input, permits, deadline, change, status }
     }
 
     /// The values of the request, which are freed: nothing of them waits with the request.
@@ -138,7 +140,7 @@ impl HandlerContext {
     /// # Errors
     /// 503 if no permit is free in time.
     pub(crate) async fn resume(&mut self) -> Result<(), ApiError> {
-        let source = RequestSource::Partner(self.partner);
+        let source = RequestSource::Partner(self.partner());
         self.permits.list = Some(self.shared.lists.acquire(source, Rank::First).await?);
         self.renew_deadline();
         Ok(())
@@ -147,6 +149,11 @@ impl HandlerContext {
     /// Gives the work that follows as much time as a request that has just arrived.
     fn renew_deadline(&mut self) {
         self.deadline = Deadline::within(self.shared.parts.settings.deadline);
+    }
+
+    /// The partner of the request.
+    pub(crate) fn partner(&self) -> PartnerId {
+        self.identity.partner
     }
 
     /// The time zone of every date in a response.
@@ -190,7 +197,7 @@ impl HandlerContext {
         E: Into<ApiError>,
     {
         let values = values?;
-        let (env, partner) = (Arc::clone(self.env()), self.partner);
+        let (env, partner) = (Arc::clone(self.env()), self.partner());
         in_store(&*self.shared.parts.store, Access::Read, self.deadline, move |unit| {
             work(unit, &env, partner, &values).map_err(Into::into)
         })
@@ -202,7 +209,7 @@ impl HandlerContext {
         &self,
         work: impl FnOnce(&Shared, PartnerId) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let (shared, partner) = (Arc::clone(&self.shared), self.partner);
+        let (shared, partner) = (Arc::clone(&self.shared), self.partner());
         let source = RequestSource::Partner(partner);
         self.shared.bank_calls.run(source, Rank::First, move || work(&shared, partner)).await
     }
@@ -267,10 +274,10 @@ impl HandlerContext {
         else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
-        let guard = self.shared.in_flight.acquire(self.partner, &key.key).await;
+        let guard = self.shared.in_flight.acquire(self.partner(), &key.key).await;
         let guard = Arc::new(guard.ok_or_else(idempotency::in_progress)?);
         let call =
-            keys::IdempotentRequest { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
+            keys::IdempotentRequest { partner: self.partner(), key: key.key.clone(), fingerprint, sealed };
         let (key, call, audit_entry) = (Arc::new(key), Arc::new(call), Arc::new(audit_entry));
         Ok(Mutation { context: self, key, call, holds_person, audit_entry, guard })
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use actix_web::http::Method;
 use kopeck_api::{Code, HasShape};
+use kopeck_domain::access::{Authority, Forbidden, Scope};
 
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
@@ -28,6 +29,8 @@ pub(crate) struct Operation {
     pub(crate) path: &'static str,
     /// Its effect and handler.
     pub(crate) effect: Effect,
+    /// What its actor has to have.
+    pub(crate) needs: Needs,
     /// Whether a response shows secrets of the partner. The audit log records such requests, and under the policy
     /// `required` the response is always sealed.
     pub(crate) discloses: bool,
@@ -65,6 +68,37 @@ pub(crate) enum Effect {
     Mutate(Handler),
 }
 
+/// What an actor needs for an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Needs {
+    /// Nothing: it is about the credentials of whoever sends it.
+    Nothing,
+    /// One scope.
+    One(Scope),
+    /// Two: it gives out what another operation reads.
+    Both(Scope, Scope),
+}
+
+impl Needs {
+    /// The scopes.
+    pub(crate) fn scopes(self) -> impl Iterator<Item = Scope> {
+        let (one, other) = match self {
+            Self::Nothing => (None, None),
+            Self::One(scope) => (Some(scope), None),
+            Self::Both(one, other) => (Some(one), Some(other)),
+        };
+        one.into_iter().chain(other)
+    }
+
+    /// Refuses an actor that lacks one of them.
+    ///
+    /// # Errors
+    /// The first that it lacks.
+    pub(crate) fn check(self, authority: &Authority) -> Result<(), Forbidden> {
+        self.scopes().try_for_each(|scope| authority.require(scope))
+    }
+}
+
 /// A field of a body or a parameter of a read, by one of its names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
@@ -94,12 +128,16 @@ macro_rules! reads {
 pub(crate) use reads;
 
 impl Operation {
-    /// An operation of the interface with its handler.
-    pub(crate) const fn of(api: &kopeck_api::Operation, handler: Handler) -> Self {
-        Self::with_effect(api, if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) })
+    /// An operation of the interface with what it needs and its handler.
+    pub(crate) const fn of(api: &kopeck_api::Operation, needs: Needs, handler: Handler) -> Self {
+        Self::with_effect(
+            api,
+            needs,
+            if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) },
+        )
     }
 
-    pub(crate) const fn with_effect(api: &kopeck_api::Operation, effect: Effect) -> Self {
+    pub(crate) const fn with_effect(api: &kopeck_api::Operation, needs: Needs, effect: Effect) -> Self {
         let (method, needs_body) = match api.method {
             kopeck_api::Method::Get => (Method::GET, false),
             kopeck_api::Method::Post => (Method::POST, true),
@@ -111,6 +149,7 @@ impl Operation {
             method,
             path: api.route(),
             effect,
+            needs,
             discloses: false,
             holds_person: false,
             needs_body,

@@ -1,4 +1,4 @@
-//! The pipeline of a request, in the order of its checks: head, authentication, nonce and idempotency key, body,
+//! The pipeline of a request, in the order of its checks: head, authentication, scopes, nonce and idempotency key, body,
 //! sealed values. The handler does the rest through its [`HandlerContext`]: replay, values, use case.
 
 mod audit_log;
@@ -92,7 +92,7 @@ struct PipelineState {
 impl PipelineState {
     /// The partner, once authenticated.
     fn partner(&self) -> Option<PartnerId> {
-        self.audit.partner.filter(|_| self.audit.is_proved)
+        self.audit.partner.filter(|_| self.audit.actor.is_some())
     }
 }
 
@@ -139,11 +139,12 @@ impl Pipeline<'_> {
     ) -> Result<HandlerContext, ApiError> {
         let (pair, identity) = authentication::authenticate(self.shared, head.token.as_deref()).await?;
         self.state.audit.pair = Some(pair);
-        self.is_proved(identity.partner);
+        self.is_proved(&identity);
         // The fault of a malformed key can be sealed already; without a nonce nothing can.
         self.state.seal =
             head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
+        self.operation.needs.check(&identity.authority)?;
         let (nonce, key) = head.nonce_and_key(self.operation.effect)?;
         let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
@@ -171,7 +172,7 @@ impl Pipeline<'_> {
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         let permits = HeldPermits { large, list };
-        Ok(HandlerContext::new(shared, identity.partner, input, permits, deadline, change, status))
+        Ok(HandlerContext::new(shared, identity, input, permits, deadline, change, status))
     }
 
     /// Stores that the partner has sealed with a key for the first time: it has the key, so what the service seals unasked may
@@ -197,10 +198,10 @@ impl Pipeline<'_> {
         outcome
     }
 
-    /// Notes that the client is this partner.
-    fn is_proved(&mut self, partner: PartnerId) {
-        self.state.audit.partner = Some(partner);
-        self.state.audit.is_proved = true;
+    /// Notes who the client is.
+    fn is_proved(&mut self, identity: &Identity) {
+        self.state.audit.partner = Some(identity.partner);
+        self.state.audit.actor = Some(identity.authority.actor.clone());
     }
 
     /// The draft of the audit entry, from the findings so far.

@@ -353,6 +353,7 @@ tables! {
         status -> Nullable<BigInt>,
         code -> Nullable<Text>,
         signature -> Nullable<Binary>,
+        actor_id -> Nullable<Id>,
     }
 
     history_notices (number) {

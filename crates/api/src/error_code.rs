@@ -56,6 +56,7 @@ macro_rules! error_codes {
 error_codes! {
     BadCredentials = "bad_credentials", 400, "wrong api key, login or password";
     Unauthorized = "unauthorized", 401, "not authorized, the token failed validation";
+    Forbidden = "forbidden", 403, "not allowed with these credentials";
     TooManyRequests = "too_many_requests", 429, "too many calls, try again later";
     NotFound = "not_found", 404, "there is no such path";
     EmployeeNotFound = "employee_not_found", 404, "there is no such employee";

@@ -6,7 +6,7 @@ use super::guide::Guide;
 use super::operation::with_examples;
 use crate::ignored::IGNORED;
 use crate::json::{Json, object};
-use crate::operation::Effect;
+use crate::operation::{Effect, Operation};
 use crate::pipeline::head::{
     JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
 };
@@ -18,6 +18,7 @@ use crate::schema::{
 /// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[
     (401, "Unauthorized", Code::Unauthorized),
+    (403, "Forbidden", Code::Forbidden),
     (405, "MethodNotAllowed", Code::MethodNotAllowed),
     (408, "RequestTimeout", Code::RequestTimeout),
     (409, "RequestInProgress", Code::RequestInProgress),
@@ -35,11 +36,14 @@ pub(super) const OF_PARTNER: [&str; 3] = ["RateLimitPolicy", "RateLimit", "Ignor
 /// The name of the common 422.
 pub(super) const FAULTY: &str = "FaultyValues";
 
-/// The security scheme of an effect.
-pub(super) fn security(effect: Effect) -> Json {
-    match effect {
+/// The security scheme of an operation, with the scopes that it needs.
+pub(super) fn security(operation: &Operation) -> Json {
+    match operation.effect {
         Effect::Login | Effect::Refresh => object! {"apiKey": Json::List(Vec::new())},
-        Effect::Read(_) | Effect::Mutate(_) => object! {"accessToken": Json::List(Vec::new())},
+        Effect::Read(_) | Effect::Mutate(_) => {
+            let scopes = operation.needs.scopes().map(|scope| scope.as_str());
+            object! {"accessToken": Json::list(scopes)}
+        }
     }
 }
 
@@ -138,7 +142,8 @@ pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json 
         "securitySchemes": object! {
             "accessToken": object! {
                 "type": "http", "scheme": "bearer",
-                "description": "The access token of a pair. The bare token without `Bearer` is accepted too.",
+                "description": "The access token of a pair. The bare token without `Bearer` is accepted too. An operation names \
+                    the scopes that it needs, all of them.",
             },
             "apiKey": object! {
                 "type": "apiKey", "in": "header", "name": "x-api-key",

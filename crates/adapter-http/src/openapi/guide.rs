@@ -116,6 +116,16 @@ impl<'a> Guide<'a> {
         Some(format!("{meaning}; {}", advice.trim_end_matches(" |")))
     }
 
+    /// The scopes in the section of an operation, from its line `Scope: …`.
+    #[cfg(test)]
+    pub(super) fn scopes(&self, operation: &Operation) -> Vec<&'a str> {
+        let signature = format!("`{} {}`", operation.method, operation.path);
+        let mut sections = self.chapters.iter().flat_map(|chapter| &chapter.sections);
+        let section = sections.find(|section| section.text.lines().any(|line| line == signature)).unwrap();
+        let line = section.text.lines().find_map(|line| line.strip_prefix("Scope: "));
+        line.into_iter().flat_map(|line| line.split(", ")).map(|word| word.trim_matches('`')).collect()
+    }
+
     /// The errors in the section of an operation: `Errors: 404 `code`, 422`.
     #[cfg(test)]
     pub(super) fn errors(&self, operation: &Operation) -> Vec<(u16, String)> {

@@ -30,7 +30,7 @@ pub(super) fn describe(
     }
     .with_some("x-sandbox", sandbox.then_some(true))
     .with("x-changes", operation.is_mutation())
-    .with("security", vec![shared::security(operation.effect)])
+    .with("security", vec![shared::security(operation)])
     .with("parameters", about.parameters(components))
     .with_some("requestBody", about.body(components))
     .with("responses", about.responses(components))
@@ -121,7 +121,7 @@ impl OperationBuilder<'_> {
     /// The responses by status code.
     fn responses(&self, components: &mut Components) -> Json {
         let mut statuses = vec![(self.operation.status, self.success(components))];
-        for status in [400, 401, 402, 404, 405, 408, 409, 410, 413, 414, 415, 422, 429, 500, 503] {
+        for status in [400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 414, 415, 422, 429, 500, 503] {
             statuses.extend(self.refusal(status, components).map(|response| (status, response)));
         }
         Json::Object(statuses.into_iter().map(|(status, response)| (status.to_string(), response)).collect())
@@ -175,6 +175,7 @@ impl OperationBuilder<'_> {
     fn common(&self, status: u16) -> Option<Code> {
         match status {
             401 if !matches!(self.operation.effect, Effect::Login) => Some(Code::Unauthorized),
+            403 => Some(Code::Forbidden),
             409 if self.operation.is_mutation() => Some(Code::RequestInProgress),
             429 if !self.of_partner() => None,
             405 | 408 | 413 | 414 | 415 | 429 | 500 | 503 => shared::common_code(status),

@@ -1,5 +1,6 @@
 //! Authentication by access token.
 
+use kopeck_domain::access::Authority;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_security::{TokenClaims, TokenKind};
 use kopeck_port_store::session::{PairState, TokenPair};
@@ -28,7 +29,13 @@ impl TokenService {
             .ok_or(TokenError::Unauthorized)?;
         let stored = self.live_pair(unit, claims)?;
         let keys = self.accepted_keys(unit, partner.id)?;
-        Ok(Caller { partner: partner.id, sealing: partner.sealing, keys, pair_used: stored.pair.used })
+        Ok(Caller {
+            partner: partner.id,
+            authority: Authority::LOGIN,
+            sealing: partner.sealing,
+            keys,
+            pair_used: stored.pair.used,
+        })
     }
 
     /// Records the first use of a token of the pair: from now on the refresh token before it is no longer accepted.

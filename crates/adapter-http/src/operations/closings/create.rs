@@ -14,10 +14,11 @@ use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::ClosingCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CLOSING_CREATE, Needs::One(Scope::ClosingsWrite), handler!(create))
+        .reads(reads!(read))
+        .responds::<api::ClosingCreated>(202)
+        .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
 
 /// A new closing: its cards, and its reference.
 type NewClosing = (Vec<CardClosing>, Option<RequestReference>);

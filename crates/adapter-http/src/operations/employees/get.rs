@@ -9,10 +9,11 @@ use kopeck_service::employees::{self, GetEmployeeError};
 use super::{NO_EMPLOYEE, body_of_read, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_GET, handler!(get))
-    .reads(reads!(read_id))
-    .responds::<api::Data<api::EmployeeWithCards>>(200)
-    .refuses(NO_EMPLOYEE);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::EMPLOYEE_GET, Needs::One(Scope::EmployeesRead), handler!(get))
+        .reads(reads!(read_id))
+        .responds::<api::Data<api::EmployeeWithCards>>(200)
+        .refuses(NO_EMPLOYEE);
 
 async fn get(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

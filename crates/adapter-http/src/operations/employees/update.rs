@@ -6,11 +6,12 @@ use super::{NO_EMPLOYEE, body, faulty, read_update};
 use crate::input::faults::Faults;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_UPDATE, handler!(update))
-    .reads(reads!(read_update))
-    .responds::<api::Employee>(200)
-    .holds_person()
-    .refuses(NO_EMPLOYEE);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::EMPLOYEE_UPDATE, Needs::One(Scope::EmployeesWrite), handler!(update))
+        .reads(reads!(read_update))
+        .responds::<api::Employee>(200)
+        .holds_person()
+        .refuses(NO_EMPLOYEE);
 
 async fn update(mut ctx: HandlerContext) -> HandlerResult {
     let ((id, update), faults) = ctx.gather(read_update);

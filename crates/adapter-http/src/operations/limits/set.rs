@@ -13,11 +13,12 @@ use crate::input::limit::{self, LimitConflict};
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, handler!(set))
-    .reads(reads!(read))
-    .responds::<api::LimitChangeCreated>(202)
-    .refuses(&[Code::LimitConflict])
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest, Code::CardExpired]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::LIMITS_SET, Needs::One(Scope::LimitsWrite), handler!(set))
+        .reads(reads!(read))
+        .responds::<api::LimitChangeCreated>(202)
+        .refuses(&[Code::LimitConflict])
+        .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest, Code::CardExpired]);
 
 /// A new change: its cards, their limit, and its reference.
 type NewChange = (Vec<CardId>, Result<Limit, LimitConflict>, Option<RequestReference>);

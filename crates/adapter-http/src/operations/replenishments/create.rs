@@ -14,16 +14,20 @@ use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::ReplenishmentCreated>(202)
-    .refuses_cards(&[
-        Code::CardNotFound,
-        Code::CardClosed,
-        Code::CardInRequest,
-        Code::CardNotMain,
-        Code::CardExpired,
-    ]);
+pub(super) static OPERATION: Operation = Operation::of(
+    &operations::REPLENISHMENT_CREATE,
+    Needs::One(Scope::ReplenishmentsWrite),
+    handler!(create),
+)
+.reads(reads!(read))
+.responds::<api::ReplenishmentCreated>(202)
+.refuses_cards(&[
+    Code::CardNotFound,
+    Code::CardClosed,
+    Code::CardInRequest,
+    Code::CardNotMain,
+    Code::CardExpired,
+]);
 
 /// The cards of a request, and its reference.
 fn read(r: &mut Reader<'_>) -> Option<(Vec<TopUp>, Option<RequestReference>)> {

@@ -12,10 +12,11 @@ use crate::input::field_types::integer;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::WithdrawalCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WITHDRAWAL_CREATE, Needs::One(Scope::WithdrawalsWrite), handler!(create))
+        .reads(reads!(read))
+        .responds::<api::WithdrawalCreated>(202)
+        .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
 
 /// A new withdrawal: its cards, and its reference.
 type NewWithdrawal = (Vec<CardWithdrawal>, Option<RequestReference>);
