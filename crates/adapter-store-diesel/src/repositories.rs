@@ -26,6 +26,7 @@ mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
+pub(crate) mod users;
 mod webhooks;
 
 use diesel::QueryResult;

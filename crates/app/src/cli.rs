@@ -12,6 +12,7 @@ mod partner;
 mod reconcile;
 mod requests;
 mod statement;
+mod user;
 mod webhooks;
 
 use std::net::SocketAddr;
@@ -46,6 +47,9 @@ pub use partner::{
 pub use reconcile::ReconcileArgs;
 pub use requests::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
 pub use statement::{StatementArgs, StatementForm};
+pub use user::{
+    UserArgs, UserCommand, UserCreateArgs, UserDeleteArgs, UserListArgs, UserResetArgs, UserRoleArgs,
+};
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
@@ -95,6 +99,9 @@ pub enum Command {
     /// Partners: create, list, suspend, resume, deposit, rotate keys.
     #[command(subcommand)]
     Partner(PartnerCommand),
+    /// Users: create, list, reset, disable, enable, change the role, delete.
+    #[command(subcommand)]
+    User(UserCommand),
     /// Requests that no worker can finish: list them, settle them with the bank's outcome.
     #[command(subcommand)]
     Requests(RequestsCommand),

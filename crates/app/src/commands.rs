@@ -16,6 +16,7 @@ mod requests;
 mod serve;
 mod shutdown;
 mod statement;
+mod user;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
+        Command::User(command) => user::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
         Command::Employee(command) => employee::run(command).map(|()| ExitCode::SUCCESS),
         Command::Webhooks(command) => webhooks::run(command).map(|()| ExitCode::SUCCESS),

@@ -27,6 +27,7 @@ mod string_enum;
 pub mod text;
 mod time_of_day;
 pub mod transaction;
+pub mod user;
 pub mod withdrawal;
 
 pub use invalid::Invalid;

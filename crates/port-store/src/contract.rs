@@ -40,6 +40,7 @@ mod support;
 pub mod throttle;
 pub mod transactions;
 pub mod units;
+pub mod users;
 pub mod webhooks;
 
 /// A store whose own clock, by which work is due and leases end, a test can move.
@@ -69,6 +70,18 @@ macro_rules! contract_tests {
             a_former_api_key_is_accepted_for_a_while
             a_partner_is_renamed
             a_deleted_partner_leaves_nothing
+        }
+        $crate::contract_tests! { @aggregate $make, users:
+            a_user_is_found_by_login_and_by_id
+            a_login_belongs_to_one_user
+            users_are_listed_oldest_first_each_partner_its_own
+            a_changed_user_is_stored
+            a_deleted_user_leaves_nothing
+            a_recovery_code_is_spent_once
+            a_session_of_a_user_is_found_by_its_token
+            sessions_of_a_user_end_one_by_one_and_together
+            sessions_of_all_users_of_a_partner_end
+            old_sessions_of_users_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session
@@ -303,6 +316,7 @@ mod tests {
     const FILES: &[(&str, &str)] = &[
         ("partners", include_str!("contract/partners.rs")),
         ("sessions", include_str!("contract/sessions.rs")),
+        ("users", include_str!("contract/users.rs")),
         ("throttle", include_str!("contract/throttle.rs")),
         ("idempotency", include_str!("contract/idempotency.rs")),
         ("sealed_nonces", include_str!("contract/sealed_nonces.rs")),

@@ -6,6 +6,8 @@
 pub enum Rule {
     /// A login belongs to one partner.
     PartnerLogin,
+    /// A login belongs to one user, of whatever partner.
+    UserLogin,
     /// A custom identifier belongs to one employee of a partner.
     EmployeeCustomId,
     /// A category's name is the partner's only one, without regard to letter case and to how letters are composed.

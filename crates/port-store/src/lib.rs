@@ -16,6 +16,7 @@ mod repositories;
 mod sealed_nonces;
 pub mod session;
 mod store;
+mod users;
 pub mod webhook;
 mod webhooks;
 
@@ -38,6 +39,7 @@ pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
+pub use users::{SecondFactor, SessionStage, TotpSecret, UserRecord, UserRepository, UserSessionRecord};
 pub use webhooks::{
     ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, RedeliveryRange, SecretBytes, WebhookRecord,
     WebhookRepository,

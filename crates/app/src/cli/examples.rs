@@ -81,6 +81,27 @@ pub(super) const ROTATE_API_KEY: &str = "\
 Examples:
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001 --at-once --json";
+pub(super) const USER_CREATE: &str = "\
+Examples:
+  kopeck user create --partner 0198c2a4-7d3e-7f00-8000-000000000001 --role OWNER --login anna@example.ru
+  kopeck user create --role OPERATOR --login duty@example.ru --json";
+pub(super) const USER_LIST: &str = "\
+Examples:
+  kopeck user list
+  kopeck user list --partner 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const USER_RESET: &str = "\
+Examples:
+  kopeck user reset anna@example.ru
+  kopeck user reset anna@example.ru --second-factor";
+pub(super) const USER_DISABLE: &str = "\
+Examples:
+  kopeck user disable anna@example.ru";
+pub(super) const USER_SET_ROLE: &str = "\
+Examples:
+  kopeck user set-role anna@example.ru AUDITOR";
+pub(super) const USER_DELETE: &str = "\
+Examples:
+  kopeck user delete anna@example.ru --yes";
 pub(super) const AUDIT_LIST: &str = "\
 Examples:
   kopeck audit list --since 02.03.2026 --outcome refused
