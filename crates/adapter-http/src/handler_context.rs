@@ -18,7 +18,7 @@ use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
 use crate::dto;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
-use crate::in_flight::InFlightGuard;
+use crate::in_flight::RequestGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
 use crate::request_source::RequestSource;
@@ -68,7 +68,7 @@ pub(crate) struct Mutation {
     /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
     /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
     /// then.
-    guard: Arc<InFlightGuard>,
+    guard: Arc<RequestGuard>,
 }
 
 impl HandlerContext {

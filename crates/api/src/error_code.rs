@@ -86,7 +86,7 @@ error_codes! {
     RequestCancelled = "request_cancelled", 409, "the request is cancelled";
     RequestNotCancellable = "request_not_cancellable", 409, "a request in this state cannot be cancelled";
     EventsExpired = "events_expired", 410, "events after this number are no longer kept";
-    EventsAhead = "events_ahead", 410, "there is no event with this number yet: this is another feed than the one you read";
+    EventsAhead = "events_ahead", 410, "there is no event with this number yet: the feed is not the one that you read before";
     TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";
     WebhookNotFound = "webhook_not_found", 404, "there is no such webhook";
     WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
