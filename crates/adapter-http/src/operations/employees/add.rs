@@ -9,6 +9,7 @@ use crate::operations::prelude::*;
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
     .reads(reads!(read_new))
     .responds::<api::Employee>(200)
+    .tagged()
     .holds_person()
     // A repeat after the employee was erased.
     .refuses(NO_EMPLOYEE);
