@@ -143,7 +143,7 @@ fn a_worker_has_an_operations_port_too() {
 fn the_environment_sets_the_number_of_database_connections() {
     let installation = Installation::on_a_server();
     installation.succeed(&["migrate"]);
-    for (setting, expected) in [(None, 6), (Some("10"), 10), (Some("1"), 2)] {
+    for (setting, expected) in [(None, 6), (Some("10"), 10), (Some("3"), 3)] {
         let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0", "--no-workers"]);
         command.envs(setting.map(|number| ("KOPECK_DATABASE_CONNECTIONS", number)));
         let running = installation.start_command(command);
