@@ -17,9 +17,10 @@ use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
 use crate::caller_cache::Identity;
 use crate::dto;
+use crate::entity_tag::EntityTags;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
-use crate::in_flight::InFlightGuard;
+use crate::in_flight::RequestGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
 use crate::request_source::RequestSource;
@@ -57,6 +58,8 @@ pub(crate) struct MutationDetails {
     pub(crate) sealed: Option<SealedNonce>,
     /// Whether the response holds personal data of the employee whom it names.
     pub(crate) holds_person: bool,
+    /// Whether the response has an entity tag.
+    pub(crate) is_tagged: bool,
     pub(crate) audit_entry: EntryDraft,
 }
 
@@ -70,7 +73,7 @@ pub(crate) struct Mutation {
     /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
     /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
     /// then.
-    guard: Arc<InFlightGuard>,
+    guard: Arc<RequestGuard>,
 }
 
 impl HandlerContext {
@@ -165,6 +168,11 @@ impl HandlerContext {
         &self.shared.parts.env
     }
 
+    /// Makes the entity tags of responses.
+    pub(crate) fn entity_tags(&self) -> EntityTags {
+        EntityTags(Arc::clone(&self.shared.parts.tokens))
+    }
+
     /// The response with this body.
     pub(crate) fn respond(&self, body: &impl Serialize) -> HandlerResult {
         Response::json(self.status, body)
@@ -172,7 +180,7 @@ impl HandlerContext {
 
     /// The response with a body that is partly or wholly written.
     pub(crate) const fn respond_with(&self, body: ResponseBody) -> Response {
-        Response { status: self.status, body, replayed: false, file: None }
+        Response { status: self.status, body, replayed: false, tag: None, file: None }
     }
 
     /// The response with `page` of a list, each record shown by `show`.
@@ -256,11 +264,16 @@ impl HandlerContext {
         T: Serialize,
         E: Into<ApiError>,
     {
+        let tags = self.change.as_ref().is_some_and(|change| change.is_tagged).then(|| self.entity_tags());
         let mutation = self.begin_mutation().await?;
-        match values {
-            Ok(values) => mutation.once(values, work).await,
-            Err(faults) => mutation.replay().await?.ok_or_else(|| faults.into()),
-        }
+        let response = match values {
+            Ok(values) => mutation.once(values, work).await?,
+            Err(faults) => mutation.replay().await?.ok_or(faults)?,
+        };
+        Ok(match tags {
+            Some(tags) => response.tagged(&tags),
+            None => response,
+        })
     }
 
     /// Waits until no other request under the same key is in flight.
@@ -269,7 +282,7 @@ impl HandlerContext {
     /// 409 if another request under the same key takes too long.
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
         self.forget_values();
-        let Some(MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }) =
+        let Some(MutationDetails { key, fingerprint, sealed, holds_person, is_tagged: _, audit_entry }) =
             self.change.take()
         else {
             return Err(ApiError::internal("a call without a key changes something"));

@@ -36,6 +36,10 @@ pub(crate) struct Operation {
     pub(crate) discloses: bool,
     /// Whether its response holds personal data of the employee whom it names.
     pub(crate) holds_person: bool,
+    /// Whether its response has an entity tag.
+    pub(crate) is_tagged: bool,
+    /// Whether it takes `If-Match`.
+    pub(crate) is_conditional: bool,
     /// Whether a request without a body is faulty.
     pub(crate) needs_body: bool,
     /// The status code of its response.
@@ -152,6 +156,8 @@ impl Operation {
             needs,
             discloses: false,
             holds_person: false,
+            is_tagged: false,
+            is_conditional: false,
             needs_body,
             status: 200,
             response: |_| Json::Null,
@@ -216,6 +222,18 @@ impl Operation {
     /// Its response holds personal data of the employee whom it names as `idEmployee`: a recorded one is erased with them.
     pub(crate) const fn holds_person(mut self) -> Self {
         self.holds_person = true;
+        self
+    }
+
+    /// Its response has an entity tag.
+    pub(crate) const fn tagged(mut self) -> Self {
+        self.is_tagged = true;
+        self
+    }
+
+    /// It takes `If-Match`.
+    pub(crate) const fn conditional(mut self) -> Self {
+        self.is_conditional = true;
         self
     }
 

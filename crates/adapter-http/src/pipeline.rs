@@ -167,8 +167,9 @@ impl Pipeline<'_> {
         let change = key.zip(fingerprint).map(|(key, fingerprint)| {
             let idempotency_key = key.idempotency_key().map(str::to_owned);
             let sealed = used.map(|_| SealedNonce { nonce, idempotency_key });
-            let (holds_person, audit_entry) = (self.operation.holds_person, self.audit_entry(request_id));
-            MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }
+            let Operation { holds_person, is_tagged, .. } = *self.operation;
+            let audit_entry = self.audit_entry(request_id);
+            MutationDetails { key, fingerprint, sealed, holds_person, is_tagged, audit_entry }
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         let permits = HeldPermits { large, list };

@@ -51,7 +51,7 @@ pub enum OpenError {
     Encoding(String),
     /// The database has tables, and none of them is ours.
     #[error(
-        "the database is another program's: it has {0} and none of Kopeck's tables; name an empty database, or one of Kopeck"
+        "the database belongs to another program: it has {0} and none of Kopeck's tables; name an empty database, or one of Kopeck"
     )]
     Foreign(String),
     /// Privileges are a server's.

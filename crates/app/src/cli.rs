@@ -214,7 +214,8 @@ pub struct ServeArgs {
     /// Maximum size of a request body, in bytes.
     #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
-    /// Whether to serve the OpenAPI document and the reference page, at `/openapi.json` and `/docs`.
+    /// Whether to serve the OpenAPI document, the reference page and the book as Markdown, at `/openapi.json`, `/docs` and
+    /// `/llms.txt`.
     #[arg(long, env = "KOPECK_DOCS", default_value = "true", action = clap::ArgAction::Set)]
     pub docs: bool,
     /// Connections, limits, proxies.

@@ -91,7 +91,7 @@ macro_rules! contract_tests {
             active_sessions_are_counted
             a_pair_needs_a_session_of_the_same_partner
             a_pair_is_its_partners_own
-            what_has_expired_is_forgotten
+            expired_sessions_are_forgotten
             forgetting_stops_at_its_limit
         }
         $crate::contract_tests! { @aggregate $make, throttle:
@@ -189,14 +189,14 @@ macro_rules! contract_tests {
             a_block_is_stored_and_found_until_it_is_confirmed
         }
         $crate::contract_tests! { @aggregate $make, transactions:
-            what_is_stored_already_is_passed_over
+            stored_transactions_are_passed_over
             the_newest_come_first
             filters_have_to_fit_all_together
             transactions_are_their_cards_own
             all_transactions_are_numbered_as_they_arrive
             filters_of_all_transactions_have_to_fit_all_together
             transactions_need_a_card
-            what_a_card_spent_is_payments_less_what_came_back
+            a_card_s_spending_is_payments_less_refunds
         }
         $crate::contract_tests! { @aggregate $make, orders:
             an_order_is_read_as_it_was_placed
@@ -230,14 +230,14 @@ macro_rules! contract_tests {
             a_limit_change_keeps_its_limit
             batches_of_each_lane_can_have_the_same_card
             a_withdrawal_keeps_its_amounts
-            what_came_back_is_added_up
+            returned_money_is_added_up
             a_lost_card_is_being_closed_until_the_verdict
         }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
             a_movement_changes_the_balances
             a_reference_counts_once
-            what_does_not_add_up_is_refused
+            unbalanced_movements_are_refused
             a_movement_belongs_to_the_partners_own_request
             a_threshold_is_kept
             the_amount_that_needs_an_approval_is_kept
@@ -246,7 +246,7 @@ macro_rules! contract_tests {
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
             orders_show_their_cards_and_work
-            what_all_partners_hold_is_added_up
+            the_money_of_all_partners_is_added_up
             sound_books_have_nothing_to_report
             cards_come_by_their_numbers
             transactions_come_by_card_and_time
@@ -262,7 +262,7 @@ macro_rules! contract_tests {
             finished_work_is_gone
             cancelled_work_is_withdrawn
             leases_end_all_at_once
-            what_is_due_shows
+            due_jobs_are_counted
             work_goes_on_after_the_clock_was_set_back
             times_within_the_horizon_stay
             stuck_work_shows_and_stays_due

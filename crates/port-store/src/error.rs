@@ -46,7 +46,7 @@ pub enum StoreError {
     /// The database is away.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// A stored value is none that the domain allows; names the table and column.
+    /// A stored value that the domain does not allow; names the table and column.
     #[error("stored data is corrupt: {0}")]
     Corrupt(String),
     /// Anything else: a bug, a full disk.

@@ -4,6 +4,7 @@ use kopeck_api::{self as api, Code, HasShape as _};
 
 use super::guide::Guide;
 use super::operation::with_examples;
+use crate::entity_tag::IF_MATCH;
 use crate::ignored::IGNORED;
 use crate::json::{Json, object};
 use crate::operation::{Effect, Operation};
@@ -209,6 +210,12 @@ fn parameters() -> Json {
         "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, (KEY_PATTERN, "visible ASCII"),
             "The idempotency key; default: the `x-nonce`. A retry with the same key gets the recorded response and changes \
              nothing. A retry of a sealed request keeps its key, since its `x-nonce` is bound to it."),
+        // Several tags may stand in it, with commas between them.
+        "IfMatch": object! {
+            "name": IF_MATCH, "in": "header", "required": false, "schema": object! {"type": "string"},
+            "description": "The `etag` of the version that you have read, with its quotes: the change is refused with 412 if the \
+                employee has changed since.",
+        },
         // Another one is passed over, so it is no fault.
         "RequestId": object! {
             "name": "x-request-id", "in": "header", "required": false, "schema": object! {"type": "string"},
@@ -230,6 +237,8 @@ fn headers() -> Json {
         "ContentSecurityPolicy":
             header(true, object! {"const": "default-src 'none'; frame-ancestors 'none'"}, "Always."),
         "IdempotentReplayed": header(false, words(["true"]), "`true` if this is a recorded response."),
+        "EntityTag": header(true, pattern("^\"[0-9a-f]{32}\"$", "32 hexadecimal digits in quotes"),
+            "The version of the employee's own fields, for `if-match`. Linked cards are not part of it."),
         "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN, r#""partner";q=calls;w=seconds"#),
             "With an access token, if there is a rate limit: `q` requests within `w` seconds."),
         "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN, r#""partner";r=calls;t=seconds"#),
@@ -252,6 +261,7 @@ fn header_name(component: &str) -> &'static str {
         "ContentTypeOptions" => "x-content-type-options",
         "ContentSecurityPolicy" => "content-security-policy",
         "IdempotentReplayed" => "idempotent-replayed",
+        "EntityTag" => "etag",
         "RateLimitPolicy" => RATE_LIMIT_POLICY,
         "RateLimit" => RATE_LIMIT,
         "Ignored" => IGNORED,

@@ -4,6 +4,7 @@
 use kopeck_api::Code;
 
 use crate::json::Json;
+use crate::markdown::{self, without_directions};
 use crate::operation::Operation;
 
 const PAGE: &str = include_str!("../../../../docs/API.md");
@@ -189,20 +190,7 @@ fn prose(text: &str) -> String {
 /// Points links to the reference page and the files served with it. Links to other files of the project become plain
 /// text.
 fn linked(text: &str) -> String {
-    let mut linked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("](")
-        && let Some((target, after)) = behind.split_once(')')
-        && let Some((before, words)) = before.rsplit_once('[')
-    {
-        linked.push_str(before);
-        match address(target) {
-            Some(address) => linked.push_str(&format!("[{words}]({address})")),
-            None => linked.push_str(words),
-        }
-        rest = after;
-    }
-    linked + rest
+    markdown::linked(text, address)
 }
 
 /// The served address of a link target.
@@ -217,11 +205,6 @@ fn address(target: &str) -> Option<String> {
             file.contains("sealing/tests/data/").then(|| format!("/docs/{name}"))
         }
     }
-}
-
-/// Removes the comments that steer the test of the examples.
-fn without_directions(text: &str) -> String {
-    text.lines().filter(|line| !line.starts_with("<!--")).collect::<Vec<_>>().join("\n")
 }
 
 fn examples(page: &str) -> Vec<Example<'_>> {

@@ -272,6 +272,7 @@ impl Process {
                 trusted_proxies: args.front.trusted_proxies.clone(),
                 proxy_header: args.front.proxy_header,
                 docs: args.docs,
+                webhook_senders: args.service.webhooks.webhook_senders.clone(),
                 ..HttpSettings::default()
             },
         })

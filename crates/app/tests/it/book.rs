@@ -79,7 +79,8 @@ chapters! {
     chapter_9_month_end = "month-end",
     chapter_10_sandbox = "sandbox",
     chapter_11_limits_of_use = "limits-of-use",
-    chapter_12_reference = "reference",
+    chapter_12_firewall = "firewall",
+    chapter_13_reference = "reference",
 }
 
 #[test]

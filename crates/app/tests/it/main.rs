@@ -44,6 +44,7 @@ mod database;
 mod deploy;
 mod deployment;
 mod docs_page;
+mod employee_versions;
 mod employees;
 mod erasure;
 mod events;

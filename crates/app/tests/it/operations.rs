@@ -138,6 +138,20 @@ fn a_worker_has_an_operations_port_too() {
     shows(&server.ask("/metrics").1, "kopeck_worker_threads 0");
 }
 
+/// Half of them read and half write, each on its own thread.
+#[test]
+fn the_environment_sets_the_number_of_database_connections() {
+    let installation = Installation::on_a_server();
+    installation.succeed(&["migrate"]);
+    for (setting, expected) in [(None, 6), (Some("10"), 10), (Some("3"), 3)] {
+        let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0", "--no-workers"]);
+        command.envs(setting.map(|number| ("KOPECK_DATABASE_CONNECTIONS", number)));
+        let running = installation.start_command(command);
+        let threads = running.threads(&["store-plain", "store-read", "store-write"]);
+        assert_eq!(threads, expected, "{setting:?}: {}", installation.log());
+    }
+}
+
 #[test]
 fn a_silent_database_makes_the_process_unready_until_it_is_back() {
     let (deployment, proxy) = Deployment::behind_a_proxy(START);

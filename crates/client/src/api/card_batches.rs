@@ -99,7 +99,7 @@ impl CardBatchKind for Replenishment {
     type CardResult = ReplenishmentResult;
 }
 
-impl sealed::Kind for Replenishment {
+impl sealed::RequestOperations for Replenishment {
     const STATUS: &'static Operation = &operations::REPLENISHMENT_STATUS;
     const RESULT: &'static Operation = &operations::REPLENISHMENT_RESULT;
     const CANCEL: &'static Operation = &operations::REPLENISHMENT_CANCEL;
@@ -114,7 +114,7 @@ impl CardBatchKind for LimitChange {
     type CardResult = LimitResult;
 }
 
-impl sealed::Kind for LimitChange {
+impl sealed::RequestOperations for LimitChange {
     const STATUS: &'static Operation = &operations::LIMITS_STATUS;
     const RESULT: &'static Operation = &operations::LIMITS_RESULT;
     const CANCEL: &'static Operation = &operations::LIMITS_CANCEL;
@@ -130,7 +130,7 @@ impl CardBatchKind for Closing {
     type CardResult = ClosingResult;
 }
 
-impl sealed::Kind for Closing {
+impl sealed::RequestOperations for Closing {
     const STATUS: &'static Operation = &operations::CLOSING_STATUS;
     const RESULT: &'static Operation = &operations::CLOSING_RESULT;
     const CANCEL: &'static Operation = &operations::CLOSING_CANCEL;
@@ -145,7 +145,7 @@ impl CardBatchKind for Withdrawal {
     type CardResult = WithdrawalResult;
 }
 
-impl sealed::Kind for Withdrawal {
+impl sealed::RequestOperations for Withdrawal {
     const STATUS: &'static Operation = &operations::WITHDRAWAL_STATUS;
     const RESULT: &'static Operation = &operations::WITHDRAWAL_RESULT;
     const CANCEL: &'static Operation = &operations::WITHDRAWAL_CANCEL;

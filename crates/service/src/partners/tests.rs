@@ -29,7 +29,7 @@ fn new_partner(login: Option<&str>, password: Option<&str>) -> NewPartner {
 }
 
 #[test]
-fn what_is_shown_is_what_is_stored() {
+fn a_shown_key_is_the_stored_one() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let desk = desk(&bench);
     let prepared = desk.prepare(new_partner(Some("bakery"), Some(PASSWORD))).unwrap();

@@ -10,6 +10,7 @@ pub(super) static OPERATION: Operation =
     Operation::of(&operations::EMPLOYEE_ADD, Needs::One(Scope::EmployeesWrite), handler!(add))
         .reads(reads!(read_new))
         .responds::<api::Employee>(200)
+        .tagged()
         .holds_person()
         // A repeat after the employee was erased.
         .refuses(NO_EMPLOYEE);
