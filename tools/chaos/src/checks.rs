@@ -94,8 +94,8 @@ impl EndedRequest {
     /// The amount returned from each card, by its identifier.
     fn returns(&self) -> Vec<(Uuid, i64)> {
         let cards: Vec<Uuid> = match &self.call {
-            Change::Close(cards) => cards.iter().map(|card| card.id_card).collect(),
-            Change::Withdraw(cards) => cards.iter().map(|card| card.id_card).collect(),
+            Change::Close(cards) => cards.iter().filter_map(|card| card.card.id()).collect(),
+            Change::Withdraw(cards) => cards.iter().filter_map(|card| card.card.id()).collect(),
             _ => Vec::new(),
         };
         cards.into_iter().zip(self.returned.iter().copied()).collect()
