@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::input::faults::Faults;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::ids::{CardId, PartnerId, SessionId};
 use kopeck_fair_queue::Rank;
 use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::page::{Listed, Page};
@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
+use crate::client_address::ClientAddress;
 use crate::dto;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
@@ -29,12 +30,22 @@ use crate::state::Shared;
 pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
+    pub(crate) client: Client,
     pub(crate) input: RequestInput,
     permits: HeldPermits,
     deadline: Deadline,
     change: Option<MutationDetails>,
     /// The status code of the operation's response.
     status: u16,
+}
+
+/// Who sent a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Client {
+    pub(crate) partner: PartnerId,
+    /// The login that its token grew from.
+    pub(crate) session: SessionId,
+    pub(crate) address: ClientAddress,
 }
 
 /// The partner's permits that a request holds while it works, and drops before it waits.
@@ -72,17 +83,17 @@ pub(crate) struct Mutation {
 }
 
 impl HandlerContext {
-    /// A request of `partner`; its work has to start before `deadline`.
+    /// A request of `client`; its work has to start before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        partner: PartnerId,
+        client: Client,
         input: RequestInput,
         permits: HeldPermits,
         deadline: Deadline,
         change: Option<MutationDetails>,
         status: u16,
     ) -> Self {
-        Self { shared, partner, input, permits, deadline, change, status }
+        Self { shared, partner: client.partner, client, input, permits, deadline, change, status }
     }
 
     /// The values of the request, which are freed: nothing of them waits with the request.

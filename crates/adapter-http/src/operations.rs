@@ -15,8 +15,10 @@ mod limits;
 mod orders;
 mod prelude;
 mod replenishments;
+mod request_log;
 mod requests;
 mod sandbox;
+mod sessions;
 mod statement;
 pub(crate) mod tokens;
 mod transactions;
@@ -28,8 +30,9 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 14] = [
+static INTERFACE: [&[&Operation]; 16] = [
     &tokens::OPERATIONS,
+    &sessions::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
     &cards::OPERATIONS,
@@ -42,6 +45,7 @@ static INTERFACE: [&[&Operation]; 14] = [
     &[&statement::OPERATION],
     &[&transactions::OPERATION],
     &[&events::OPERATION],
+    &[&request_log::OPERATION],
     &webhooks::OPERATIONS,
 ];
 
@@ -134,6 +138,7 @@ mod tests {
             "idEmployee",
             "idCategory",
             "idWebhook",
+            "idSession",
             "order_id",
             "replenishmentId",
             "setLimitsCardsId",
@@ -190,6 +195,7 @@ mod tests {
                         ("card.switch", "idCard"),
                         ("event.feed", "after limit types wait"),
                         ("transaction.feed", "after limit"),
+                        ("request.list", "after limit"),
                     ]
                     .map(|(name, fields)| (name, fields.to_owned())),
                 )

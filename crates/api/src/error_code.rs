@@ -58,6 +58,7 @@ error_codes! {
     Unauthorized = "unauthorized", 401, "not authorized, the token failed validation";
     TooManyRequests = "too_many_requests", 429, "too many calls, try again later";
     NotFound = "not_found", 404, "there is no such path";
+    SessionNotFound = "session_not_found", 404, "there is no such session";
     EmployeeNotFound = "employee_not_found", 404, "there is no such employee";
     CardNotFound = "card_not_found", 404, "there is no such card";
     CategoryNotFound = "category_not_found", 404, "there is no such category";

@@ -10,8 +10,9 @@ use kopeck_domain::withdrawal::Withdrawals;
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RequestLogRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -103,6 +104,8 @@ pub trait UnitOfWork {
     fn bank_feed(&mut self) -> &mut dyn BankFeedRepository;
     /// Webhooks and their deliveries.
     fn webhooks(&mut self) -> &mut dyn WebhookRepository;
+    /// The partners' request logs.
+    fn request_log(&mut self) -> &mut dyn RequestLogRepository;
     /// The audit log.
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }
@@ -133,6 +136,7 @@ macro_rules! unit_of_work {
             events: EventRepository,
             bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,
+            request_log: RequestLogRepository,
             audit: AuditRepository,
         }
     };
