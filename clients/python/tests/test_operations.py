@@ -64,7 +64,25 @@ STATEMENT = {
 }
 
 
+SESSION = {
+    **{"idSession": str(ID), "createdAt": "2026-02-07T09:05:00Z", "lastUsedAt": "2026-02-07T09:05:00Z"},
+    **{"address": "10.0.0.1", "current": True},
+}
+LOGGED = {
+    **{"seq": 4, "at": "2026-02-07T09:05:00Z", "requestId": "r-1", "operation": "employee.add", "status": 422, "code": None},
+    **{"fields": ["phone"], "durationMs": 7, "credential": None, "address": None, "replayed": False},
+}
+
+
 def answer(seen: Seen) -> Reply:
+    if seen.path == "/v1/sessions":
+        return Reply(200, [SESSION])
+    if seen.path.startswith("/v1/session/"):
+        return Reply(200, {"idSession": str(ID)})
+    if seen.path == "/v1/password":
+        return Reply(200, {"success": True, "endedSessions": 2})
+    if seen.path == "/v1/requests":
+        return Reply(200, {"data": [LOGGED], "next": 4})
     if seen.path == "/v1/events":
         return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2, "newest": 9})
     if seen.path == "/v1/balance/entries":
@@ -213,6 +231,16 @@ class Operations(unittest.TestCase):
             "GET /v1/events?after=4&types=ping&wait=20",
         )
 
+    def test_sessions_and_requests(self) -> None:
+        self.check(
+            sessions,
+            "GET /v1/sessions",
+            "DELETE /v1/session/ID",
+            'PUT /v1/password {"current":"old","new":"new"}',
+            "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
+            "GET /v1/requests?after=0",
+        )
+
     def test_webhooks(self) -> None:
         self.check(
             webhooks,
@@ -259,6 +287,7 @@ class Operations(unittest.TestCase):
             events,
             webhooks,
             sandbox,
+            sessions,
             tokens,
         )
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}").replace("2026-01", "{}") for calls in groups for one in sent_by(calls)}
@@ -390,6 +419,18 @@ def events(client: Client) -> None:
     client.events.list(after=7, from_now=True)
     following = client.events.follow(from_now=True, types=["ping"])
     assert [next(following).seq for _ in range(2)] == [4, 4]
+
+
+def sessions(client: Client) -> None:
+    (session,) = client.sessions.list()
+    assert (session.id_session, session.address, session.current) == (ID, "10.0.0.1", True)
+    assert session.last_used_at == datetime(2026, 2, 7, 9, 5, tzinfo=timezone.utc)
+    assert client.sessions.end(ID).id_session == ID
+    assert client.change_password("old", "new").ended_sessions == 2
+    page = client.request_log.list(after=3, limit=10, status=422, operation="employee.add", request_id="r-1")
+    (request,) = page.data
+    assert (page.next, request.seq, request.fields, request.code, request.duration_ms) == (4, 4, ("phone",), None, 7)
+    assert next(client.request_log.follow()).request_id == "r-1"
 
 
 def webhooks(client: Client) -> None:

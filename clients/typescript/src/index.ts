@@ -3,6 +3,7 @@
 export type { AvailableFilter, CardFilter, Cards, TransactionFilter } from "./api/cards.js";
 export type { Categories, EmployeeFilter, Employees, TaggedEmployee } from "./api/employees.js";
 export type { Closings } from "./api/closings.js";
+export type { RequestLog, RequestLogFilter, RequestLogQuery, Sessions } from "./api/sessions.js";
 export type { EventFilter, EventQuery, Events } from "./api/events.js";
 export type { Limits } from "./api/limits.js";
 export type { Orders } from "./api/orders.js";

@@ -37,6 +37,10 @@ const of = { kind: "order", id: ID, reference: null };
 const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
 
 function answer({ path, target, headers }) {
+  if (path === "/v1/sessions") return { body: [{ idSession: ID, current: true }] };
+  if (path.startsWith("/v1/session/")) return { body: { idSession: ID } };
+  if (path === "/v1/password") return { body: { success: true, endedSessions: 2 } };
+  if (path === "/v1/requests") return { body: { data: [{ seq: 4, requestId: "r-1", fields: ["phone"] }], next: 4 } };
   if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
   if (path === "/v1/balance/entries") return { body: { opening: 1, closing: 2, data: [ENTRY], meta } };
   if (path === "/v1/statement/2026-01") {
@@ -163,6 +167,19 @@ const groups = {
     for await (const { seq } of events.follow({ fromNow: true, types: ["ping"] })) if (seen.push(seq) === 4) break;
   },
 
+  async sessions(client) {
+    assert.deepEqual(await client.sessions.list(), [{ idSession: ID, current: true }]);
+    assert.equal((await client.sessions.end(ID)).idSession, ID);
+    assert.equal((await client.changePassword("old", "new")).endedSessions, 2);
+    const query = { after: 3, limit: 10, status: 422, operation: "employee.add", requestId: "r-1" };
+    const { data, next } = await client.requestLog.list(query);
+    assert.deepEqual([data[0].fields, next], [["phone"], 4]);
+    for await (const { requestId } of client.requestLog.follow()) {
+      assert.equal(requestId, "r-1");
+      break;
+    }
+  },
+
   async webhooks({ webhooks }) {
     const created = await webhooks.create({ url: "https://a.b/", types: ["ping"], sealed: true });
     assert.deepEqual([created.secret.expose(), JSON.stringify(created.secret)], ["whsec_s", '"[secret]"']);
@@ -272,6 +289,13 @@ const SENT = {
     "GET /v1/events?after=newest",
     "GET /v1/events?after=newest&wait=20&types=ping",
     "GET /v1/events?after=4&wait=20&types=ping",
+  ],
+  sessions: [
+    "GET /v1/sessions",
+    "DELETE /v1/session/ID",
+    'PUT /v1/password {"current":"old","new":"new"}',
+    "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
+    "GET /v1/requests?after=0",
   ],
   webhooks: [
     'POST /v1/webhooks {"url":"https://a.b/","types":["ping"],"sealed":true}',

@@ -77,12 +77,16 @@ pub(crate) struct CacheEntry {
     pub(crate) at: Duration,
     /// The end of the token, in Unix seconds.
     pub(crate) expires_at: i64,
-    pub(crate) session: SessionId,
     pub(crate) caller: AuthenticatedCaller,
 }
 
-/// The token pair and its partner.
-pub(crate) type AuthenticatedCaller = (TokenPairId, Arc<Identity>);
+/// The caller of a request.
+#[derive(Debug, Clone)]
+pub(crate) struct AuthenticatedCaller {
+    pub(crate) pair: TokenPairId,
+    pub(crate) session: SessionId,
+    pub(crate) identity: Arc<Identity>,
+}
 
 impl Default for CallerCache {
     fn default() -> Self {
@@ -99,7 +103,7 @@ impl CallerCache {
         now: OffsetDateTime,
     ) -> Option<AuthenticatedCaller> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let CacheEntry { at, expires_at, caller, session: _ } = seen.get(token)?;
+        let CacheEntry { at, expires_at, caller } = seen.get(token)?;
         if steady - *at < MEMORY && now.unix_timestamp() < *expires_at {
             return Some(caller.clone());
         }
@@ -113,18 +117,21 @@ impl CallerCache {
 
     /// Removes every token of a session that was revoked here, so that a thief does not keep it for two seconds.
     pub(crate) fn forget(&self, session: SessionId) {
-        self.forget_where(|entry| entry.session == session);
+        self.forget_where(|caller| caller.session == session);
     }
 
     /// Removes every token of a partner whose keys have changed here.
     pub(crate) fn forget_partner(&self, partner: PartnerId) {
-        self.forget_where(|CacheEntry { caller: (_, identity), .. }| identity.partner == partner);
+        self.forget_where(|caller| caller.identity.partner == partner);
     }
 
-    fn forget_where(&self, is_stale: impl Fn(&CacheEntry) -> bool) {
+    fn forget_where(&self, is_stale: impl Fn(&AuthenticatedCaller) -> bool) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let stale: Vec<Box<str>> =
-            seen.iter().filter(|(_, entry)| is_stale(entry)).map(|(token, _)| token.clone()).collect();
+        let stale: Vec<Box<str>> = seen
+            .iter()
+            .filter(|(_, entry)| is_stale(&entry.caller))
+            .map(|(token, _)| token.clone())
+            .collect();
         for token in stale {
             seen.pop(&token);
         }
@@ -167,9 +174,10 @@ mod tests {
         let (start, at) = (OffsetDateTime::UNIX_EPOCH, Duration::minutes(3));
         let session = SessionId::new(Uuid::from_u128(1));
         let knowing = |expires_at| {
-            let caller = (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[])));
+            let pair = TokenPairId::new(Uuid::nil());
+            let caller = AuthenticatedCaller { pair, session, identity: Arc::new(identity(&[])) };
             let callers = CallerCache::default();
-            callers.remember("token", CacheEntry { at, expires_at, session, caller });
+            callers.remember("token", CacheEntry { at, expires_at, caller });
             callers
         };
         let knows = |expires_at, passed: Duration| {

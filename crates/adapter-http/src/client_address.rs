@@ -102,6 +102,11 @@ impl ClientAddress {
         Self(peer.and_then(|peer| find(peer, request.headers(), proxies, header)))
     }
 
+    /// Whether it is known.
+    pub(crate) const fn is_known(self) -> bool {
+        self.0.is_some()
+    }
+
     /// The network that failures and budgets are counted by: an IPv4 address, or the /64 of an IPv6 address.
     pub(crate) fn network(self) -> Option<IpNet> {
         self.0.and_then(network)

@@ -128,6 +128,17 @@ impl ApiError {
         }
     }
 
+    /// The error code that the response shows, if it has one.
+    pub(crate) fn shown_code(&self) -> Option<&'static str> {
+        if matches!(self.body, ErrorBody::Fields(_)) { None } else { Some(self.code()) }
+    }
+
+    /// The names of the faulty fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        let faults = if let ErrorBody::Fields(faults) = &self.body { faults.as_slice() } else { &[] };
+        faults.iter().map(|fault| fault.field.as_str())
+    }
+
     /// The value of `Retry-After`.
     pub(crate) const fn retry_seconds(&self) -> Option<u64> {
         self.retry_after

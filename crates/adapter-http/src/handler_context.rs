@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::input::faults::Faults;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::ids::{CardId, PartnerId, SessionId};
 use kopeck_fair_queue::Rank;
 use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::page::{Listed, Page};
@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
 use crate::caller_cache::Identity;
+use crate::client_address::ClientAddress;
 use crate::dto;
 use crate::entity_tag::EntityTags;
 use crate::error::ApiError;
@@ -30,14 +31,22 @@ use crate::state::Shared;
 /// An authenticated request without sealed values.
 pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
-    /// The partner, and who acts for it.
-    pub(crate) identity: Arc<Identity>,
+    pub(crate) client: Client,
     pub(crate) input: RequestInput,
     permits: HeldPermits,
     deadline: Deadline,
     change: Option<MutationDetails>,
     /// The status code of the operation's response.
     status: u16,
+}
+
+/// Who sent a request.
+pub(crate) struct Client {
+    /// The partner, and who acts for it.
+    pub(crate) identity: Arc<Identity>,
+    /// The login that its token grew from.
+    pub(crate) session: SessionId,
+    pub(crate) address: ClientAddress,
 }
 
 /// The partner's permits that a request holds while it works, and drops before it waits.
@@ -77,17 +86,17 @@ pub(crate) struct Mutation {
 }
 
 impl HandlerContext {
-    /// A request of `identity`; its work has to start before `deadline`.
+    /// A request of `client`; its work has to start before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        identity: Arc<Identity>,
+        client: Client,
         input: RequestInput,
         permits: HeldPermits,
         deadline: Deadline,
         change: Option<MutationDetails>,
         status: u16,
     ) -> Self {
-        Self { shared, identity, input, permits, deadline, change, status }
+        Self { shared, client, input, permits, deadline, change, status }
     }
 
     /// The values of the request, which are freed: nothing of them waits with the request.
@@ -156,7 +165,7 @@ impl HandlerContext {
 
     /// The partner of the request.
     pub(crate) fn partner(&self) -> PartnerId {
-        self.identity.partner
+        self.client.identity.partner
     }
 
     /// The time zone of every date in a response.

@@ -31,6 +31,7 @@ mod patterns;
 mod pipeline;
 mod rate_limit;
 mod request_id;
+mod request_log;
 mod request_source;
 mod response;
 mod router;

@@ -40,6 +40,8 @@ pub(crate) struct Operation {
     pub(crate) is_tagged: bool,
     /// Whether it takes `If-Match`.
     pub(crate) is_conditional: bool,
+    /// Whether its body holds a password: no digest that is stored must help to guess it.
+    pub(crate) keeps_secret: bool,
     /// Whether a request without a body is faulty.
     pub(crate) needs_body: bool,
     /// The status code of its response.
@@ -131,6 +133,9 @@ macro_rules! reads {
 }
 pub(crate) use reads;
 
+/// Names of faults that no operation declares: the whole body, the whole query, headers.
+const COMMON_NAMES: [&str; 5] = ["body", "query", "sealed", "x-nonce", "idempotency-key"];
+
 impl Operation {
     /// An operation of the interface with what it needs and its handler.
     pub(crate) const fn of(api: &kopeck_api::Operation, needs: Needs, handler: Handler) -> Self {
@@ -158,6 +163,7 @@ impl Operation {
             holds_person: false,
             is_tagged: false,
             is_conditional: false,
+            keeps_secret: false,
             needs_body,
             status: 200,
             response: |_| Json::Null,
@@ -237,6 +243,12 @@ impl Operation {
         self
     }
 
+    /// Its body holds a password.
+    pub(crate) const fn keeps_secret(mut self) -> Self {
+        self.keeps_secret = true;
+        self
+    }
+
     /// Its methods, as the OpenAPI document lists them.
     pub(crate) fn methods(&self) -> Vec<Method> {
         if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
@@ -306,6 +318,31 @@ impl Operation {
     pub(crate) fn own_name(&self, name: &str) -> &'static str {
         let field = self.field(name).map(|field| field.name);
         field.or_else(|| self.placeholders().find(|own| *own == name)).unwrap_or("-")
+    }
+
+    /// The name of a faulty field as far as the operation declares it, with places in lists: `cards[3].idCard`. What the
+    /// caller called otherwise is `-`.
+    pub(crate) fn declared_name(&self, field: &str) -> String {
+        if let Some(common) = COMMON_NAMES.iter().find(|name| **name == field) {
+            return (*common).to_owned();
+        }
+        let (first, rest) = field.split_at(field.find(['[', '.']).unwrap_or(field.len()));
+        let own = self.own_name(first);
+        match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((place, rest)) if own != "-" && place.parse::<usize>().is_ok() => {
+                let item = rest.strip_prefix('.').and_then(|name| self.name_in_list(own, name));
+                let item = item.map(|item| format!(".{item}")).unwrap_or_default();
+                format!("{own}[{place}]{item}")
+            }
+            _ => own.to_owned(),
+        }
+    }
+
+    /// `name` if the items of the list have such a field.
+    fn name_in_list(&self, list: &str, name: &str) -> Option<&'static str> {
+        let inputs = self.inputs();
+        let items = inputs.iter().find(|input| input.name == list)?.items();
+        items.iter().map(|item| item.name).find(|own| *own == name)
     }
 
     /// Whether it has a field or parameter of this name.

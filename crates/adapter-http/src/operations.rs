@@ -15,8 +15,10 @@ mod limits;
 mod orders;
 mod prelude;
 mod replenishments;
+mod request_log;
 mod requests;
 mod sandbox;
+mod sessions;
 mod statement;
 pub(crate) mod tokens;
 mod transactions;
@@ -29,8 +31,9 @@ use kopeck_domain::access::Scopes;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 14] = [
+static INTERFACE: [&[&Operation]; 16] = [
     &tokens::OPERATIONS,
+    &sessions::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
     &cards::OPERATIONS,
@@ -43,6 +46,7 @@ static INTERFACE: [&[&Operation]; 14] = [
     &[&statement::OPERATION],
     &[&transactions::OPERATION],
     &[&events::OPERATION],
+    &[&request_log::OPERATION],
     &webhooks::OPERATIONS,
 ];
 
@@ -138,6 +142,7 @@ mod tests {
             "idEmployee",
             "idCategory",
             "idWebhook",
+            "idSession",
             "order_id",
             "replenishmentId",
             "setLimitsCardsId",
@@ -194,6 +199,7 @@ mod tests {
                         ("card.switch", "idCard"),
                         ("event.feed", "after limit types wait"),
                         ("transaction.feed", "after limit"),
+                        ("request.list", "after limit"),
                     ]
                     .map(|(name, fields)| (name, fields.to_owned())),
                 )

@@ -28,14 +28,15 @@ use kopeck_service::idempotency::SealedNonce;
 use crate::audit::{AuditContext, EntryDraft, Subject};
 use crate::body::{self, BodyLimits};
 use crate::bridge::{Deadline, in_store};
-use crate::caller_cache::Identity;
+use crate::caller_cache::{AuthenticatedCaller, Identity};
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HeldPermits, MutationDetails};
+use crate::handler_context::{Client, HandlerContext, HeldPermits, MutationDetails};
 use crate::metrics::RefusalKind;
 use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
 use crate::request_id::RequestId;
+use crate::request_log::{self, AnsweredRequest, LoggedOutcome};
 use crate::request_source::RequestSource;
 use crate::response::HandlerResult;
 use crate::router::RouteMatch;
@@ -72,7 +73,18 @@ pub(crate) async fn serve(
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
     builder.ignored = pipeline.state.ignored;
-    builder.build(shared, outcome)
+    let logged = LoggedOutcome::of(operation, &outcome);
+    let response = builder.build(shared, outcome);
+    let answered = AnsweredRequest {
+        operation,
+        partner: builder.partner,
+        request_id: &builder.request_id,
+        address: builder.address,
+        status: response.status(),
+        took: builder.took(),
+    };
+    request_log::record(shared, &answered, logged);
+    response
 }
 
 /// The findings of the pipeline so far. The response and the audit entry need them, also after an error.
@@ -137,7 +149,8 @@ impl Pipeline<'_> {
         payload: Payload,
         request_id: &RequestId,
     ) -> Result<HandlerContext, ApiError> {
-        let (pair, identity) = authentication::authenticate(self.shared, head.token.as_deref()).await?;
+        let AuthenticatedCaller { pair, session, identity } =
+            authentication::authenticate(self.shared, head.token.as_deref(), self.address).await?;
         self.state.audit.pair = Some(pair);
         self.is_proved(&identity);
         // The fault of a malformed key can be sealed already; without a nonce nothing can.
@@ -173,7 +186,8 @@ impl Pipeline<'_> {
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         let permits = HeldPermits { large, list };
-        Ok(HandlerContext::new(shared, identity, input, permits, deadline, change, status))
+        let client = Client { identity, session, address: self.address };
+        Ok(HandlerContext::new(shared, client, input, permits, deadline, change, status))
     }
 
     /// Stores that the partner has sealed with a key for the first time: it has the key, so what the service seals unasked may

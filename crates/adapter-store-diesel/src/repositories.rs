@@ -23,6 +23,7 @@ mod movements;
 mod orders;
 mod partners;
 mod reconciliation;
+mod request_log;
 mod sealed_nonces;
 mod sessions;
 mod throttle;

@@ -47,6 +47,8 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
+        last_used_at -> Nullable<UtcTimestamp>,
+        address -> Nullable<Text>,
     }
 
     token_pairs (partner_id, id) {
@@ -92,6 +94,21 @@ tables! {
         created_at -> UtcTimestamp,
         last_used_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
+    }
+
+    request_log (partner_id, seq) {
+        partner_id -> Id,
+        seq -> BigInt,
+        at -> UtcTimestamp,
+        request_id -> Text,
+        operation -> Text,
+        status -> Integer,
+        code -> Nullable<Text>,
+        fields -> Text,
+        duration_ms -> BigInt,
+        credential -> Nullable<Id>,
+        address -> Nullable<Text>,
+        replayed -> Bool,
     }
 
     login_failures (id) {

@@ -59,6 +59,7 @@ error_codes! {
     Forbidden = "forbidden", 403, "not allowed with these credentials";
     TooManyRequests = "too_many_requests", 429, "too many calls, try again later";
     NotFound = "not_found", 404, "there is no such path";
+    SessionNotFound = "session_not_found", 404, "there is no such session";
     EmployeeNotFound = "employee_not_found", 404, "there is no such employee";
     CardNotFound = "card_not_found", 404, "there is no such card";
     CategoryNotFound = "category_not_found", 404, "there is no such category";

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kopeck_api::{Balance, operations};
+use kopeck_api::{Balance, PasswordChanged, operations};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::builder::ClientBuilder;
@@ -60,6 +62,30 @@ impl Client {
     /// The access token in use, for another client ([`ClientBuilder::access_token`]); `None` before the first login.
     pub async fn access_token(&self) -> Option<AccessToken> {
         self.inner.session.access_token().await
+    }
+
+    /// Changes the password of the client's login, and ends all other sessions. The client goes on with its session, and logs
+    /// in with the new password from then on; so do its clones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] with the field `current` if that is not the present password, which counts as a failed login, and
+    /// with `new` for one that is not accepted. After an error that [may have happened](Error::may_have_happened) either
+    /// password may be the present one.
+    pub async fn change_password(
+        &self,
+        current: &SecretString,
+        new: &SecretString,
+    ) -> Result<PasswordChanged, Error> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            current: &'a str,
+            new: &'a str,
+        }
+        let body = Body { current: current.expose_secret(), new: new.expose_secret() };
+        let changed = self.call(&Request::of(&operations::PASSWORD_CHANGE).body(&body)).await?;
+        self.inner.session.password_is(new.clone());
+        Ok(changed)
     }
 
     /// The partner's own balance.

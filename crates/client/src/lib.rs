@@ -14,6 +14,7 @@
 //! | read what moved on the balance | [`Statements`] |
 //! | learn what has happened | [`Events`], [`EventFollower`], [`EventData`] |
 //! | have events delivered, and check deliveries | [`Webhooks`], [`WebhookVerifier`] |
+//! | see and end sessions, see one's own requests | [`Sessions`], [`RequestLog`], [`Client::change_password`] |
 //! | read lists | [`Paging`], [`Page::following`] |
 //! | understand a failure | [`Error`], [`ErrorCode`] |
 //! | test with a sandbox | [`Sandbox`] |
@@ -42,8 +43,8 @@ mod write;
 
 pub use api::{
     CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
-    Replenishments, RequestKind, Requests, Sandbox, StatementFile, Statements, TransactionReader, Webhooks,
-    Withdrawals,
+    Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Sandbox, Sessions, StatementFile,
+    Statements, TransactionReader, Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -57,6 +58,7 @@ pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
 pub use model::request::{RequestFilter, RequestStatus};
+pub use model::request_log::RequestLogQuery;
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
@@ -76,13 +78,13 @@ pub use kopeck_api::{
     ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
     EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode,
     Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
-    LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta,
-    Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
-    Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent,
-    Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType,
-    TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent,
-    WithdrawalResult,
+    LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
+    Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
+    PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
+    ReplenishmentResult, RequestLogPage, RequestState, ReturnEvent, Session, SessionEnded, Statement,
+    StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
+    UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
+    WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -35,6 +35,7 @@ pub mod movements;
 pub mod orders;
 pub mod partners;
 pub mod reconciliation;
+pub mod request_log;
 pub mod sealed_nonces;
 pub mod sessions;
 mod support;
@@ -94,6 +95,9 @@ macro_rules! contract_tests {
             a_pair_is_its_partners_own
             expired_sessions_are_forgotten
             forgetting_stops_at_its_limit
+            the_latest_use_of_a_session_is_kept
+            sessions_are_listed_oldest_first
+            all_sessions_but_one_are_revoked
         }
         $crate::contract_tests! { @aggregate $make, throttle:
             the_latest_failures_come_first
@@ -276,6 +280,15 @@ macro_rules! contract_tests {
             work_can_be_seized
             the_backlog_is_counted
         }
+        $crate::contract_tests! { @aggregate $make, request_log:
+            requests_are_read_in_the_order_of_writing
+            numbers_go_on_whatever_the_clock_shows
+            requests_are_found_by_each_filter
+            a_reader_with_a_filter_goes_on
+            a_request_log_is_its_partners_own
+            a_log_without_its_partner_is_not_written
+            old_requests_are_forgotten
+        }
         $crate::contract_tests! { @aggregate $make, audit:
             an_entry_is_read_as_it_was_appended
             an_entry_is_committed_with_its_unit_of_work
@@ -335,6 +348,7 @@ mod tests {
         ("ledger", include_str!("contract/ledger.rs")),
         ("reconciliation", include_str!("contract/reconciliation.rs")),
         ("jobs", include_str!("contract/jobs.rs")),
+        ("request_log", include_str!("contract/request_log.rs")),
         ("audit", include_str!("contract/audit.rs")),
         ("units", include_str!("contract/units.rs")),
     ];

@@ -22,6 +22,7 @@ pub use crate::repositories::{
     MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
     MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
 };
+pub use crate::request_log::MockRequestLogRepository;
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::users::MockUserRepository;
@@ -30,8 +31,9 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    StoreError, ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
+    PartnerRepository, ReconciliationRepository, RequestLogRepository, SealedNonceRepository,
+    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -74,6 +76,7 @@ mock_unit! {
     events: FakeEvents as EventRepository;
     bank_feed: MockBankFeedRepository as BankFeedRepository;
     webhooks: MockWebhookRepository as WebhookRepository;
+    request_log: MockRequestLogRepository as RequestLogRepository;
     audit: MockAuditRepository as AuditRepository;
 }
 

@@ -56,6 +56,8 @@ pub struct StoredPair {
     pub session: SessionId,
     /// The login that it began with.
     pub session_started_at: OffsetDateTime,
+    /// When the session was last used, as far as that is recorded.
+    pub session_used_at: Option<OffsetDateTime>,
     /// Whether the whole session was revoked.
     pub session_revoked: bool,
     /// The pair.

@@ -10,8 +10,8 @@ use kopeck_domain::withdrawal::Withdrawals;
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RequestLogRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
 
@@ -106,6 +106,8 @@ pub trait UnitOfWork {
     fn bank_feed(&mut self) -> &mut dyn BankFeedRepository;
     /// Webhooks and their deliveries.
     fn webhooks(&mut self) -> &mut dyn WebhookRepository;
+    /// The partners' request logs.
+    fn request_log(&mut self) -> &mut dyn RequestLogRepository;
     /// The audit log.
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }
@@ -137,6 +139,7 @@ macro_rules! unit_of_work {
             events: EventRepository,
             bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,
+            request_log: RequestLogRepository,
             audit: AuditRepository,
         }
     };

@@ -26,7 +26,9 @@ pub mod password;
 pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
+pub mod request_log;
 mod returns;
+pub mod sessions;
 pub mod statement;
 pub mod stuck;
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod authenticate;
 mod keys;
 mod lifetimes;
 mod login;
+mod password_change;
 mod refresh;
 mod rotation;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use crate::Env;
 pub use keys::api_key_hash;
 pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
 pub use lifetimes::Lifetimes;
+pub use password_change::{CheckedChange, PasswordChange, PasswordChangeError};
 
 /// How long the nonce of a token request stays spent.
 pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);
@@ -95,6 +97,8 @@ pub struct LoginAttempt {
     pub nonce: String,
     /// The network address for the throttle, if any.
     pub address: Option<String>,
+    /// The client's whole address, for the list of sessions.
+    pub client: Option<String>,
     /// The body.
     pub body: LoginBody,
 }
@@ -147,6 +151,8 @@ pub struct Caller {
     pub keys: Vec<AcceptedKey>,
     /// Whether the pair is already marked as used.
     pub pair_used: bool,
+    /// Whether the recorded use of the session is a minute old: [`TokenService::touch`] records this one.
+    pub is_use_due: bool,
 }
 
 /// Why a token request or a token was refused.
@@ -226,6 +232,13 @@ impl TokenService {
             refresh_expires_at: refresh.expires_at,
         };
         Ok((pair, issued))
+    }
+
+    /// The digest to store in place of a digest over a secret: keyed, so that a copy of the database is of no use to guess
+    /// the secret.
+    #[must_use]
+    pub fn keyed_digest(&self, digest: &[u8; 32]) -> [u8; 32] {
+        self.secrets.fingerprint("request", digest)
     }
 
     /// Whether the pair's session was revoked or has reached its end.

@@ -64,6 +64,7 @@ impl Pipeline<'_> {
             api_key: SecretString::from(api_key),
             nonce: nonce.clone(),
             address,
+            client: self.address.is_known().then(|| self.address.to_string()),
             body,
         };
         let shared = Arc::clone(self.shared);

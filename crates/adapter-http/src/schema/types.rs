@@ -10,8 +10,8 @@ use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
-    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
-    WithdrawalId,
+    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, SessionId,
+    WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::{EntrySource, EntryType};
 use kopeck_domain::limit::Period;
@@ -77,7 +77,17 @@ plain! {
 macro_rules! identifiers {
     ($($type:ty),*) => {plain! {$($type => uuid();)*}};
 }
-identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
+identifiers!(
+    EmployeeId,
+    CategoryId,
+    CardId,
+    OrderId,
+    ReplenishmentId,
+    LimitChangeId,
+    EventId,
+    WebhookId,
+    SessionId
+);
 identifiers!(ClosingId, WithdrawalId);
 
 /// String enums that the domain and the API have both.

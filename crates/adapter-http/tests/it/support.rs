@@ -18,6 +18,7 @@ use kopeck_port_store::{
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
+use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
 use kopeck_service::tokens::{TokenService, api_key_hash};
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret, SecretSlice};
@@ -85,10 +86,12 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
         Ok((id == PAIR).then(|| StoredPair {
             session: SESSION,
             session_started_at: NOW,
+            session_used_at: Some(NOW),
             session_revoked: false,
             pair: pair.clone(),
         }))
     });
+    unit.sessions.expect_touch().returning(|_, _, _, _| Ok(()));
     unit.sessions.expect_insert().returning(|_, _, _| Ok(()));
     unit.sessions.expect_revoke_all_but().returning(|_, _| Ok(0));
     unit.sessions.expect_insert_pair().returning(|_, _, _| Ok(()));
@@ -174,6 +177,11 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         tokens: Arc::new(token_service(&env, passwords())),
         wall: Arc::clone(&env.clock),
         audit: AuditQueue::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoopAuditObserver)),
+        requests: RequestLogQueue::new(
+            Arc::clone(&store),
+            Arc::clone(&env.clock),
+            Arc::new(NoopRequestLogObserver),
+        ),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),

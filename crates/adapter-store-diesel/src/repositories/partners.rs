@@ -118,6 +118,7 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM categories WHERE partner_id = ?",
     "DELETE FROM recorded_responses WHERE partner_id = ?",
     "DELETE FROM sealed_nonces WHERE partner_id = ?",
+    "DELETE FROM request_log WHERE partner_id = ?",
     "DELETE FROM token_pairs WHERE partner_id = ?",
     "DELETE FROM sessions WHERE partner_id = ?",
     "DELETE FROM user_recovery_codes WHERE partner_id = ?",
@@ -190,6 +191,14 @@ impl PartnerRepository for DieselTransaction {
             .select(PartnerRow::as_select())
             .get_result(self.of(id)?)
             .found(PartnerRow::partner)
+    }
+
+    fn credentials(&mut self, id: PartnerId) -> Result<Option<Credentials>, StoreError> {
+        partners::table
+            .find(id.key())
+            .select(PartnerRow::as_select())
+            .get_result(self.of(id)?)
+            .found(PartnerRow::credentials)
     }
 
     fn list(&mut self) -> Result<Vec<Partner>, StoreError> {

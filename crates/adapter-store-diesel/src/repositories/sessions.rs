@@ -2,12 +2,12 @@
 
 use diesel::prelude::*;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_port_store::session::TokenPair;
+use kopeck_port_store::session::{SessionOverview, TokenPair};
 use kopeck_port_store::{SessionRepository, StoreError, StoredPair};
 use time::OffsetDateTime;
 
 use crate::convert::{AsKey, natural, word};
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{sessions, token_pairs};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, binds, row};
@@ -45,12 +45,14 @@ impl PairRow {
     fn stored_pair(
         self,
         session_started_at: UtcTimestamp,
+        session_used_at: Option<UtcTimestamp>,
         session_revoked: bool,
     ) -> Result<StoredPair, StoreError> {
         let successor = self.successor.map(Id::to);
         Ok(StoredPair {
             session: self.session_id.to(),
             session_started_at: session_started_at.time("sessions.created_at")?,
+            session_used_at: UtcTimestamp::optional(session_used_at, "sessions.last_used_at")?,
             session_revoked,
             pair: TokenPair {
                 id: self.id.to(),
@@ -101,9 +103,11 @@ impl SessionRepository for DieselTransaction {
             .inner_join(sessions::table.on(joined))
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
-            .select((PairRow::as_select(), sessions::created_at, sessions::revoked))
+            .select((PairRow::as_select(), sessions::created_at, sessions::last_used_at, sessions::revoked))
             .get_result(self.of(partner)?)
-            .found(|(row, started_at, revoked): (PairRow, _, _)| row.stored_pair(started_at, revoked))
+            .found(|(row, started_at, used_at, revoked): (PairRow, _, _, _)| {
+                row.stored_pair(started_at, used_at, revoked)
+            })
     }
 
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError> {
@@ -124,6 +128,43 @@ impl SessionRepository for DieselTransaction {
         let values = binds![partner.key(), partner.key(), i64::from(keep)];
         let revoked = statements::execute(self.of(partner)?, text, values).stored()?;
         Ok(revoked as u64)
+    }
+
+    fn revoke_others(&mut self, partner: PartnerId, keep: SessionId) -> Result<u64, StoreError> {
+        let text = "UPDATE sessions SET revoked = true WHERE partner_id = ? AND revoked = false AND id <> ?";
+        let values = binds![partner.key(), keep.key()];
+        Ok(statements::execute(self.of(partner)?, text, values).stored()? as u64)
+    }
+
+    fn touch(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        at: OffsetDateTime,
+        address: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let text = "UPDATE sessions SET last_used_at = ?, address = ?
+            WHERE partner_id = ? AND id = ? AND (last_used_at IS NULL OR last_used_at < ?)";
+        let at = UtcTimestamp::of(at);
+        self.change(partner, text, binds![at, address, partner.key(), session.key(), at])
+    }
+
+    fn list(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<Vec<SessionOverview>, StoreError> {
+        sessions::table
+            .filter(sessions::partner_id.eq(partner.key()))
+            .filter(sessions::revoked.eq(false))
+            .filter(sessions::expires_at.gt(UtcTimestamp::of(now)))
+            .order((sessions::created_at, sessions::id))
+            .select((sessions::id, sessions::created_at, sessions::last_used_at, sessions::address))
+            .load(self.of(partner)?)
+            .all(|(id, created_at, used_at, address): (Id, UtcTimestamp, _, _)| {
+                Ok(SessionOverview {
+                    id: id.to(),
+                    created_at: created_at.time("sessions.created_at")?,
+                    last_used_at: UtcTimestamp::optional(used_at, "sessions.last_used_at")?,
+                    address,
+                })
+            })
     }
 
     fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError> {

@@ -20,6 +20,7 @@ use kopeck_domain::limit::TimeOfDay;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_service::audit::AuditQueue;
+use kopeck_service::request_log::RequestLogQueue;
 use kopeck_service::worker::ClockCheck;
 
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
@@ -151,6 +152,18 @@ fn serve_operations(
     Ok((Some(operations.serve(listen, tls)?), certificate))
 }
 
+/// The queues of rows that are written off the way of their requests: audit entries of refusals, and request logs.
+fn logs(
+    application: &Application,
+    adapters: &SystemAdapters,
+    operations: &Operations,
+) -> (Arc<AuditQueue>, Arc<RequestLogQueue>) {
+    let metrics = &operations.metrics;
+    let (wall, clock) = (Arc::clone(&adapters.wall), Arc::clone(&application.env.clock));
+    let audit = AuditQueue::new(application.store(), wall, Arc::clone(metrics) as _);
+    (audit, RequestLogQueue::new(application.store(), clock, Arc::clone(metrics) as _))
+}
+
 /// The parts of a serving or working process.
 struct Process {
     adapters: SystemAdapters,
@@ -163,6 +176,8 @@ struct Process {
     bank: Bank,
     /// Audit entries of refusals.
     audit: Arc<AuditQueue>,
+    /// The request logs of the partners.
+    requests: Arc<RequestLogQueue>,
     /// Sends the audit chain heads.
     heads: Arc<HeadForwarder>,
     /// The bank, with metrics.
@@ -222,11 +237,7 @@ impl Process {
         let bank = Bank::open(args, sandbox, &storage.folder, &adapters, clock, settings)?;
         let gateway =
             Arc::new(InstrumentedBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
-        let audit = AuditQueue::new(
-            application.store(),
-            Arc::clone(&adapters.wall),
-            Arc::clone(&operations.metrics) as _,
-        );
+        let (audit, requests) = logs(&application, &adapters, &operations);
         if storage.folder.is_embedded() {
             end_leases(&*application.store())?;
         }
@@ -240,6 +251,7 @@ impl Process {
             folder,
             bank,
             audit,
+            requests,
             heads,
             gateway,
             feed_waiters,
@@ -262,6 +274,7 @@ impl Process {
             sandbox: self.bank.sandbox.clone(),
             metrics: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
+            requests: Arc::clone(&self.requests),
             feed_waiters: Arc::clone(&self.feed_waiters),
             webhooks: Arc::clone(&self.webhooks) as _,
             settings: HttpSettings {
@@ -341,6 +354,7 @@ impl Process {
     fn watch_files_and_clock(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<PeriodicCheck> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
         let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
+        let requests = Arc::clone(&self.requests);
         let clock = Arc::clone(&self.system_clock);
         let certificates: Vec<_> =
             certificate.into_iter().chain(self.operations_certificate.clone()).collect();
@@ -349,6 +363,7 @@ impl Process {
             metrics.clock_seen(ClockLabel::Machine, offset, step);
             keys.refresh();
             audit.tick();
+            requests.tick();
             heads.tick();
             for certificate in &certificates {
                 match certificate.refresh() {
@@ -370,6 +385,7 @@ impl Process {
             workers.stop();
         }
         self.audit.close();
+        self.requests.close();
         self.application.store.close();
         match kopeck_adapter_store_diesel::scrub(&self.database_url) {
             Ok(true) => log::info!("made the database file anew, since personal data was erased"),

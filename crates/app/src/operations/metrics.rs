@@ -16,6 +16,7 @@ use kopeck_adapter_workers::DeliveryObserver;
 use kopeck_port_store::webhook::AttemptOutcome;
 use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
+use kopeck_service::request_log::RequestLogObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,
@@ -53,6 +54,7 @@ pub struct Metrics {
     refused_bodies: IntCounter,
     refused_connections: IntCounter,
     audit_notes: [IntCounter; 3],
+    request_log: [IntCounter; 2],
     audit_heads: [IntCounter; 2],
     deliveries: [IntCounter; 2],
     outages: IntCounterVec,
@@ -205,6 +207,7 @@ impl Metrics {
                 "Connections refused because their network had its share.",
             )?,
             audit_notes: audit_notes(&registrar)?,
+            request_log: request_log(&registrar)?,
             audit_heads: both(&heads, ["sent", "failed"])?,
             deliveries: both(&deliveries, ["delivered", "failed"])?,
             outages: outages(&registrar)?,
@@ -269,6 +272,12 @@ fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]>
         notes.get_metric_with_label_values(&["summarised"])?,
         notes.get_metric_with_label_values(&["dropped"])?,
     ])
+}
+
+fn request_log(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 2]> {
+    let name = "kopeck_request_log_rows_total";
+    let rows = registrar.counters(name, "Rows of the partners' request logs by outcome.", &["outcome"])?;
+    both(&rows, ["written", "dropped"])
 }
 
 /// The outages of the database. Each begins at 0, so that the first of its kind is an increase.
@@ -414,6 +423,18 @@ impl AuditQueueObserver for Metrics {
     fn dropped(&self, entries: u64) {
         let [_, _, dropped] = &self.audit_notes;
         dropped.inc_by(entries);
+    }
+}
+
+impl RequestLogObserver for Metrics {
+    fn written(&self, rows: u64) {
+        let [written, _] = &self.request_log;
+        written.inc_by(rows);
+    }
+
+    fn dropped(&self, rows: u64) {
+        let [_, dropped] = &self.request_log;
+        dropped.inc_by(rows);
     }
 }
 

@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 
 use kopeck_adapter_http::{OperationInfo, operations};
+use kopeck_domain::ids::SessionId;
+use kopeck_port_store::session::{PairState, TokenPair};
+use kopeck_port_store::{Access, StoreError, UnitOfWork, transact};
 use serde_json::{Value, json};
+use time::Duration;
 
 use crate::api_client::{UNKNOWN_ID, plastic_order, text, top_ups, virtual_order};
 use crate::raw_http::{RawRequest, RawResponse, get, post};
-use crate::server::TestServer;
+use crate::server::{PASSWORD, TestServer};
 
 /// The requests that carry the API key; all others carry a token.
 pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
@@ -78,6 +82,10 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
     let of_card = |amount: i64| json!({"idCard": "<card>", "amountReplenishment": amount});
     let everything = json!({"unlimited": true});
     vec![
+        ("session.list", "", none()),
+        ("session.end", "<session>", none()),
+        ("password.change", "", json!({"current": PASSWORD, "new": PASSWORD})),
+        ("request.list", "", json!({"operation": "balance", "status": "200"})),
         ("employee.add", "", json!({"customId": "[new]", "idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"status": "MEDICAL"})),
@@ -264,6 +272,7 @@ impl Things {
             "webhook",
             "spare webhook",
             "event",
+            "session",
         ];
         let mut things: BTreeMap<&str, Value> =
             ids.into_iter().map(|name| (name, json!(UNKNOWN_ID))).collect();
@@ -354,6 +363,7 @@ impl Maker<'_> {
             ("new", json!(format!("new-{tag}"))),
             ("webhook", json!(self.webhook())),
             ("spare webhook", json!(self.webhook())),
+            ("session", json!(self.session())),
             ("event", self.send(get("/v1/events?limit=1")).ok(200)["data"][0]["id"].clone()),
         ];
         Things(things.into())
@@ -398,6 +408,27 @@ impl Maker<'_> {
 
     fn withdrawal(&self, card: &str) -> String {
         self.post("/v1/withdrawals", &json!({"data": [{"idCard": card, "amount": 100}]}), "withdrawalId")
+    }
+
+    /// A session beside the one that calls.
+    fn session(&self) -> String {
+        let application = &self.server.application;
+        let partner = application.tokens.verify(self.token).unwrap().partner;
+        let (session, now) = (SessionId::new(application.env.ids.next_id()), application.env.now());
+        let pair = TokenPair {
+            id: application.env.ids.next_id().into(),
+            state: PairState::Fresh,
+            used: false,
+            successor: None,
+            reissued: false,
+            refresh_expires_at: now + Duration::DAY,
+        };
+        let begin = move |unit: &mut dyn UnitOfWork| {
+            unit.sessions().insert(partner, session, now)?;
+            unit.sessions().insert_pair(partner, session, &pair)
+        };
+        transact::<_, StoreError>(&*application.store, Access::Write, begin).unwrap();
+        session.to_string()
     }
 
     /// A new webhook, in place of the oldest if there are many.

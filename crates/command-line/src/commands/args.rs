@@ -14,8 +14,10 @@ use super::events::EventsCommand;
 use super::login::LoginArgs;
 use super::orders::OrdersCommand;
 use super::profiles::ProfilesCommand;
+use super::request_log::RequestsArgs;
 use super::sandbox::SandboxCommand;
 use super::sealing::{OpenArgs, SealArgs};
+use super::sessions::{PasswordCommand, SessionsCommand};
 use super::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
 use super::webhooks::WebhooksCommand;
 use crate::examples;
@@ -53,6 +55,14 @@ pub(crate) enum CallCommand {
     /// Profiles: list, choose, remove.
     #[command(subcommand)]
     Profiles(ProfilesCommand),
+    /// Sessions of your login: list, end.
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+    /// The password of your login: change.
+    #[command(subcommand)]
+    Password(PasswordCommand),
+    /// Your own requests of the last 14 days: list, follow.
+    Requests(RequestsArgs),
     /// Employees: list, read, add, update, import from a file.
     #[command(subcommand)]
     Employees(EmployeesCommand),

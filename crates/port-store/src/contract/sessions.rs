@@ -1,6 +1,6 @@
 //! Logins and token pairs.
 
-use crate::session::{PairState, TokenPair};
+use crate::session::{PairState, SessionOverview, TokenPair};
 use kopeck_domain::ids::{PartnerId, SessionId};
 
 use super::support::{at, id, partner, read, write};
@@ -49,8 +49,13 @@ pub fn a_pair_is_stored_with_its_session(store: &dyn Store) {
     let fresh = pair(100);
     assert_eq!(get(store, partner, &fresh), None);
     insert(store, partner, session, &fresh).unwrap();
-    let stored =
-        StoredPair { session, session_started_at: at(0), session_revoked: false, pair: fresh.clone() };
+    let stored = StoredPair {
+        session,
+        session_started_at: at(0),
+        session_used_at: None,
+        session_revoked: false,
+        pair: fresh.clone(),
+    };
     assert_eq!(get(store, partner, &fresh), Some(stored));
 }
 
@@ -152,8 +157,13 @@ pub fn a_pair_is_its_partners_own(store: &dyn Store) {
         unit.sessions().revoke(second, session)
     })
     .unwrap();
-    let stored =
-        StoredPair { session, session_started_at: at(0), session_revoked: false, pair: kept.clone() };
+    let stored = StoredPair {
+        session,
+        session_started_at: at(0),
+        session_used_at: None,
+        session_revoked: false,
+        pair: kept.clone(),
+    };
     assert_eq!(get(store, first, &kept), Some(stored));
 }
 
@@ -187,4 +197,70 @@ pub fn forgetting_stops_at_its_limit(store: &dyn Store) {
     }
     let removed: Vec<u64> = (0..7).map(|_| forget(store, 20, 1)).collect();
     assert_eq!(removed, [1, 1, 1, 1, 1, 1, 0]);
+}
+
+/// With its address, wherever the session is read; a use that is noted late changes nothing.
+pub fn the_latest_use_of_a_session_is_kept(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let session = session(store, partner);
+    let pair = pair(100);
+    insert(store, partner, session, &pair).unwrap();
+    let touch = |partner, seconds, address: Option<&'static str>| {
+        write(store, move |unit| unit.sessions().touch(partner, session, at(seconds), address)).unwrap();
+    };
+    let seen = || {
+        let listed = list(store, partner, 10).pop().unwrap();
+        assert_eq!(listed.last_used_at, get(store, partner, &pair).unwrap().session_used_at);
+        (listed.last_used_at, listed.address)
+    };
+    assert_eq!(seen(), (None, None));
+    touch(partner, 20, Some("10.0.0.1"));
+    assert_eq!(seen(), (Some(at(20)), Some("10.0.0.1".to_owned())));
+    touch(partner, 19, Some("10.0.0.2"));
+    touch(other, 30, Some("10.0.0.3"));
+    assert_eq!(seen(), (Some(at(20)), Some("10.0.0.1".to_owned())));
+    touch(partner, 21, None);
+    assert_eq!(seen(), (Some(at(21)), None));
+}
+
+fn list(store: &dyn Store, partner: PartnerId, now: i64) -> Vec<SessionOverview> {
+    read(store, move |unit| unit.sessions().list(partner, at(now)))
+}
+
+/// Not those that were revoked, those whose tokens have all ended, and another partner's.
+pub fn sessions_are_listed_oldest_first(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let begin = |partner, seconds, until| {
+        let session = id();
+        write(store, move |unit| unit.sessions().insert(partner, session, at(seconds))).unwrap();
+        insert(store, partner, session, &pair(until)).unwrap();
+        session
+    };
+    let [second, first, revoked, ended] =
+        [(2, 100), (1, 100), (3, 100), (0, 50)].map(|(seconds, until)| begin(partner, seconds, until));
+    begin(other, 0, 100);
+    write(store, move |unit| unit.sessions().revoke(partner, revoked)).unwrap();
+    let listed = |now| -> Vec<_> { list(store, partner, now).into_iter().map(|one| one.id).collect() };
+    assert_eq!(
+        (listed(49), listed(50), listed(100)),
+        (vec![ended, first, second], vec![first, second], vec![])
+    );
+    let of_first = list(store, partner, 50).remove(0);
+    let whole = SessionOverview { id: first, created_at: at(1), last_used_at: None, address: None };
+    assert_eq!(of_first, whole);
+}
+
+/// Another partner's stay.
+pub fn all_sessions_but_one_are_revoked(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let begin = |partner| {
+        let session = session(store, partner);
+        insert(store, partner, session, &pair(100)).unwrap();
+        session
+    };
+    let (kept, _, _, foreign) = (begin(partner), begin(partner), begin(partner), begin(other));
+    let revoke = || write(store, move |unit| unit.sessions().revoke_others(partner, kept)).unwrap();
+    let ids = |partner| -> Vec<_> { list(store, partner, 10).into_iter().map(|one| one.id).collect() };
+    assert_eq!((revoke(), ids(partner)), (2, vec![kept]));
+    assert_eq!((revoke(), ids(other)), (0, vec![foreign]));
 }

@@ -1,7 +1,7 @@
 //! Login.
 
 use crate::tokens::throttle;
-use kopeck_domain::ids::SessionId;
+use kopeck_domain::ids::{PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
@@ -41,7 +41,7 @@ impl TokenService {
     /// # Errors
     /// [`TokenError`].
     pub fn login(&self, store: &dyn Store, attempt: LoginAttempt) -> Result<IssuedTokens, TokenError> {
-        let LoginAttempt { owner, api_key, nonce, address, body } = attempt;
+        let LoginAttempt { owner, api_key, nonce, address, client, body } = attempt;
         let is_failure = !matches!(body, LoginBody::Faulty);
         // A body with a 422 does not spend its nonce. Under a wrong API key that would tell the two apart.
         let spends_nonce = owner.is_none() || matches!(body, LoginBody::Credentials { .. });
@@ -67,7 +67,7 @@ impl TokenService {
             return Err(TokenError::BadCredentials);
         }
         let partner = owner.filter(|owner| password_fits & may_log_in(owner, login.as_deref()));
-        self.finish(store, partner, subjects)
+        self.finish(store, partner, client, subjects)
     }
 
     /// Issues tokens to `partner`, or records the failure if there is none.
@@ -78,6 +78,7 @@ impl TokenService {
         &self,
         store: &dyn Store,
         partner: Option<ApiKeyOwner>,
+        client: Option<String>,
         subjects: Subjects,
     ) -> Result<IssuedTokens, TokenError> {
         let (now, settled) = (self.env.now(), self.env.settled());
@@ -95,6 +96,7 @@ impl TokenService {
             }
             unit.sessions().insert(partner, session, now)?;
             unit.sessions().insert_pair(partner, session, &pair)?;
+            unit.sessions().touch(partner, session, now, client.as_deref())?;
             unit.sessions().revoke_all_but(partner, MAX_SESSIONS)?;
             Ok(())
         })?;
@@ -105,20 +107,22 @@ impl TokenService {
         address.map(|address| self.secrets.fingerprint("address", address.as_bytes())).into_iter().collect()
     }
 
+    /// The throttle's subject of a partner.
+    pub(super) fn partner_fingerprint(&self, partner: PartnerId) -> [u8; 32] {
+        self.secrets.fingerprint("partner", partner.to_string().as_bytes())
+    }
+
     /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same
     /// steps and locks no partner out.
     fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
         match owner {
-            Some(owner) => {
-                let partner = owner.credentials.partner.id.to_string();
-                self.secrets.fingerprint("partner", partner.as_bytes())
-            }
+            Some(owner) => self.partner_fingerprint(owner.credentials.partner.id),
             None => self.secrets.fingerprint("attempt", &[key_hash.as_slice(), nonce.as_bytes()].concat()),
         }
     }
 }
 
-fn count_failure(
+pub(super) fn count_failure(
     unit: &mut dyn UnitOfWork,
     subjects: &Subjects,
     now: OffsetDateTime,
@@ -135,7 +139,7 @@ pub(super) fn record_failures(
     Ok(throttle::record(unit, subjects, now)?)
 }
 
-fn check_throttle(
+pub(super) fn check_throttle(
     unit: &mut dyn UnitOfWork,
     subjects: &Subjects,
     now: OffsetDateTime,

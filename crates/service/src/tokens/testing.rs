@@ -121,5 +121,11 @@ pub(super) fn pair(n: u128, state: PairState) -> TokenPair {
 }
 
 pub(super) fn stored(pair: TokenPair) -> StoredPair {
-    StoredPair { session: SESSION, session_started_at: START, session_revoked: false, pair }
+    StoredPair {
+        session: SESSION,
+        session_started_at: START,
+        session_used_at: Some(START),
+        session_revoked: false,
+        pair,
+    }
 }

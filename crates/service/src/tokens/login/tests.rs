@@ -64,6 +64,7 @@ fn attempt(known: Option<ApiKeyOwner>, api_key: &str, login: &str, password: &st
         api_key: SecretString::from(api_key),
         nonce: "n-1".to_owned(),
         address: Some("10.0.0.1".to_owned()),
+        client: Some("10.0.0.1".to_owned()),
         body: LoginBody::Credentials { login: login.to_owned(), password: SecretString::from(password) },
     }
 }
@@ -259,6 +260,13 @@ fn a_right_login_starts_a_session_and_issues_its_first_pair() {
         .withf(move |partner, stored, at| (*partner, *stored, *at) == (PARTNER, session, START))
         .times(1)
         .returning(|_, _, _| Ok(()));
+    unit.sessions
+        .expect_touch()
+        .withf(move |partner, stored, at, address| {
+            (*partner, *stored, *at, *address) == (PARTNER, session, START, Some("10.0.0.1"))
+        })
+        .times(1)
+        .returning(|_, _, _, _| Ok(()));
     unit.sessions
         .expect_revoke_all_but()
         .withf(|partner, keep| (*partner, *keep) == (PARTNER, 1_000))
