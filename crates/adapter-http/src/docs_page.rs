@@ -14,6 +14,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use kopeck_port_bank::Capability;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -202,6 +203,24 @@ impl File {
 /// Whether the page is on and takes the method.
 pub(crate) fn is_served(shared: &Shared, method: &Method) -> bool {
     shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
+}
+
+/// Tells the reference page what the bank behind this service does not support: a list of texts.
+pub(crate) const BANK: &str = "/docs/bank.json";
+
+/// The response to [`BANK`].
+pub(crate) fn bank(shared: &Shared, secure: bool) -> HttpResponse {
+    let without: Vec<&str> = shared.parts.bank.capabilities().missing().map(Capability::about).collect();
+    let mut response = HttpResponse::Ok();
+    response
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::REFERRER_POLICY, "no-referrer"))
+        .insert_header((header::CONTENT_SECURITY_POLICY, POLICY));
+    if secure {
+        response.insert_header(STRICT_TRANSPORT_SECURITY);
+    }
+    response.json(serde_json::json!({ "without": without }))
 }
 
 /// Redirects a browser from `/` to the reference page.

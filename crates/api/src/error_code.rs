@@ -91,6 +91,7 @@ error_codes! {
     WebhookNotFound = "webhook_not_found", 404, "there is no such webhook";
     WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
+    NotSupported = "not_supported", 409, "the bank behind this service does not support this";
     RequestInProgress = "request_in_progress", 409, "the first call under this key is still being carried out";
     RequestTimeout = "request_timeout", 408, "the body did not arrive in time";
     MethodNotAllowed = "method_not_allowed", 405, "the path does not take this method";

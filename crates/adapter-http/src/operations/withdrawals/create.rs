@@ -6,6 +6,7 @@ use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::replenishment::{MAX_AMOUNT, top_up_amount};
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::withdrawal::Withdrawal;
+use kopeck_port_bank::Capability;
 use kopeck_service::withdrawals::{self, CardWithdrawal};
 
 use crate::input::field_types::integer;
@@ -15,6 +16,7 @@ use crate::operations::requests::{ACCEPTED, read_reference};
 pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::WithdrawalCreated>(202)
+    .refuses(&[Code::NotSupported])
     .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
 
 /// A new withdrawal: its cards, and its reference.
@@ -35,8 +37,10 @@ fn read(r: &mut Reader<'_>) -> Option<NewWithdrawal> {
 
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
-    ctx.mutate(values, |unit, env, partner, (cards, reference)| {
-        withdrawals::create(unit, env, partner, cards, reference.as_ref()).map(accepted)
+    let bank = ctx.bank_capabilities();
+    ctx.mutate(values, move |unit, env, partner, (cards, reference)| -> Result<_, ApiError> {
+        bank.require(Capability::Withdrawals)?;
+        Ok(accepted(withdrawals::create(unit, env, partner, cards, reference.as_ref())?))
     })
     .await
 }

@@ -1,0 +1,31 @@
+"""Serves the connector: `KOPECK_BANK_SECRET=… python serve.py --port 8090 --processor http://127.0.0.1:9000`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+
+from waitress.server import create_server
+
+from connector import Connector, Processor, create_app
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=8090)
+    parser.add_argument("--database", default="connector.sqlite")
+    parser.add_argument("--processor", default="http://127.0.0.1:9000")
+    parser.add_argument("--mistake", help="for tests of the check: a mistake of mistakes.py")
+    arguments = parser.parse_args()
+    kind = Connector
+    if arguments.mistake:
+        import mistakes
+
+        kind = mistakes.plant(arguments.mistake)
+    app = create_app(kind(arguments.database, Processor(arguments.processor)), os.environ["KOPECK_BANK_SECRET"])
+    # More threads than processors: they wait for the processor most of the time.
+    server = create_server(app, host="127.0.0.1", port=arguments.port, threads=16)
+    print(f"the connector listens on http://127.0.0.1:{server.effective_port}", flush=True)
+    server.run()
