@@ -52,7 +52,6 @@ class forgets_keys(Connector):
 class looks_up_then_acts(Connector):
     """The key is looked up, and recorded after the effect: two copies at the same time are both new."""
 
-    seen: set = set()
     copies = 0
 
     def submit(self, batch):
@@ -62,8 +61,9 @@ class looks_up_then_acts(Connector):
         if instruction["type"] != "TOP_UP" or self.known(instruction["key"]):
             return super().submit([instruction])[0]
         looks_up_then_acts.copies += 1
+        copy = self.copies
         time.sleep(0.2)  # the processor is slow
-        verdict = self.top_up(f"{instruction['key']}~{self.copies}", instruction)
+        verdict = self.top_up(f"{instruction['key']}~{copy}", instruction)
         self.db().execute(
             "INSERT OR REPLACE INTO instructions VALUES (?, ?, ?, ?, ?, ?)",
             (instruction["key"], self.fingerprint(instruction), json.dumps(instruction), *verdict))

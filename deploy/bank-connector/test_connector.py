@@ -21,10 +21,13 @@ class Test(unittest.TestCase):
             processor.create_app(f"{self.folder.name}/processor.sqlite"), host="127.0.0.1", port=0, threads=4)
         threading.Thread(target=self.server.run, daemon=True).start()
         address = f"http://127.0.0.1:{self.server.effective_port}"
-        self.connector = connector.Connector(f"{self.folder.name}/connector.sqlite", connector.Processor(address))
+        self.processor = connector.Processor(address)
+        self.connector = connector.Connector(f"{self.folder.name}/connector.sqlite", self.processor)
         self.client = connector.create_app(self.connector, SECRET).test_client()
 
     def tearDown(self):
+        if connection := getattr(self.processor.local, "connection", None):
+            connection.close()
         self.server.close()
         self.folder.cleanup()
 
