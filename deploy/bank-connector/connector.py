@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS issued (
     PRIMARY KEY (order_key, position));
 CREATE TABLE IF NOT EXISTS blocks (card TEXT PRIMARY KEY, change INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS feed (
-    seq INTEGER PRIMARY KEY, at TEXT NOT NULL, card TEXT NOT NULL, type TEXT NOT NULL, transaction_id INTEGER, previous INTEGER);
+    seq INTEGER PRIMARY KEY, at TEXT NOT NULL, card TEXT NOT NULL, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS movements (
     card INTEGER NOT NULL, id INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL, key TEXT, PRIMARY KEY (card, id));
 CREATE INDEX IF NOT EXISTS movements_by_time ON movements (at);
@@ -48,6 +48,11 @@ REASONS = {
     "CARD_CLOSED": "BLOCKED", "CARD_INACTIVE": "NOT_ACTIVATED", "INSUFFICIENT_FUNDS": "NOT_ENOUGH_ON_CARD",
 }
 TYPES = {"LOAD": "REPLENISHMENT", "UNLOAD": "REVERSAL", "PURCHASE": "PAYMENT", "REFUND": "REFUND"}
+# Why purchases are declined, where the lower case of the processor's word is another one.
+DECLINES = {
+    "CLOSED": "card_closed", "BLOCKED": "card_blocked", "EXPIRED": "card_expired", "OVER_AMOUNT": "limit_exceeded",
+    "INSUFFICIENT_BALANCE": "insufficient_funds",
+}
 MOST_CARDS_OF_AN_ORDER = 10_000
 MOST_ON_A_CARD = 1_500_000
 
@@ -297,8 +302,8 @@ class Connector:
         return body | {name: value for name, value in optional.items() if value}
 
     def transaction(self, made: dict) -> dict:
-        return {"id": made["id"], "executedAt": made["created"], "type": TYPES[made["kind"]],
-                "amount": kopecks(made["amount"])}
+        body = {"id": made["id"], "executedAt": made["created"], "type": TYPES[made["kind"]], "amount": kopecks(made["amount"])}
+        return body | {name: made[theirs] for name, theirs in (("place", "merchant"), ("mcc", "mcc")) if made[theirs]}
 
     def transactions(self, number_: str, after: int, limit: int) -> list[dict]:
         self.card(number_)
@@ -323,15 +328,21 @@ class Connector:
 
     def copy(self, db: sqlite3.Connection, event: dict) -> None:
         made, card = event["transaction"], int(event["card"])
-        previous = None
         if made:
             previous = db.execute("SELECT max(id) FROM movements WHERE card = ?", (card,)).fetchone()[0]
             key = self.key_of(made["external_id"]) if made["external_id"] else None
             db.execute("INSERT OR IGNORE INTO movements VALUES (?, ?, ?, ?, ?)",
                        (card, made["id"], micros(made["created"]), json.dumps(self.transaction(made)), key))
-        kind = "TRANSACTION" if made else "CHANGED"
-        db.execute("INSERT OR IGNORE INTO feed VALUES (?, ?, ?, ?, ?, ?)",
-                   (event["id"], event["created"], event["card"], kind, made and made["id"], previous))
+            body = {"type": "TRANSACTION", "transaction": self.transaction(made)} | ({"previousId": previous} if previous else {})
+        elif event["kind"] == "declined":
+            tried = event["detail"]
+            purchase = {"at": event["created"], "amount": kopecks(tried["amount"]), "place": tried.get("name"),
+                        "mcc": tried.get("mcc"), "reason": DECLINES.get(tried["reason"], tried["reason"].lower())}
+            body = {"type": "DECLINED", "purchase": {name: value for name, value in purchase.items() if value is not None}}
+        else:
+            kind = event["kind"].upper()
+            body = {"type": kind if kind in ("ACTIVATED", "BLOCKED", "UNBLOCKED", "EXPIRED") else "CHANGED"}
+        db.execute("INSERT OR IGNORE INTO feed VALUES (?, ?, ?, ?)", (event["id"], event["created"], event["card"], json.dumps(body)))
 
     def key_of(self, external_id: str) -> str:
         """`KEY`, `KEY#7` of a card of an order, `KEY:unload` of a closing; a key may have # and : itself."""
@@ -342,17 +353,7 @@ class Connector:
     def feed(self, after: int, limit: int) -> list[dict]:
         self.read_events()
         rows = self.db().execute("SELECT * FROM feed WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)).fetchall()
-        return [self.entry(row) for row in rows]
-
-    def entry(self, row: sqlite3.Row) -> dict:
-        entry = {"seq": row["seq"], "at": row["at"], "card": row["card"], "type": row["type"]}
-        if row["transaction_id"] is not None:
-            made = self.db().execute("SELECT body FROM movements WHERE card = ? AND id = ?",
-                                     (int(row["card"]), row["transaction_id"])).fetchone()
-            entry["transaction"] = json.loads(made["body"])
-            if row["previous"] is not None:
-                entry["previousId"] = row["previous"]
-        return entry
+        return [{"seq": row["seq"], "at": row["at"], "card": row["card"]} | json.loads(row["body"]) for row in rows]
 
     def registry(self, start: int, end: int, after: tuple[int, int], limit: int) -> list[dict]:
         self.read_events()

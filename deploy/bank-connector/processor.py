@@ -34,7 +34,10 @@ CREATE TABLE IF NOT EXISTS transactions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, card TEXT NOT NULL, kind TEXT NOT NULL, amount INTEGER NOT NULL,
     created TEXT NOT NULL, external_id TEXT, merchant TEXT, mcc TEXT);
 CREATE TABLE IF NOT EXISTS events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, card TEXT NOT NULL, transaction_id INTEGER, created TEXT NOT NULL);
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, card TEXT NOT NULL, transaction_id INTEGER, detail TEXT,
+    created TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one = 1), offset_micros INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS test_calls (key TEXT PRIMARY KEY, answer TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS transactions_of_card ON transactions (card, id);
 """
 
@@ -48,10 +51,6 @@ def minor(text: str) -> int:
     if amount != amount.to_integral_value() or amount <= 0:
         raise ValueError("an amount has two decimals and is above zero")
     return int(amount)
-
-
-def now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="microseconds")
 
 
 def with_check_digit(digits: str) -> str:
@@ -90,6 +89,17 @@ def create_app(database: str, webhook: str | None = None) -> Flask:
         if "db" in g:
             g.pop("db").close()
 
+    def offset() -> int:
+        row = db().execute("SELECT offset_micros FROM clock").fetchone()
+        return row["offset_micros"] if row else 0
+
+    def moment() -> datetime:
+        """The time, which tests can move forward."""
+        return datetime.now(timezone.utc) + timedelta(microseconds=offset())
+
+    def now() -> str:
+        return moment().isoformat(timespec="microseconds")
+
     def card_body(card: sqlite3.Row) -> dict:
         body = {key: card[key] for key in ("number", "product", "state", "expires", "created", "activated")}
         body |= {"frozen": bool(card["frozen"]), "balance": roubles(card["balance"]), "controls": json.loads(card["controls"])}
@@ -104,18 +114,18 @@ def create_app(database: str, webhook: str | None = None) -> Flask:
     def find(number: str) -> sqlite3.Row | None:
         return db().execute("SELECT * FROM cards WHERE number = ?", (number,)).fetchone()
 
-    def tell(kind: str, card: str, transaction: int | None = None) -> None:
-        db().execute(
-            "INSERT INTO events (kind, card, transaction_id, created) VALUES (?, ?, ?, ?)", (kind, card, transaction, now()))
+    def tell(kind: str, card: str, transaction: int | None = None, detail: dict | None = None) -> None:
+        db().execute("INSERT INTO events (kind, card, transaction_id, detail, created) VALUES (?, ?, ?, ?, ?)",
+                     (kind, card, transaction, detail and json.dumps(detail), now()))
         if webhook:
             threading.Thread(target=knock, args=(webhook,), daemon=True).start()
 
-    def move(card: str, kind: str, amount: int, external_id: str | None) -> int:
+    def move(card: str, kind: str, amount: int, external_id: str | None, merchant: dict | None = None) -> int:
         sign = 1 if kind in ("LOAD", "REFUND") else -1
         db().execute("UPDATE cards SET balance = balance + ? WHERE number = ?", (sign * amount, card))
         made = db().execute(
-            "INSERT INTO transactions (card, kind, amount, created, external_id) VALUES (?, ?, ?, ?, ?)",
-            (card, kind, amount, now(), external_id))
+            "INSERT INTO transactions (card, kind, amount, created, external_id, merchant, mcc) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (card, kind, amount, now(), external_id, merchant and merchant.get("name"), merchant and merchant.get("mcc")))
         tell("transaction", card, made.lastrowid)
         return made.lastrowid
 
@@ -143,7 +153,7 @@ def create_app(database: str, webhook: str | None = None) -> Flask:
                 number = new_number(body["product"])
             virtual = body["product"] == "VIRTUAL"
             code = "".join(random.choices(string.ascii_uppercase + string.digits, k=8)) if virtual else None
-            today = datetime.now(timezone.utc).date()
+            today = moment().date()
             db().execute(
                 "INSERT INTO cards (number, product, state, expires, created, activated, activation_code, code_expires)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -170,6 +180,8 @@ def create_app(database: str, webhook: str | None = None) -> Flask:
         amount = minor(request.get_json()["amount"])
 
         def decide(card, external_id):
+            if amount % 100 == 13:  # a test account refuses such loads, so that a refusal can be tried
+                return "TEST_REFUSAL", None
             if card["state"] in ("CLOSED", "INACTIVE", "BLOCKED"):
                 return f"CARD_{card['state']}", None
             if card["frozen"]:
@@ -259,20 +271,111 @@ def create_app(database: str, webhook: str | None = None) -> Flask:
         found = []
         for row in rows.fetchall():
             made = db().execute("SELECT * FROM transactions WHERE id = ?", (row["transaction_id"],)).fetchone()
-            found.append({**dict(row), "transaction": transaction_body(made) if made else None})
+            found.append({**dict(row), "transaction": transaction_body(made) if made else None,
+                          "detail": row["detail"] and json.loads(row["detail"])})
         return jsonify(events=found)
 
-    @app.post("/v2/test/cards/<number>/purchase")
-    def purchase(number: str):
-        """What a terminal would do; for tests."""
+    # -- for tests: what holders, merchants, the bank's staff and time do
+
+    def test_call(effect):
+        """Runs `effect` once for a key, if there is one."""
         body = request.get_json()
         with write:
             db().execute("BEGIN IMMEDIATE")
-            card, amount = find(number), minor(body["amount"])
-            pays = card and card["state"] == "ACTIVE" and not card["frozen"] and amount <= card["balance"]
-            made = move(number, "PURCHASE", amount, None) if pays else None
+            known = db().execute("SELECT answer FROM test_calls WHERE key = ?", (body.get("key"),)).fetchone()
+            answer = json.loads(known["answer"]) if known else effect(body)
+            if body.get("key") and not known:
+                db().execute("INSERT INTO test_calls VALUES (?, ?)", (body["key"], json.dumps(answer)))
             db().execute("COMMIT")
-        return (jsonify(id=made), 200) if pays else (jsonify(error="DECLINED"), 409)
+        return jsonify(answer)
+
+    def refusal(card: sqlite3.Row, amount: int, mcc: str) -> str | None:
+        """Why a card does not pay."""
+        if card["state"] != "ACTIVE" or card["frozen"]:
+            return {"CLOSED": "CLOSED", "INACTIVE": "NOT_ACTIVATED"}.get(card["state"], "BLOCKED")
+        local = moment() + timedelta(hours=3)
+        if str(local.date()) > card["expires"]:
+            return "EXPIRED"
+        limits = json.loads(card["controls"])
+        for kind, codes in limits.get("merchants", {}).items():
+            ranges = [(code[:4], code[-4:]) for code in codes]
+            if any(low <= mcc <= high for low, high in ranges) != (kind == "only"):
+                return "MERCHANT_CATEGORY"
+        if limits.get("weekdays") and local.isoweekday() not in limits["weekdays"]:
+            return "DAY_NOT_ALLOWED"
+        at = f"{local:%H:%M}"
+        if limits.get("hours") and not any(
+                window["from"] <= at < window["to"] if window["from"] < window["to"] else at >= window["from"] or at < window["to"]
+                for window in limits["hours"]):
+            return "TIME_NOT_ALLOWED"
+        if "spend" in limits and amount + spent(card["number"], limits["spend"]["window"], local) > minor(limits["spend"]["amount"]):
+            return "OVER_AMOUNT"
+        return "INSUFFICIENT_BALANCE" if amount > card["balance"] else None
+
+    def spent(number: str, window: str, local: datetime) -> int:
+        days = {"DAY": 0, "WEEK": local.weekday(), "MONTH": local.day - 1}.get(window)
+        if days is None:  # a quarter
+            days = (local.date() - local.date().replace(month=(local.month - 1) // 3 * 3 + 1, day=1)).days
+        start = (local - timedelta(days=days)).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(hours=3)
+        row = db().execute(
+            "SELECT coalesce(sum(CASE kind WHEN 'PURCHASE' THEN amount WHEN 'REFUND' THEN -amount ELSE 0 END), 0) AS total"
+            " FROM transactions WHERE card = ? AND created >= ?", (number, start.isoformat(timespec="microseconds"))).fetchone()
+        return max(row["total"], 0)
+
+    @app.post("/v2/test/cards/<number>/purchase")
+    def purchase(number: str):
+        def effect(body: dict) -> dict:
+            card, amount, merchant = find(number), minor(body["amount"]), body.get("merchant", {})
+            if card is None:
+                return {"error": "NO_SUCH_CARD"}
+            if why := refusal(card, amount, merchant.get("mcc") or ""):
+                tell("declined", number, detail={"amount": body["amount"], "reason": why, **merchant})
+                return {"refused": why}
+            return {"id": move(number, "PURCHASE", amount, None, merchant)}
+
+        return test_call(effect)
+
+    @app.post("/v2/test/cards/<number>/refund")
+    def refund(number: str):
+        def effect(body: dict) -> dict:
+            paid = db().execute("SELECT * FROM transactions WHERE id = ? AND card = ? AND kind = 'PURCHASE'",
+                                (body["payment"], number)).fetchone()
+            if paid is None:
+                return {"error": "NO_SUCH_PAYMENT"}
+            merchant = {"name": paid["merchant"], "mcc": paid["mcc"]}
+            return {"id": move(number, "REFUND", minor(body["amount"]), None, merchant)}
+
+        return test_call(effect)
+
+    @app.post("/v2/test/cards/<number>/state")
+    def set_state(number: str):
+        def effect(body: dict) -> dict:
+            card, event = find(number), body["event"]
+            if card is None:
+                return {"error": "NO_SUCH_CARD"}
+            if event == "activated":
+                if body.get("code") not in (None, card["activation_code"]):
+                    return {"error": "WRONG_CODE"}
+                if card["state"] != "INACTIVE":
+                    return {}
+                db().execute("UPDATE cards SET state = 'ACTIVE', activated = ? WHERE number = ?", (now(), number))
+            elif event == "expired":
+                db().execute("UPDATE cards SET expires = ? WHERE number = ?", (str((moment() - timedelta(days=1)).date()), number))
+            elif card["state"] != "CLOSED":
+                state = "BLOCKED" if event == "blocked" else "ACTIVE" if card["activated"] else "INACTIVE"
+                db().execute("UPDATE cards SET state = ? WHERE number = ?", (state, number))
+            tell(event, number)
+            return {}
+
+        return test_call(effect)
+
+    @app.route("/v2/test/clock", methods=["GET", "POST"])
+    def clock():
+        def effect(body: dict) -> dict:
+            db().execute("INSERT OR REPLACE INTO clock VALUES (1, ?)", (offset() + body["seconds"] * 1_000_000,))
+            return {"offset_micros": offset()}
+
+        return test_call(effect) if request.method == "POST" else jsonify(offset_micros=offset())
 
     return app
 

@@ -7,4 +7,5 @@
 )]
 
 mod bank;
+mod mistakes;
 mod simulator;
