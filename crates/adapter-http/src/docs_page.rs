@@ -18,6 +18,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ipnet::IpNet;
 use serde_json::json;
+use kopeck_port_bank::Capability;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -198,6 +199,15 @@ impl File {
 /// Whether the page is on and takes the method.
 pub(crate) fn is_served(shared: &Shared, method: &Method) -> bool {
     shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
+}
+
+/// Tells the reference page what the bank behind this service does not support: a list of texts.
+pub(crate) const BANK: &str = "/docs/bank.json";
+
+/// The response to [`BANK`].
+pub(crate) fn bank(shared: &Shared, secure: bool) -> HttpResponse {
+    let without: Vec<&str> = shared.parts.bank.capabilities().missing().map(Capability::about).collect();
+    document(StatusCode::OK, secure).json(json!({ "without": without }))
 }
 
 /// Redirects a browser from `/` to the reference page.

@@ -6,6 +6,7 @@ use crate::input::faults::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId, SessionId};
 use kopeck_fair_queue::Rank;
+use kopeck_port_bank::Capabilities;
 use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
@@ -219,6 +220,11 @@ impl HandlerContext {
             work(unit, &env, partner, &values).map_err(Into::into)
         })
         .await
+    }
+
+    /// What the bank can do, as far as it is known.
+    pub(crate) fn bank_capabilities(&self) -> Capabilities {
+        self.shared.parts.bank.capabilities()
     }
 
     /// Runs `work`, which calls the bank, on a blocking thread.

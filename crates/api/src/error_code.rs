@@ -94,6 +94,7 @@ error_codes! {
     WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
     PreconditionFailed = "precondition_failed", 412, "the employee has changed since the version that if-match names";
+    NotSupported = "not_supported", 409, "the bank behind this service does not support this";
     RequestInProgress = "request_in_progress", 409, "the first call under this key is still being carried out";
     RequestTimeout = "request_timeout", 408, "the body did not arrive in time";
     MethodNotAllowed = "method_not_allowed", 405, "the path does not take this method";

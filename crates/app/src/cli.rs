@@ -3,6 +3,7 @@
 mod amount;
 mod audit;
 mod bank;
+mod bank_check;
 mod employee;
 mod environment;
 mod examples;
@@ -35,7 +36,8 @@ use uuid::Uuid;
 
 pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
-pub use bank::{BankArgs, BankSimulatorArgs};
+pub use bank::{BankArgs, BankConnectionArgs, BankSimulatorArgs};
+pub use bank_check::BankCheckArgs;
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
 pub use environment::{ExposedSecret, UnknownVariable, command, exposed_secrets, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
@@ -120,6 +122,10 @@ pub enum Command {
     /// Serve the bank simulator over HTTP, by the protocol of a bank connector.
     #[command(after_help = examples::BANK_SIMULATOR)]
     BankSimulator(BankSimulatorArgs),
+    /// Check a bank connector under development against the rules of the protocol, on a test account; exit 1 where a rule is
+    /// broken, 2 if nothing was checked.
+    #[command(after_help = examples::BANK_CHECK)]
+    BankCheck(BankCheckArgs),
     /// Apply the migrations that the database does not have yet.
     #[command(after_help = examples::MIGRATE)]
     Migrate(MigrateArgs),

@@ -2,6 +2,7 @@
 
 mod audit;
 pub(crate) mod audited;
+mod bank_check;
 mod bank_simulator;
 mod check;
 mod confirm;
@@ -62,6 +63,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::MasterKey(command) => master_key::run(command).map(|()| ExitCode::SUCCESS),
         Command::Audit(command) => audit::run(&command),
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::BankCheck(args) => Ok(bank_check::run(&args)),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
         Command::Reconcile(args) => Ok(reconcile::run(&args)),

@@ -8,6 +8,12 @@ Examples:
 pub(super) const BANK_SIMULATOR: &str = "\
 Examples:
   KOPECK_BANK_SECRET=secret kopeck bank-simulator --listen 127.0.0.1:8090";
+pub(super) const BANK_CHECK: &str = "\
+Examples:
+  kopeck bank-check --list
+  KOPECK_BANK_SECRET=secret kopeck bank-check http://127.0.0.1:8090 --test-account
+  KOPECK_BANK_SECRET=secret kopeck bank-check http://127.0.0.1:8090 --test-account --only 11,30-35 --json
+  KOPECK_BANK_SECRET=secret kopeck bank-check http://127.0.0.1:8090 --test-account --storm 10m --seed 7";
 pub(super) const MIGRATE: &str = "\
 Examples:
   kopeck migrate

@@ -95,7 +95,7 @@ fn every_page_is_in_the_table_of_contents() {
     let summary = page("SUMMARY.md");
     let listed: BTreeSet<PathBuf> = links(&summary).map(PathBuf::from).collect();
     let mut there = BTreeSet::new();
-    for folder in ["", "adr", "guide", "operations"] {
+    for folder in ["", "adr", "bank", "guide", "operations"] {
         for file in std::fs::read_dir(Path::new(DOCS).join(folder)).unwrap() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {

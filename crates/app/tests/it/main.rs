@@ -18,6 +18,8 @@ mod audit_signed;
 mod away;
 mod balance;
 mod bank;
+mod bank_capabilities;
+mod bank_check;
 mod bank_feed;
 mod bank_network;
 mod book;

@@ -49,7 +49,8 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     let (status, ready) = running.ask("/health/ready");
     let parts = json!({"process": "ready", "database": "ready", "migrations": "ready", "workers": "ready"});
     assert_eq!(status, 200, "{ready}");
-    let expected = json!({"status": "ready", "sandbox": true, "parts": parts, "warnings": []});
+    let expected = json!({"status": "ready", "sandbox": true, "parts": parts,
+        "bank": {"without": [], "largestBatch": 1_000}, "warnings": []});
     assert_eq!(serde_json::from_str::<Value>(&ready).unwrap(), expected);
 
     let client = running.client(&partner);
