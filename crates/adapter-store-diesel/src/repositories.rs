@@ -22,6 +22,7 @@ mod movements;
 mod orders;
 mod partners;
 mod reconciliation;
+mod runs;
 mod sealed_nonces;
 mod sessions;
 mod throttle;

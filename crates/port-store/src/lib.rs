@@ -13,6 +13,7 @@ mod outage;
 pub mod page;
 mod records;
 mod repositories;
+mod runs;
 mod sealed_nonces;
 pub mod session;
 mod store;
@@ -36,6 +37,9 @@ pub use observer::{NoopObserver, StoreObserver};
 pub use outage::Outage;
 pub use records::*;
 pub use repositories::*;
+pub use runs::{
+    RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest,
+};
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
 pub use webhooks::{

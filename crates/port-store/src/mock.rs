@@ -22,6 +22,7 @@ pub use crate::repositories::{
     MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
     MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
 };
+pub use crate::runs::MockRunRepository;
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::webhooks::MockWebhookRepository;
@@ -29,7 +30,7 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
+    PartnerRepository, ReconciliationRepository, RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
     StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
@@ -65,6 +66,7 @@ mock_unit! {
     limit_changes: MockCardBatchRepository<LimitChanges> as CardBatchRepository<LimitChanges>;
     closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
+    runs: MockRunRepository as RunRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;

@@ -10,8 +10,8 @@ use kopeck_domain::withdrawal::Withdrawals;
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RunRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -89,6 +89,8 @@ pub trait UnitOfWork {
     fn closings(&mut self) -> &mut dyn CardBatchRepository<Closings>;
     /// Withdrawals.
     fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals>;
+    /// Runs.
+    fn runs(&mut self) -> &mut dyn RunRepository;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// The movements of the ledger.
@@ -126,6 +128,7 @@ macro_rules! unit_of_work {
             limit_changes: CardBatchRepository<kopeck_domain::limit_change::LimitChanges>,
             closings: CardBatchRepository<kopeck_domain::closing::Closings>,
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
+            runs: RunRepository,
             ledger: LedgerRepository,
             movements: MovementRepository,
             jobs: JobRepository,

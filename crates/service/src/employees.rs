@@ -243,7 +243,8 @@ fn raced_conflict(error: &StoreError) -> Option<EmployeeConflict> {
             | Rule::CardInOneBatch
             | Rule::TransferReference
             | Rule::IdempotencyKey
-            | Rule::SealedNonce,
+            | Rule::SealedNonce
+            | Rule::RunReference,
         )
         | StoreError::Busy
         | StoreError::Cancelled

@@ -25,6 +25,7 @@ pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
 mod returns;
+pub mod runs;
 pub mod statement;
 pub mod stuck;
 #[cfg(test)]

@@ -27,7 +27,7 @@ use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Claim, Reschedule, Rule, Store, StoreError, Subject, UnitOfWork, transact};
 use time::Duration;
 
-use crate::Env;
+use crate::{Env, runs};
 use card_batch::{BatchTask, BatchVerdicts, SubmissionPolicy};
 use in_flight::{InFlightGuard, JobsInFlight, Lease};
 use next::{Next, back_off, conclude};
@@ -323,6 +323,7 @@ fn prepare(
         Subject::Withdrawal(id) => {
             Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::Withdrawals))
         }
+        Subject::Run(id) => runs::execution::advance(unit, env, claim, id).map(|()| None),
     }
 }
 

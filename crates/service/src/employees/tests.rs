@@ -89,7 +89,8 @@ fn conflict_of(rule: Rule) -> Option<EmployeeConflict> {
         | Rule::CardInOneBatch
         | Rule::TransferReference
         | Rule::IdempotencyKey
-        | Rule::SealedNonce => None,
+        | Rule::SealedNonce
+        | Rule::RunReference => None,
     }
 }
 
