@@ -8,6 +8,7 @@
 mod audit;
 mod bank_feed;
 mod card_batches;
+mod card_refs;
 mod card_row;
 mod cards;
 mod categories;

@@ -49,7 +49,7 @@ pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
 pub use model::card::{CardFilter, PaymentQuestion, TransactionFilter};
-pub use model::card_batch::{CardClosing, CardWithdrawal, TopUp};
+pub use model::card_batch::{CardClosing, CardRef, CardWithdrawal, TopUp};
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 pub use model::event::EventQuery;

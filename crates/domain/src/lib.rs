@@ -6,6 +6,7 @@ pub mod calendar;
 pub mod card;
 pub mod card_batch;
 pub mod card_number;
+pub mod card_ref;
 pub mod category;
 pub mod closing;
 pub mod employee;

@@ -23,6 +23,7 @@ use crate::Store;
 pub mod audit;
 pub mod bank_feed;
 pub mod card_batches;
+pub mod card_refs;
 pub mod cards;
 pub mod categories;
 pub mod employees;
@@ -174,6 +175,12 @@ macro_rules! contract_tests {
             one_limit_is_set_for_many_cards
             a_number_is_issued_once
             a_block_is_stored_and_found_until_it_is_confirmed
+        }
+        $crate::contract_tests! { @aggregate $make, card_refs:
+            a_card_is_found_by_each_of_its_names
+            names_that_no_card_has_are_not_found
+            an_erased_employee_is_found_by_no_name
+            ten_thousand_names_are_found_at_once
         }
         $crate::contract_tests! { @aggregate $make, transactions:
             what_is_stored_already_is_passed_over

@@ -14,6 +14,7 @@ use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, BlockState, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId};
@@ -25,7 +26,7 @@ use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountDue, AvailableFilter, BalanceSheet, CardFilter, CardRecord, CategoryUse, EmployeeFilter, NewCard,
+    AccountDue, AvailableFilter, BalanceSheet, CardAndHolder, CardFilter, CardRecord, CategoryUse, EmployeeFilter, NewCard,
     OrderFacts, OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse, ReferenceSums,
     StoreError, TransactionFilter, TransactionQuery,
 };
@@ -147,6 +148,13 @@ pub trait CardRepository {
     /// The card with this number.
     fn by_number(&mut self, partner: PartnerId, number: CardNumber)
     -> Result<Option<CardRecord>, StoreError>;
+    /// What each of `references` leads to, in their order; `None` for one that the partner does not have. Within a writing
+    /// unit of work that stays as read until the end.
+    fn by_references(
+        &mut self,
+        partner: PartnerId,
+        references: &[CardRef],
+    ) -> Result<Vec<Option<CardAndHolder>>, StoreError>;
     /// The employee's MAIN card.
     fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError>;
     /// The employee's cards, in the order in which they were issued.

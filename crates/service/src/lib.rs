@@ -7,6 +7,7 @@ pub mod bank_feed;
 pub mod bank_reconciliation;
 pub mod card_batches;
 pub mod card_blocks;
+pub mod card_refs;
 pub mod cards;
 pub mod categories;
 pub mod closings;

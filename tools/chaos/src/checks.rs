@@ -94,8 +94,8 @@ impl EndedRequest {
     /// The amount returned from each card, by its identifier.
     fn returns(&self) -> Vec<(Uuid, i64)> {
         let cards: Vec<Uuid> = match &self.call {
-            Call::Close(cards) => cards.iter().map(|card| card.id_card).collect(),
-            Call::Withdraw(cards) => cards.iter().map(|card| card.id_card).collect(),
+            Call::Close(cards) => cards.iter().filter_map(|card| card.card.id()).collect(),
+            Call::Withdraw(cards) => cards.iter().filter_map(|card| card.card.id()).collect(),
             _ => Vec::new(),
         };
         cards.into_iter().zip(self.returned.iter().copied()).collect()

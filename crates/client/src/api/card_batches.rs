@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::requests::{RequestKind, Requests, about, sealed};
 use crate::error::Error;
-use crate::model::card_batch::{CardClosing, CardWithdrawal, TopUp};
+use crate::model::card_batch::{CardClosing, CardRef, CardWithdrawal, TopUp};
 use crate::request::Request;
 use crate::write::Write;
 
@@ -61,18 +61,13 @@ impl Requests<'_, LimitChange> {
     /// Asks to give the same limits to 1 to 10,000 cards, each named once.
     ///
     /// Fails with [`Error::Cards`] if some of them stand in the way, and with 409 if the limits contradict each other.
-    pub fn set(&self, cards: &[Uuid], limit: &CardLimit) -> Write<LimitChangeCreated> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Card {
-            id_card: Uuid,
-        }
+    pub fn set<C: Clone + Into<CardRef>>(&self, cards: &[C], limit: &CardLimit) -> Write<LimitChangeCreated> {
         #[derive(Serialize)]
         struct Body<'a> {
-            data: Vec<Card>,
+            data: Vec<CardRef>,
             limit: &'a CardLimit,
         }
-        let data = cards.iter().map(|&id_card| Card { id_card }).collect();
+        let data = cards.iter().cloned().map(Into::into).collect();
         self.client.write(Request::of(&operations::LIMITS_SET).body(&Body { data, limit }))
     }
 }

@@ -206,6 +206,7 @@ async fn cards_and_balance() {
             order_id: Some(ID),
             id_employee: Some(ID),
             expires_before: Some(noon().date()),
+            custom_id_card: Some("8747859702".to_owned()),
         };
         assert_eq!(cards.list(&filter, Paging::default()).await?.data[0].id_card, ID);
         assert_eq!(client.balance().await?.hold, 1);
@@ -224,7 +225,7 @@ async fn cards_and_balance() {
             r#"POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}"#,
             r#"POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}"#,
             "DELETE /v1/employee/ID/card/ID",
-            "GET /v1/cards?bankStatus=CLOSED&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
+            "GET /v1/cards?bankStatus=CLOSED&customIdCard=8747859702&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
             "GET /v1/balance",
         ]
     );

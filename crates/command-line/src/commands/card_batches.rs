@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{CardBatchKind, Client, Requests, Uuid};
+use kopeck_client::{CardBatchKind, CardRef, Client, Requests, Uuid};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -135,14 +135,8 @@ impl<V: CardValue> fmt::Display for ForCard<V> {
 }
 
 /// The items of a batch, in the order in which they were typed.
-async fn items<V, T>(
-    client: &Client,
-    typed: &[ForCard<V>],
-    item: impl Fn(Uuid, &V) -> T,
-) -> Result<Vec<T>, Failure> {
-    let cards: Vec<CardName> = typed.iter().map(|each| each.card.clone()).collect();
-    let ids = names::cards(client, &cards).await?;
-    Ok(ids.into_iter().zip(typed).map(|(id, each)| item(id, &each.value)).collect())
+fn items<V, T>(typed: &[ForCard<V>], item: impl Fn(CardRef, &V) -> T) -> Vec<T> {
+    typed.iter().map(|each| item(each.card.clone().into(), &each.value)).collect()
 }
 
 /// The item that a field of the request came from, as it was typed.

@@ -125,7 +125,7 @@ fn expected(
         }
         if let Call::TopUp(cards) = &request.call {
             for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
-                if let Some(number) = numbers.get(&card.id_card) {
+                if let Some(number) = card.card.id().and_then(|id| numbers.get(&id)) {
                     expected.entry(*number).or_default().0 += card.amount_replenishment;
                 }
             }

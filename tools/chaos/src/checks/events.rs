@@ -121,8 +121,9 @@ fn expected(bank: &Simulator, declines: &[FeedEntry], account: &Account<'_>) -> 
         }
         if let Call::Close(cards) = &request.call {
             for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
-                add(at_bank(card.id_card, &BankStatus::Closed));
-                add(switched(card.id_card, &CardStatus::TemporarilyBlocked));
+                let Some(id) = card.card.id() else { continue };
+                add(at_bank(id, &BankStatus::Closed));
+                add(switched(id, &CardStatus::TemporarilyBlocked));
             }
         }
         for (number, _) in &request.issued {

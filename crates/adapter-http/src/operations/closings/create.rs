@@ -17,7 +17,7 @@ use crate::operations::requests::{ACCEPTED, read_reference};
 pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::ClosingCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
+    .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain]);
 
 /// A new closing: its cards, and its reference.
 type NewClosing = (Vec<CardClosing>, Option<RequestReference>);
@@ -26,7 +26,7 @@ fn read(r: &mut Reader<'_>) -> Option<NewClosing> {
     let mut body = r.body();
     let mut seen = HashSet::new();
     let cards = body.items("data", 1..=MAX_CARDS, |item| {
-        let card = item.distinct("idCard", &mut seen);
+        let card = item.card_ref(&mut seen);
         let reason = item.required("reason", string_enum::<ClosingReason>());
         Some(CardClosing { card: card?, reason: reason? })
     });
@@ -48,6 +48,6 @@ fn accepted(request: Closing) -> api::ClosingCreated {
 
 impl From<CreateBatchError<Infallible>> for ApiError {
     fn from(error: CreateBatchError<Infallible>) -> Self {
-        not_created(error, |never| match never {})
+        not_created(error, "data", |never| match never {})
     }
 }

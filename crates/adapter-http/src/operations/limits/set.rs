@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use kopeck_domain::card_batch::MAX_CARDS;
-use kopeck_domain::ids::CardId;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::request::RequestReference;
@@ -17,15 +17,15 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, 
     .reads(reads!(read))
     .responds::<api::LimitChangeCreated>(202)
     .refuses(&[Code::LimitConflict])
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest, Code::CardExpired]);
+    .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
 
 /// A new change: its cards, their limit, and its reference.
-type NewChange = (Vec<CardId>, Result<Limit, LimitConflict>, Option<RequestReference>);
+type NewChange = (Vec<CardRef>, Result<Limit, LimitConflict>, Option<RequestReference>);
 
 fn read(r: &mut Reader<'_>) -> Option<NewChange> {
     let mut body = r.body();
     let mut seen = HashSet::new();
-    let cards = body.items("data", 1..=MAX_CARDS, |item| item.distinct("idCard", &mut seen));
+    let cards = body.items("data", 1..=MAX_CARDS, |item| item.card_ref(&mut seen));
     let limit =
         body.object("limit", limit::schema, |limit, faults| limit::draft(limit).read("limit", faults));
     let reference = read_reference(&mut body);

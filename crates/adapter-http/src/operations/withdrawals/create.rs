@@ -9,13 +9,14 @@ use kopeck_domain::withdrawal::Withdrawal;
 use kopeck_service::withdrawals::{self, CardWithdrawal};
 
 use crate::input::field_types::integer;
+use crate::operations::card_batches::amounts_not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::WithdrawalCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
+    .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain]);
 
 /// A new withdrawal: its cards, and its reference.
 type NewWithdrawal = (Vec<CardWithdrawal>, Option<RequestReference>);
@@ -24,7 +25,7 @@ fn read(r: &mut Reader<'_>) -> Option<NewWithdrawal> {
     let mut body = r.body();
     let mut seen = HashSet::new();
     let cards = body.items("data", 1..=MAX_CARDS, |item| {
-        let card = item.distinct("idCard", &mut seen);
+        let card = item.card_ref(&mut seen);
         let about = "Kopecks; without an amount, all that is on the card.";
         let amount = item.optional("amount", integer(top_up_amount).between(1, MAX_AMOUNT).about(about));
         Some(CardWithdrawal { card: card?, amount })
@@ -36,7 +37,8 @@ fn read(r: &mut Reader<'_>) -> Option<NewWithdrawal> {
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
     ctx.mutate(values, |unit, env, partner, (cards, reference)| {
-        withdrawals::create(unit, env, partner, cards, reference.as_ref()).map(accepted)
+        let created = withdrawals::create(unit, env, partner, cards, reference.as_ref());
+        created.map(accepted).map_err(|error| amounts_not_created(error, "data"))
     })
     .await
 }

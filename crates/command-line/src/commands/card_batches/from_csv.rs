@@ -30,7 +30,7 @@ pub(super) async fn read(client: &Client, path: &Path) -> Result<(Vec<String>, V
         (true, false) => {
             let (cards, faults) = cards(file);
             check(path, cards.is_empty(), &faults)?;
-            named(client, &cards).await
+            Ok(named(&cards))
         }
         (false, true) => {
             let (people, faults) = people(file);
