@@ -17,6 +17,7 @@ from kopeck.aio.api.employees import Employees as AsyncEmployees
 from kopeck.aio.api.limits import Limits as AsyncLimits
 from kopeck.aio.api.orders import Orders as AsyncOrders
 from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
+from kopeck.aio.api.runs import Runs as AsyncRuns
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
 from kopeck.aio.api.statements import Statements as AsyncStatements
 from kopeck.aio.api.webhooks import Webhooks as AsyncWebhooks
@@ -51,6 +52,7 @@ from kopeck.sync.api.events import Events
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
+from kopeck.sync.api.runs import Runs
 from kopeck.sync.api.sandbox import Sandbox
 from kopeck.sync.api.statements import Statements
 from kopeck.sync.api.webhooks import Webhooks
@@ -73,6 +75,7 @@ __all__ = [
     "AsyncLimits",
     "AsyncOrders",
     "AsyncReplenishments",
+    "AsyncRuns",
     "AsyncSandbox",
     "AsyncStatements",
     "AsyncWebhooks",
@@ -98,6 +101,7 @@ __all__ = [
     "PageMeta",
     "Replenishments",
     "RetryPolicy",
+    "Runs",
     "Sandbox",
     "SealingError",
     "SealingKey",

@@ -16,6 +16,7 @@ mod orders;
 mod prelude;
 mod replenishments;
 mod requests;
+mod runs;
 mod sandbox;
 mod statement;
 pub(crate) mod tokens;
@@ -28,7 +29,7 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 14] = [
+static INTERFACE: [&[&Operation]; 15] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -38,6 +39,7 @@ static INTERFACE: [&[&Operation]; 14] = [
     &limits::OPERATIONS,
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
+    &runs::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
     &[&transactions::OPERATION],
@@ -139,6 +141,7 @@ mod tests {
             "setLimitsCardsId",
             "closingId",
             "withdrawalId",
+            "idRun",
             "month",
         ];
         for operation in all() {
@@ -178,6 +181,8 @@ mod tests {
             "limits.list",
             "closing.list",
             "withdrawal.list",
+            "run.list",
+            "run.items",
             "balance.entries",
         ];
         let lists = lists.map(|name| (name, paging.to_owned()));

@@ -17,6 +17,7 @@ use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::partners::PartnerService;
+use kopeck_service::runs::RunTimer;
 use kopeck_service::tokens::TokenService;
 use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
@@ -244,6 +245,12 @@ impl Application {
     #[must_use]
     pub fn block_sender(&self, bank: Arc<dyn BankGateway>) -> BlockSender {
         BlockSender::new(self.store(), bank, Arc::clone(&self.env))
+    }
+
+    /// What starts scheduled runs, and ends the waiting of others.
+    #[must_use]
+    pub fn run_timer(&self) -> RunTimer {
+        RunTimer::new(self.store(), Arc::clone(&self.env))
     }
 
     /// The comparison with the registry of `bank`.

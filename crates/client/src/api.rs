@@ -7,6 +7,7 @@ mod employees;
 mod events;
 mod orders;
 mod requests;
+mod runs;
 mod sandbox;
 mod statements;
 mod webhooks;
@@ -18,6 +19,7 @@ pub use employees::Employees;
 pub use events::{EventFollower, Events};
 pub use orders::Orders;
 pub use requests::{RequestKind, Requests};
+pub use runs::Runs;
 pub use sandbox::Sandbox;
 pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
@@ -85,6 +87,12 @@ impl Client {
         Withdrawals::new(self)
     }
 
+    /// Runs: lists of changes for many people, checked before anything happens.
+    #[must_use]
+    pub const fn runs(&self) -> Runs<'_> {
+        Runs::new(self)
+    }
+
     /// Movements of the partner's balance and of its cards.
     #[must_use]
     pub const fn statements(&self) -> Statements<'_> {
@@ -114,6 +122,7 @@ mod tests {
             include_str!("api/employees.rs"),
             include_str!("api/events.rs"),
             include_str!("api/orders.rs"),
+            include_str!("api/runs.rs"),
             include_str!("api/sandbox.rs"),
             include_str!("api/statements.rs"),
             include_str!("api/webhooks.rs"),

@@ -9,6 +9,7 @@
 //! | order cards, link them, read them | [`Orders`], [`Cards`] |
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
 //! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
+//! | change many cards or employees after a look at what will happen | [`Runs`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | read what moved on the balance | [`Statements`] |
@@ -41,8 +42,8 @@ mod write;
 
 pub use api::{
     CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
-    Replenishments, RequestKind, Requests, Sandbox, StatementFile, Statements, TransactionReader, Webhooks,
-    Withdrawals,
+    Replenishments, RequestKind, Requests, Runs, Sandbox, StatementFile, Statements, TransactionReader,
+    Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -56,6 +57,7 @@ pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
 pub use model::request::{RequestFilter, RequestStatus};
+pub use model::run::{NewRun, NewRunItem, RunFilter};
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
@@ -77,10 +79,10 @@ pub use kopeck_api::{
     LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta,
     Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
     Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent,
-    Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType,
-    TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent,
-    WithdrawalResult,
+    Run, RunEvent, RunFault, RunItem, RunKind, RunOutcome, RunRequest, RunRequestKind, RunState, Statement,
+    StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
+    UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
+    WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

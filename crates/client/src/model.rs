@@ -9,6 +9,7 @@ pub(crate) mod event;
 pub(crate) mod order;
 pub(crate) mod patch;
 pub(crate) mod request;
+pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod statement;
 pub(crate) mod webhook;

@@ -4,7 +4,9 @@
 //! server's: the clocks of the machines that share the work need not agree. That clock may be set; see
 //! [`JobRepository::bring_within`].
 
-use kopeck_domain::ids::{ClosingId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, RunId, WithdrawalId};
+use kopeck_domain::ids::{
+    ClosingId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, RunId, WithdrawalId,
+};
 use time::{Duration, OffsetDateTime};
 
 use crate::StoreError;

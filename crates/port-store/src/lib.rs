@@ -37,9 +37,7 @@ pub use observer::{NoopObserver, StoreObserver};
 pub use outage::Outage;
 pub use records::*;
 pub use repositories::*;
-pub use runs::{
-    RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest,
-};
+pub use runs::{RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest};
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
 pub use webhooks::{

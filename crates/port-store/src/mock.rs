@@ -30,8 +30,8 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    PartnerRepository, ReconciliationRepository, RunRepository, SealedNonceRepository, SessionRepository,
+    SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {

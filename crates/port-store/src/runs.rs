@@ -111,12 +111,7 @@ pub trait RunRepository {
     /// The items of a run without an outcome, `limit` at most, by ordinal.
     fn open_items(&mut self, partner: PartnerId, id: RunId, limit: u32) -> Result<Vec<RunItem>, StoreError>;
     /// Stores what became of items that have no outcome yet.
-    fn decide(
-        &mut self,
-        partner: PartnerId,
-        id: RunId,
-        decisions: &[RunDecision],
-    ) -> Result<(), StoreError>;
+    fn decide(&mut self, partner: PartnerId, id: RunId, decisions: &[RunDecision]) -> Result<(), StoreError>;
     /// How many items have which outcome.
     fn outcomes(&mut self, partner: PartnerId, id: RunId) -> Result<RunOutcomes, StoreError>;
     /// Adds the requests that the run became.

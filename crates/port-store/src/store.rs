@@ -11,7 +11,8 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
     MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RunRepository,
-    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    WebhookRepository,
 };
 
 /// Whether a unit of work writes.

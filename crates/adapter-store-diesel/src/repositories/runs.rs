@@ -94,7 +94,8 @@ impl DieselTransaction {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<(), StoreError> {
-        let text = "UPDATE run_items SET cells = NULL, custom_id = NULL WHERE partner_id = ? AND employee_id = ?";
+        let text =
+            "UPDATE run_items SET cells = NULL, custom_id = NULL WHERE partner_id = ? AND employee_id = ?";
         self.change(partner, text, binds![partner.key(), employee.key()])
     }
 
@@ -118,8 +119,10 @@ impl RunRepository for DieselTransaction {
         })
         .stored()?;
         for items in items.chunks(statements::INSERT_CHUNK) {
-            let rows: Vec<ItemRow> =
-                items.iter().map(|item| ItemRow::new(partner, id, item, &*cipher)).collect::<Result<_, _>>()?;
+            let rows: Vec<ItemRow> = items
+                .iter()
+                .map(|item| ItemRow::new(partner, id, item, &*cipher))
+                .collect::<Result<_, _>>()?;
             statements::insert(self.of(partner)?, &rows).stored()?;
         }
         Ok(())
@@ -152,7 +155,8 @@ impl RunRepository for DieselTransaction {
 
     fn set_state(&mut self, partner: PartnerId, run: &Run) -> Result<(), StoreError> {
         let row = RunRow::new(partner, 0, run);
-        let text = "UPDATE runs SET state = ?, state_since = ?, submitted_by = ?, submitted_at = ?, approved_by = ?,
+        let text =
+            "UPDATE runs SET state = ?, state_since = ?, submitted_by = ?, submitted_at = ?, approved_by = ?,
             refusal = ?, due_at = ? WHERE partner_id = ? AND id = ?";
         let values = binds![
             &row.state,
@@ -237,19 +241,13 @@ impl RunRepository for DieselTransaction {
         self.run_items(partner, rows)
     }
 
-    fn decide(
-        &mut self,
-        partner: PartnerId,
-        id: RunId,
-        decisions: &[RunDecision],
-    ) -> Result<(), StoreError> {
+    fn decide(&mut self, partner: PartnerId, id: RunId, decisions: &[RunDecision]) -> Result<(), StoreError> {
         // One statement for each outcome, of which there are few; see the items of card batches.
         let mut by_outcome = std::collections::BTreeMap::<_, Vec<i64>>::new();
         for RunDecision { ordinal, outcome, reason, employee } in decisions {
             by_outcome.entry((*outcome, reason)).or_default().push(i64::from(*ordinal));
             if let Some(employee) = employee {
-                let text =
-                    "UPDATE run_items SET employee_id = ? WHERE partner_id = ? AND run_id = ? AND ordinal = ?";
+                let text = "UPDATE run_items SET employee_id = ? WHERE partner_id = ? AND run_id = ? AND ordinal = ?";
                 let values = binds![employee.key(), partner.key(), id.key(), i64::from(*ordinal)];
                 self.change(partner, text, values)?;
             }
@@ -278,8 +276,7 @@ impl RunRepository for DieselTransaction {
         let items = run.map_or(0, |run| i64::from(run.totals().number));
         for (first, end) in statements::ordinal_ranges(items, statements::COUNT_CHUNK) {
             let values = binds![partner.key(), id.key(), first, end];
-            let rows: Vec<OutcomesRow> =
-                statements::load(self.of(partner)?, OUTCOMES, values).stored()?;
+            let rows: Vec<OutcomesRow> = statements::load(self.of(partner)?, OUTCOMES, values).stored()?;
             for row in rows {
                 outcomes.done += natural::<u32>(row.done, "run_items")?;
                 outcomes.missed += natural::<u32>(row.missed, "run_items")?;

@@ -100,6 +100,7 @@ mod rehearsals;
 mod replenishments;
 mod returns;
 mod roles;
+mod runs;
 mod sandbox;
 mod sealed_once;
 mod sealing_required;

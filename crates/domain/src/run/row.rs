@@ -193,7 +193,8 @@ impl<'a> Cells<'a> {
     /// The name that the item has for its person, or `customId`.
     #[must_use]
     pub fn person_field(&self) -> &'a str {
-        let named = |cell: &&Cell| Column::named(&cell.name).is_some_and(Column::is_person) && cell.is_filled();
+        let named =
+            |cell: &&Cell| Column::named(&cell.name).is_some_and(Column::is_person) && cell.is_filled();
         self.0.iter().find(named).map_or("customId", |cell| &cell.name)
     }
 
@@ -206,7 +207,7 @@ impl<'a> Cells<'a> {
     /// The custom identifier that the item gives, if it is one.
     #[must_use]
     pub fn custom_id(&self) -> Option<CustomId> {
-        self.value(Column::CustomId, |text| CustomId::parse(text)).ok()?.map(|(_, id)| id)
+        self.value(Column::CustomId, CustomId::parse).ok()?.map(|(_, id)| id)
     }
 
     /// The card or person that the item names, by exactly one name.
@@ -235,26 +236,23 @@ impl<'a> Cells<'a> {
 
     fn line(&self) -> Result<OrderLine, Fault> {
         let card_type = self.required(Column::TypeCard, "typeCard", virtual_type)?;
-        let count =
-            self.required(Column::NumberCards, "numberCards", |text| virtual_count(whole(text)?))?;
+        let count = self.required(Column::NumberCards, "numberCards", |text| virtual_count(whole(text)?))?;
         let Some((cell, amount)) = self.amount()? else { return Err(missing("amount")) };
         let amount = first_top_up(amount.get()).map_err(|invalid| cell.invalid(&invalid))?;
         Ok(OrderLine { card_type, count, details: LineDetails::Virtual { amount } })
     }
 
     fn employee(&self) -> Result<Meaning, Fault> {
-        let custom_id = self.required(Column::CustomId, "customId", |text| CustomId::parse(text))?;
-        let by_name = self.change(Column::Category, |text| CategoryName::parse(text).map(CategoryRef::Name))?;
+        let custom_id = self.required(Column::CustomId, "customId", CustomId::parse)?;
+        let by_name =
+            self.change(Column::Category, |text| CategoryName::parse(text).map(CategoryRef::Name))?;
         let by_id = self.change(Column::IdCategory, |text| {
             let id = text.parse().map_err(|_| Invalid::new("must be the identifier of a category"))?;
             Ok(CategoryRef::Id(id))
         })?;
-        let category = match (by_name, by_id) {
-            (Change::Keep, one) | (one, Change::Keep) => one,
-            _ => {
-                let detail = "is given beside category: only one may";
-                return Err(Fault::new("idCategory", FaultCode::Ambiguous, detail));
-            }
+        let ((Change::Keep, category) | (category, Change::Keep)) = (by_name, by_id) else {
+            let detail = "is given beside category: only one may";
+            return Err(Fault::new("idCategory", FaultCode::Ambiguous, detail));
         };
         let status = self.change(Column::Status, str::parse::<EmployeeStatus>)?;
         let status = match status {
@@ -265,13 +263,13 @@ impl<'a> Cells<'a> {
                 return Err(Fault::new(name, FaultCode::Missing, "cannot be cleared"));
             }
         };
-        let name = |column| self.change(column, |text| PersonName::parse(text));
+        let name = |column| self.change(column, PersonName::parse);
         let row = EmployeeRow {
             surname: name(Column::Surname)?,
             name: name(Column::Name)?,
             patronymic: name(Column::Patronymic)?,
-            phone: self.change(Column::Phone, |text| Phone::parse(text))?,
-            email: self.change(Column::Email, |text| Email::parse(text))?,
+            phone: self.change(Column::Phone, Phone::parse)?,
+            email: self.change(Column::Email, Email::parse)?,
             status,
             category,
         };

@@ -44,12 +44,7 @@ impl RunTimer {
 }
 
 /// Whether the run was due.
-fn advance(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    id: RunId,
-) -> Result<bool, StoreError> {
+fn advance(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, id: RunId) -> Result<bool, StoreError> {
     let Some(before) = unit.runs().get(partner, id)? else { return Ok(false) };
     let (state, now) = (before.state(), env.now());
     let run = if state == RunState::Scheduled && before.at().is_none_or(|at| at <= now) {

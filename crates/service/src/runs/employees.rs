@@ -11,9 +11,9 @@ use kopeck_port_store::{RunDecision, StoreError, UnitOfWork};
 
 use super::execution::{decision, skip_faulty};
 use super::preview;
+use crate::Env;
 use crate::categories::{self, CreateCategoryError};
 use crate::employees::{self, AddEmployeeError, UpdateEmployeeError};
-use crate::Env;
 
 /// Items of a unit of work.
 const CHUNK: u32 = 100;

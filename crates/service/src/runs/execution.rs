@@ -11,9 +11,7 @@ use kopeck_domain::ids::{CardId, PartnerId, RunId};
 use kopeck_domain::order::{OrderKind, OrderLine};
 use kopeck_domain::run::row::{Cells, Meaning};
 use kopeck_domain::run::{FaultCode, Outcome, Run, RunItem, RunKind, RunState};
-use kopeck_port_store::{
-    Claim, Reschedule, RunDecision, RunRequest, StoreError, UnitOfWork,
-};
+use kopeck_port_store::{Claim, Reschedule, RunDecision, RunRequest, StoreError, UnitOfWork};
 use time::Duration;
 
 use super::{employees, following, preview};
@@ -50,14 +48,12 @@ pub(crate) fn advance(
             } else {
                 following::advance(unit, partner, &run, &requests)?
             };
-            let age = env.now() - run.state_since();
-            is_open.then(|| (age / 8).clamp(SHORTEST_PAUSE, LONGEST_PAUSE))
+            let age: Duration = env.now() - run.state_since();
+            is_open.then(|| (age / 8_i32).clamp(SHORTEST_PAUSE, LONGEST_PAUSE))
         }
     };
     match pause {
-        Some(delay) => {
-            unit.jobs().reschedule(claim, Reschedule { delay, failures: 0, may_have_sent: false })
-        }
+        Some(delay) => unit.jobs().reschedule(claim, Reschedule { delay, failures: 0, may_have_sent: false }),
         None => {
             conclude(unit, env, partner, run)?;
             unit.jobs().complete(claim)
@@ -144,7 +140,10 @@ fn present_cards<'a>(
                 present.push(PresentCard { item, card: found.view.card.id(), bank: found.view.bank });
             }
             (Some((outcome, reason)), _) => decisions.push(decision(item, outcome, reason)),
-            (None, Err(CardRefError::UnknownCard | CardRefError::UnknownEmployee | CardRefError::NoMainCard(_))) => {}
+            (
+                None,
+                Err(CardRefError::UnknownCard | CardRefError::UnknownEmployee | CardRefError::NoMainCard(_)),
+            ) => {}
         }
     }
     let lost = items.iter().filter(|item| reference(kind, item).is_none());
@@ -233,10 +232,8 @@ fn make_batches(
 
 /// All of a card is no more than the preview has shown.
 fn withdrawal(card: &PresentCard<'_>) -> CardWithdrawal {
-    let takes_all = matches!(
-        Cells::new(&card.item.cells).meaning(RunKind::Withdraw),
-        Ok(Meaning::Withdraw(_, None))
-    );
+    let takes_all =
+        matches!(Cells::new(&card.item.cells).meaning(RunKind::Withdraw), Ok(Meaning::Withdraw(_, None)));
     let amount = card.item.amount.map(|shown| {
         let holds = card.bank.balance;
         if takes_all && holds.is_positive() && holds < shown { holds } else { shown }

@@ -69,7 +69,9 @@ impl Draft {
         match cells.meaning(kind) {
             Ok(meaning) => {
                 (draft.moves, draft.amount) = match &meaning {
-                    Meaning::TopUp(_, amount) | Meaning::Withdraw(_, Some(amount)) => (*amount, Some(*amount)),
+                    Meaning::TopUp(_, amount) | Meaning::Withdraw(_, Some(amount)) => {
+                        (*amount, Some(*amount))
+                    }
                     Meaning::Order(line) => (line_cost(line), first_top_up(line)),
                     Meaning::Withdraw(_, None) | Meaning::Limit(_) | Meaning::Employee(..) => {
                         (Kopecks::ZERO, None)
@@ -234,7 +236,10 @@ fn check_amount(draft: &mut Draft, found: &FoundCard) {
     match draft.meaning {
         Some(Meaning::TopUp(_, amount)) if amount > bank.remaining_top_up => {
             let most = bank.remaining_top_up.get();
-            draft.fail_amount(FaultCode::OverCardLimit, format!("the card can be topped up by {most} kopecks"));
+            draft.fail_amount(
+                FaultCode::OverCardLimit,
+                format!("the card can be topped up by {most} kopecks"),
+            );
         }
         Some(Meaning::Withdraw(_, amount)) => {
             let amount = amount.unwrap_or(bank.balance);

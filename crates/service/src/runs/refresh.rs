@@ -34,8 +34,7 @@ pub fn refresh(
         _ => None,
     };
     let references: Vec<CardRef> = input.rows.iter().filter_map(|row| reference(&row.cells)).collect();
-    let found =
-        transact(store, Access::Read, move |unit| card_refs::find(unit, partner, &references))?;
+    let found = transact(store, Access::Read, move |unit| card_refs::find(unit, partner, &references))?;
     let stale = found.into_iter().flatten().filter(|found| env.is_stale(found.view.bank.seen_at));
     let stale: Vec<CardId> = stale.map(|found| found.view.card.id()).collect();
     let end = env.clock.steady() + MOST_TIME;

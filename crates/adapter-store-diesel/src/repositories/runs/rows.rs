@@ -96,10 +96,9 @@ impl RunRow {
 
     pub(super) fn run(self) -> Result<Run, StoreError> {
         let submitted = match (self.submitted_by, self.submitted_at) {
-            (Some(by), Some(at)) => Some(Submitted {
-                by: word(&by, "runs.submitted_by")?,
-                at: at.time("runs.submitted_at")?,
-            }),
+            (Some(by), Some(at)) => {
+                Some(Submitted { by: word(&by, "runs.submitted_by")?, at: at.time("runs.submitted_at")? })
+            }
             (None, None) => None,
             _ => return Err(corrupt("runs.submitted_by")),
         };

@@ -76,7 +76,10 @@ fn another_person_approves_or_refuses() {
     assert_eq!((approved.state(), approved.approved_by()), (RunState::InProcess, Some(&user(3).actor)));
     assert_eq!(approved.approve(&user(3), DIGEST, NOW), Err(ApproveRunError::Changed));
     let refused = waiting().refuse(&user(3), Some("too much".to_owned()), NOW).unwrap();
-    assert_eq!((refused.state(), refused.refusal().map(String::as_str)), (RunState::Rejected, Some("too much")));
+    assert_eq!(
+        (refused.state(), refused.refusal().map(String::as_str)),
+        (RunState::Rejected, Some("too much"))
+    );
     assert_eq!(draft(0, None).approve(&user(3), DIGEST, NOW), Err(ApproveRunError::Changed));
     let late = NOW + approval::LIFETIME;
     assert_eq!(waiting().approve(&user(3), DIGEST, late), Err(ApproveRunError::Changed));
