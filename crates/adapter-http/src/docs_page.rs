@@ -17,8 +17,8 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ipnet::IpNet;
-use serde_json::json;
 use kopeck_port_bank::Capability;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 

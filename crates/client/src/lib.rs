@@ -44,9 +44,8 @@ mod write;
 
 pub use api::{
     CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
-    Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Runs, Sandbox, Sessions, StatementFile,
-    Statements, TransactionReader,
-    Webhooks, Webhooks, Withdrawals,
+    Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Runs, Sandbox, Sessions,
+    StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -84,8 +83,8 @@ pub use kopeck_api::{
     LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
     Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
     PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
-    ReplenishmentResult, RequestLogPage, RequestState, ReturnEvent, Session, SessionEnded, Statement,
-    Run, RunEvent, RunFault, RunItem, RunKind, RunOutcome, RunRequest, RunRequestKind, RunState, Statement,
+    ReplenishmentResult, RequestLogPage, RequestState, ReturnEvent, Run, RunEvent, RunFault, RunItem,
+    RunKind, RunOutcome, RunRequest, RunRequestKind, RunState, Session, SessionEnded, Statement,
     StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
     UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
     WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,

@@ -32,9 +32,8 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, RequestLogRepository, SealedNonceRepository,
-    RunRepository, SessionRepository,
-    SignatureCheck, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    PartnerRepository, ReconciliationRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
+    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
 

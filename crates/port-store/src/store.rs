@@ -11,10 +11,8 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
     MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RequestLogRepository,
-    SealedNonceRepository, RunRepository,
-    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
-    UserRepository,
-    WebhookRepository,
+    RunRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
+    TransactionRepository, UserRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.

@@ -251,8 +251,7 @@ fn raced_conflict(error: &StoreError) -> Option<EmployeeConflict> {
             | Rule::TransferReference
             | Rule::IdempotencyKey
             | Rule::SealedNonce
-            | Rule::UserLogin,
-SealedNonce
+            | Rule::UserLogin
             | Rule::RunReference,
         )
         | StoreError::Busy

@@ -28,8 +28,8 @@ pub mod reconciliation;
 pub mod replenishments;
 pub mod request_log;
 mod returns;
-pub mod sessions;
 pub mod runs;
+pub mod sessions;
 pub mod statement;
 pub mod stuck;
 #[cfg(test)]

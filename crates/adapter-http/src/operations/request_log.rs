@@ -16,9 +16,10 @@ const LIMIT: i64 = 100;
 /// The longest id of a request.
 const LONGEST_ID: usize = 64;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REQUEST_LIST, Needs::One(Scope::EventsRead), handler!(list))
-    .reads(reads!(read))
-    .responds::<api::RequestLogPage>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::REQUEST_LIST, Needs::One(Scope::EventsRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::RequestLogPage>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<RequestLogQuery> {
     let number = |least, most| integer_from(least, most).may_be_clear();

@@ -11,9 +11,8 @@ use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
-    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, SessionId,
-    WebhookId, RunId,
-    WebhookId, WithdrawalId,
+    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, RunId,
+    SessionId, WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::{EntrySource, EntryType};
 use kopeck_domain::limit::Period;

@@ -13,7 +13,7 @@ fn is_identifier(operation: &str, name: &str) -> bool {
     match name {
         "idCard" | "idEmployee" | "idCategory" | "order_id" | "orderId" | "replenishmentId"
         | "idReplenishment" | "setLimitsCardsId" | "closingId" | "withdrawalId" | "customIdCard"
-        | "transactionId" | "idWebhook" | "eventId" | "idSession" => eventId" | "idRun" => true,
+        | "transactionId" | "idWebhook" | "eventId" | "idSession" | "idRun" => true,
         // Lists: of cards to top up; of cards to limit, to close or to take money from, but of lines in an order.
         "cards" => true,
         "data" => ["limits.set", "closing.create", "withdrawal.create"].contains(&operation),

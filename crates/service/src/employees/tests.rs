@@ -90,7 +90,7 @@ fn conflict_of(rule: Rule) -> Option<EmployeeConflict> {
         | Rule::TransferReference
         | Rule::IdempotencyKey
         | Rule::SealedNonce
-        | Rule::UserLogin => SealedNonce
+        | Rule::UserLogin
         | Rule::RunReference => None,
     }
 }

@@ -20,7 +20,13 @@ pub(super) static OPERATION: Operation =
         .reads(reads!(read))
         .responds::<api::ClosingCreated>(202)
         .refuses(&[Code::NotSupported])
-        .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain]);
+        .refuses_cards(&[
+            Code::CardNotFound,
+            Code::EmployeeNotFound,
+            Code::CardClosed,
+            Code::CardInRequest,
+            Code::CardNotMain,
+        ]);
 
 /// A new closing: its cards, and its reference.
 type NewClosing = (Vec<CardClosing>, Option<RequestReference>);

@@ -5,10 +5,11 @@ use kopeck_service::sessions::{self, EndSessionError};
 
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SESSION_END, Needs::Nothing, handler!(end))
-    .reads(reads!(read))
-    .responds::<api::SessionEnded>(200)
-    .refuses(&[Code::SessionNotFound]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SESSION_END, Needs::Nothing, handler!(end))
+        .reads(reads!(read))
+        .responds::<api::SessionEnded>(200)
+        .refuses(&[Code::SessionNotFound]);
 
 fn read(r: &mut Reader<'_>) -> Option<SessionId> {
     r.id("idSession")

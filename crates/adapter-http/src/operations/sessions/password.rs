@@ -12,11 +12,12 @@ use crate::input::field_types::text;
 use crate::operations::prelude::*;
 use crate::request_source::RequestSource;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::PASSWORD_CHANGE, Needs::Nothing, handler!(change))
-    .reads(reads!(read))
-    .responds::<api::PasswordChanged>(200)
-    .keeps_secret()
-    .refuses(&[Code::TooManyRequests]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::PASSWORD_CHANGE, Needs::Nothing, handler!(change))
+        .reads(reads!(read))
+        .responds::<api::PasswordChanged>(200)
+        .keeps_secret()
+        .refuses(&[Code::TooManyRequests]);
 
 /// The present password, and the new one.
 type Passwords = (SecretString, SecretString);

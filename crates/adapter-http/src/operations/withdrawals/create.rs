@@ -19,7 +19,13 @@ pub(super) static OPERATION: Operation =
         .reads(reads!(read))
         .responds::<api::WithdrawalCreated>(202)
         .refuses(&[Code::NotSupported])
-        .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain]);
+        .refuses_cards(&[
+            Code::CardNotFound,
+            Code::EmployeeNotFound,
+            Code::CardClosed,
+            Code::CardInRequest,
+            Code::CardNotMain,
+        ]);
 
 /// A new withdrawal: its cards, and its reference.
 type NewWithdrawal = (Vec<CardWithdrawal>, Option<RequestReference>);
