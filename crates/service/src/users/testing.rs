@@ -101,7 +101,7 @@ struct Logins(Arc<Mutex<State>>);
 
 impl LoginObserver for Logins {
     fn record_login(&self, kind: LoginKind, outcome: LoginOutcome) {
-        self.0.lock().unwrap().logins.push((kind, outcome));
+        self.0.try_lock().unwrap().logins.push((kind, outcome));
     }
 }
 
@@ -121,7 +121,7 @@ impl Desk {
         let mut passwords = MockPasswordHasher::new();
         let counted = Arc::clone(&state);
         passwords.expect_verify().returning(move |password, stored| {
-            counted.lock().unwrap().verified += 1;
+            counted.try_lock().unwrap().verified += 1;
             stored.is_some_and(|stored| stored == hash(password.expose_secret()))
         });
         passwords.expect_hash().returning(|password| Ok(hash(password.expose_secret())));
@@ -153,8 +153,9 @@ impl Desk {
         Self::with(UserRecord { second_factor: Some(factor(0)), ..anna() })
     }
 
+    /// Fails the test, rather than that it waits for itself, if it has the state already.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        self.state.try_lock().unwrap()
     }
 
     /// A unit of work over the same state.
@@ -218,21 +219,21 @@ fn unit(state: &Arc<Mutex<State>>) -> MockUnit {
     let it = with(state);
     unit.partners
         .expect_get()
-        .returning(move |id| Ok(Some(it.lock().unwrap().partner.clone()).filter(|found| found.id == id)));
+        .returning(move |id| Ok(Some(it.try_lock().unwrap().partner.clone()).filter(|found| found.id == id)));
     let it = with(state);
     unit.throttle.expect_failures().returning(move |subject, since, limit| {
-        let state = it.lock().unwrap();
+        let state = it.try_lock().unwrap();
         let recent = state.failures.get(subject).into_iter().flatten().rev().filter(|at| **at > since);
         Ok(recent.take(limit as usize).copied().collect())
     });
     let it = with(state);
     unit.throttle.expect_record_failure().returning(move |subject, at| {
-        it.lock().unwrap().failures.entry(*subject).or_default().push(at);
+        it.try_lock().unwrap().failures.entry(*subject).or_default().push(at);
         Ok(())
     });
     let it = with(state);
     unit.audit.expect_append().returning(move |entry| {
-        it.lock().unwrap().entries.push(entry.clone());
+        it.try_lock().unwrap().entries.push(entry.clone());
         Ok(())
     });
     users(&mut unit, state);
@@ -243,82 +244,82 @@ fn unit(state: &Arc<Mutex<State>>) -> MockUnit {
 fn users(unit: &mut MockUnit, state: &Arc<Mutex<State>>) {
     let it = Arc::clone(state);
     unit.users.expect_by_login().returning(move |login| {
-        Ok(it.lock().unwrap().users.iter().find(|record| record.user.login == *login).cloned())
+        Ok(it.try_lock().unwrap().users.iter().find(|record| record.user.login == *login).cloned())
     });
     let it = Arc::clone(state);
     unit.users.expect_get().returning(move |partner, id| {
         let is_meant = |record: &&UserRecord| (record.user.partner, record.user.id) == (partner, id);
-        Ok(it.lock().unwrap().users.iter().find(is_meant).cloned())
+        Ok(it.try_lock().unwrap().users.iter().find(is_meant).cloned())
     });
     let it = Arc::clone(state);
     unit.users.expect_list().returning(move |partner| {
-        let all = it.lock().unwrap().users.clone();
+        let all = it.try_lock().unwrap().users.clone();
         Ok(all.into_iter().filter(|record| record.user.partner == partner).collect())
     });
     let it = Arc::clone(state);
     unit.users.expect_insert().returning(move |record| {
-        it.lock().unwrap().users.push(record.clone());
+        it.try_lock().unwrap().users.push(record.clone());
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_update().returning(move |record| {
-        *it.lock().unwrap().user() = record.clone();
+        *it.try_lock().unwrap().user() = record.clone();
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_delete().returning(move |_, id| {
-        it.lock().unwrap().users.retain(|record| record.user.id != id);
+        it.try_lock().unwrap().users.retain(|record| record.user.id != id);
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_set_recovery_codes().returning(move |_, _, digests| {
-        it.lock().unwrap().codes = digests.to_vec();
+        it.try_lock().unwrap().codes = digests.to_vec();
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_spend_recovery_code().returning(move |_, _, digest| {
-        let codes = &mut it.lock().unwrap().codes;
+        let codes = &mut it.try_lock().unwrap().codes;
         let before = codes.len();
         codes.retain(|code| code != digest);
         Ok(codes.len() < before)
     });
     let it = Arc::clone(state);
-    unit.users.expect_recovery_codes().returning(move |_, _| Ok(it.lock().unwrap().codes.len() as u64));
+    unit.users.expect_recovery_codes().returning(move |_, _| Ok(it.try_lock().unwrap().codes.len() as u64));
 }
 
 fn sessions(unit: &mut MockUnit, state: &Arc<Mutex<State>>) {
     let it = Arc::clone(state);
     unit.users.expect_insert_session().returning(move |session| {
-        it.lock().unwrap().sessions.push(session.clone());
+        it.try_lock().unwrap().sessions.push(session.clone());
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_session().returning(move |digest| {
-        let sessions = &it.lock().unwrap().sessions;
+        let sessions = &it.try_lock().unwrap().sessions;
         Ok(sessions.iter().find(|session| session.token_digest == *digest).cloned())
     });
     let it = Arc::clone(state);
     unit.users.expect_sessions().returning(move |_, id| {
-        let all = it.lock().unwrap().sessions.clone();
+        let all = it.try_lock().unwrap().sessions.clone();
         Ok(all.into_iter().filter(|session| session.user == id).collect())
     });
     let it = Arc::clone(state);
     unit.users.expect_touch_session().returning(move |touched, at| {
-        let sessions = &mut it.lock().unwrap().sessions;
+        let sessions = &mut it.try_lock().unwrap().sessions;
         let session = sessions.iter_mut().find(|session| session.id == touched.id);
         session.into_iter().for_each(|session| session.last_used_at = at);
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_end_session().returning(move |_, _, id| {
-        let sessions = &mut it.lock().unwrap().sessions;
+        let sessions = &mut it.try_lock().unwrap().sessions;
         let before = sessions.len();
         sessions.retain(|session| session.id != id);
         Ok(sessions.len() < before)
     });
     let it = Arc::clone(state);
     unit.users.expect_end_sessions().returning(move |_, _, kept| {
-        let sessions = &mut it.lock().unwrap().sessions;
+        let sessions = &mut it.try_lock().unwrap().sessions;
         let before = sessions.len();
         sessions.retain(|session| Some(session.id) == kept);
         Ok((before - sessions.len()) as u64)
