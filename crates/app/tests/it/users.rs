@@ -48,9 +48,10 @@ fn finish(
     pending: &PendingLogin,
     code: SecretString,
 ) -> Result<NewSession, UserError> {
-    application
-        .users
-        .finish(store, SecondFactorAttempt { token: pending.token.clone(), code, address: None, entry })
+    application.users.finish(
+        store,
+        SecondFactorAttempt { token: pending.token.clone(), code, address: None, entry: entry("user.login") },
+    )
 }
 
 fn now() -> OffsetDateTime {

@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) failures: HashMap<[u8; 32], Vec<OffsetDateTime>>,
     pub(super) entries: Vec<Entry>,
     pub(super) logins: Vec<(LoginKind, LoginOutcome)>,
+    /// How many steps of the app have gone by.
+    pub(super) waited: u64,
     /// How many passwords were checked.
     pub(super) verified: usize,
 }
@@ -116,6 +118,7 @@ impl Desk {
             failures: HashMap::new(),
             entries: Vec::new(),
             logins: Vec::new(),
+            waited: 0,
             verified: 0,
         }));
         let mut passwords = MockPasswordHasher::new();
@@ -130,8 +133,12 @@ impl Desk {
             .expect_fingerprint()
             .returning(|purpose, value| Sha256::digest([purpose.as_bytes(), value].concat()).into());
         let mut codes = MockOneTimeCodes::new();
-        codes.expect_matching_step().returning(|_, typed, now| {
-            let near = (now / 30 - 1)..=(now / 30 + 1);
+        let phone = Arc::clone(&state);
+        codes.expect_matching_step().returning(move |_, typed, now| {
+            // By the fake clock the machine's time stands still: all of its movement is the sandbox's.
+            assert_eq!(now, START.unix_timestamp().cast_unsigned());
+            let step = step() + phone.try_lock().unwrap().waited;
+            let near = (step - 1)..=(step + 1);
             near.into_iter().find(|step| code(*step).expose_secret() == typed)
         });
         codes
@@ -198,7 +205,7 @@ impl Desk {
     /// Logs in by the code of the present step.
     pub(super) fn log_in(&self) -> super::NewSession {
         let pending = self.begin(LOGIN, PASSWORD).unwrap();
-        let now = self.bench.now().unix_timestamp().cast_unsigned() / 30;
+        let now = step() + self.state().waited;
         self.finish(&pending, code(now)).unwrap()
     }
 
@@ -209,6 +216,7 @@ impl Desk {
     /// Another step of the app, and everything that takes time with it.
     pub(super) fn wait(&self, by: Duration) {
         self.bench.clock.advance(by);
+        self.state().waited += by.whole_seconds().cast_unsigned() / 30;
     }
 }
 
