@@ -24,6 +24,7 @@ use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, UnitOfWork};
 use kopeck_sealing::KeyId;
 use kopeck_service::idempotency::SealedNonce;
+use kopeck_service::logins::{LoginKind, LoginOutcome};
 
 use crate::audit::{AuditContext, EntryDraft, Subject};
 use crate::body::{self, BodyLimits};
@@ -205,10 +206,21 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Counts a 429 after too many failures.
+    /// Counts a 429 after too many failures, and the outcome of a login.
     fn count_throttled(&self, what: RefusalKind, outcome: HandlerResult) -> HandlerResult {
-        if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
-            self.shared.parts.metrics.record_refusal(what);
+        let metrics = &self.shared.parts.metrics;
+        let status = outcome.as_ref().map_or_else(ApiError::status, |_| StatusCode::OK);
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            metrics.record_refusal(what);
+        }
+        let login = match status {
+            StatusCode::OK => Some(LoginOutcome::Granted),
+            StatusCode::BAD_REQUEST => Some(LoginOutcome::Refused),
+            StatusCode::TOO_MANY_REQUESTS => Some(LoginOutcome::Throttled),
+            _ => None,
+        };
+        if let Some(login) = login.filter(|_| what == RefusalKind::Login) {
+            metrics.record_login(LoginKind::Login, login);
         }
         outcome
     }

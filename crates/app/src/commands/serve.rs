@@ -227,6 +227,7 @@ impl Process {
         let parts = Parts {
             feed: Some(Arc::clone(&feed_waiters) as _),
             store_observer: Some(Arc::clone(&operations.metrics) as _),
+            logins: Some(Arc::clone(&operations.metrics) as _),
             audit_heads: Some(Arc::clone(&heads) as _),
             store_kind,
             connections: Some(args.database_connections),

@@ -17,6 +17,7 @@ use kopeck_port_store::webhook::AttemptOutcome;
 use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
 use kopeck_service::request_log::RequestLogObserver;
+use kopeck_service::logins::{LoginKind, LoginObserver, LoginOutcome};
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,
@@ -48,6 +49,7 @@ pub struct Metrics {
     routes: HashMap<&'static str, Route>,
     requests: IntCounterVec,
     refused_seals: IntCounter,
+    logins: IntCounterVec,
     throttled_logins: IntCounter,
     throttled_refreshes: IntCounter,
     rate_limited: IntCounter,
@@ -188,6 +190,7 @@ impl Metrics {
             requests,
             refused_seals: registrar
                 .counter("kopeck_refused_seals_total", "Sealed values that failed to open.")?,
+            logins: logins(&registrar)?,
             throttled_logins: registrar
                 .counter("kopeck_throttled_logins_total", "Logins throttled after too many failures.")?,
             throttled_refreshes: registrar.counter(
@@ -291,6 +294,18 @@ fn outages(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
         outages.get_metric_with_label_values(&[outage.as_str()])?;
     }
     Ok(outages)
+}
+
+/// Logins. Each kind and outcome begins at 0, so that the first of its kind is an increase.
+fn logins(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
+    let (name, help) = ("kopeck_logins_total", "Logins by kind of actor and outcome.");
+    let logins = registrar.counters(name, help, &["actor", "outcome"])?;
+    for kind in LoginKind::ALL {
+        for outcome in LoginOutcome::ALL {
+            logins.get_metric_with_label_values(&[kind.as_str(), outcome.as_str()])?;
+        }
+    }
+    Ok(logins)
 }
 
 /// The counters of two outcomes.
@@ -406,6 +421,12 @@ impl HttpMetrics for Metrics {
             RefusalKind::Memory => self.refused_bodies.inc(),
             RefusalKind::Connection => self.refused_connections.inc(),
         }
+    }
+}
+
+impl LoginObserver for Metrics {
+    fn record_login(&self, kind: LoginKind, outcome: LoginOutcome) {
+        self.logins.with_label_values(&[kind.as_str(), outcome.as_str()]).inc();
     }
 }
 

@@ -121,6 +121,7 @@ mod tls;
 mod transactions;
 mod turns;
 mod upgrade;
+mod users;
 mod webhooks;
 mod workflows;
 mod world;

@@ -212,6 +212,9 @@ fn expect_end_of_sessions(unit: &mut MockUnit) {
         .withf(|partner, keep| (*partner, *keep) == (PARTNER, 0))
         .times(1)
         .returning(|_, _| Ok(3));
+}
+
+fn expect_end_of_users_sessions(unit: &mut MockUnit) {
     unit.users.expect_end_sessions_of().withf(|partner| *partner == PARTNER).times(1).returning(|_| Ok(2));
 }
 
@@ -222,6 +225,7 @@ fn a_partner_is_suspended_and_resumed() {
         known(&mut unit, PartnerStatus::Active);
         if *status == PartnerStatus::Suspended {
             expect_end_of_sessions(&mut unit);
+            expect_end_of_users_sessions(&mut unit);
         }
         unit.partners
             .expect_set_status()
@@ -277,6 +281,7 @@ fn the_sessions_of_a_suspended_partner_are_ended_too() {
     let mut unit = MockUnit::default();
     known(&mut unit, PartnerStatus::Suspended);
     expect_end_of_sessions(&mut unit);
+    expect_end_of_users_sessions(&mut unit);
     assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 5);
 }
 

@@ -34,6 +34,8 @@ pub(super) struct State {
     pub(super) failures: HashMap<[u8; 32], Vec<OffsetDateTime>>,
     pub(super) entries: Vec<Entry>,
     pub(super) logins: Vec<(LoginKind, LoginOutcome)>,
+    /// How many steps of the app have gone by.
+    pub(super) waited: u64,
     /// How many passwords were checked.
     pub(super) verified: usize,
 }
@@ -101,7 +103,7 @@ struct Logins(Arc<Mutex<State>>);
 
 impl LoginObserver for Logins {
     fn record_login(&self, kind: LoginKind, outcome: LoginOutcome) {
-        self.0.lock().unwrap().logins.push((kind, outcome));
+        self.0.try_lock().unwrap().logins.push((kind, outcome));
     }
 }
 
@@ -116,12 +118,13 @@ impl Desk {
             failures: HashMap::new(),
             entries: Vec::new(),
             logins: Vec::new(),
+            waited: 0,
             verified: 0,
         }));
         let mut passwords = MockPasswordHasher::new();
         let counted = Arc::clone(&state);
         passwords.expect_verify().returning(move |password, stored| {
-            counted.lock().unwrap().verified += 1;
+            counted.try_lock().unwrap().verified += 1;
             stored.is_some_and(|stored| stored == hash(password.expose_secret()))
         });
         passwords.expect_hash().returning(|password| Ok(hash(password.expose_secret())));
@@ -130,8 +133,12 @@ impl Desk {
             .expect_fingerprint()
             .returning(|purpose, value| Sha256::digest([purpose.as_bytes(), value].concat()).into());
         let mut codes = MockOneTimeCodes::new();
-        codes.expect_matching_step().returning(|_, typed, now| {
-            let near = (now / 30 - 1)..=(now / 30 + 1);
+        let phone = Arc::clone(&state);
+        codes.expect_matching_step().returning(move |_, typed, now| {
+            // By the fake clock the machine's time stands still: all of its movement is the sandbox's.
+            assert_eq!(now, START.unix_timestamp().cast_unsigned());
+            let step = step() + phone.try_lock().unwrap().waited;
+            let near = (step - 1)..=(step + 1);
             near.into_iter().find(|step| code(*step).expose_secret() == typed)
         });
         codes
@@ -153,8 +160,9 @@ impl Desk {
         Self::with(UserRecord { second_factor: Some(factor(0)), ..anna() })
     }
 
+    /// Fails the test, rather than that it waits for itself, if it has the state already.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        self.state.try_lock().unwrap()
     }
 
     /// A unit of work over the same state.
@@ -197,7 +205,7 @@ impl Desk {
     /// Logs in by the code of the present step.
     pub(super) fn log_in(&self) -> super::NewSession {
         let pending = self.begin(LOGIN, PASSWORD).unwrap();
-        let now = self.bench.now().unix_timestamp().cast_unsigned() / 30;
+        let now = step() + self.state().waited;
         self.finish(&pending, code(now)).unwrap()
     }
 
@@ -208,6 +216,7 @@ impl Desk {
     /// Another step of the app, and everything that takes time with it.
     pub(super) fn wait(&self, by: Duration) {
         self.bench.clock.advance(by);
+        self.state().waited += by.whole_seconds().cast_unsigned() / 30;
     }
 }
 
@@ -218,21 +227,21 @@ fn unit(state: &Arc<Mutex<State>>) -> MockUnit {
     let it = with(state);
     unit.partners
         .expect_get()
-        .returning(move |id| Ok(Some(it.lock().unwrap().partner.clone()).filter(|found| found.id == id)));
+        .returning(move |id| Ok(Some(it.try_lock().unwrap().partner.clone()).filter(|found| found.id == id)));
     let it = with(state);
     unit.throttle.expect_failures().returning(move |subject, since, limit| {
-        let state = it.lock().unwrap();
+        let state = it.try_lock().unwrap();
         let recent = state.failures.get(subject).into_iter().flatten().rev().filter(|at| **at > since);
         Ok(recent.take(limit as usize).copied().collect())
     });
     let it = with(state);
     unit.throttle.expect_record_failure().returning(move |subject, at| {
-        it.lock().unwrap().failures.entry(*subject).or_default().push(at);
+        it.try_lock().unwrap().failures.entry(*subject).or_default().push(at);
         Ok(())
     });
     let it = with(state);
     unit.audit.expect_append().returning(move |entry| {
-        it.lock().unwrap().entries.push(entry.clone());
+        it.try_lock().unwrap().entries.push(entry.clone());
         Ok(())
     });
     users(&mut unit, state);
@@ -243,82 +252,82 @@ fn unit(state: &Arc<Mutex<State>>) -> MockUnit {
 fn users(unit: &mut MockUnit, state: &Arc<Mutex<State>>) {
     let it = Arc::clone(state);
     unit.users.expect_by_login().returning(move |login| {
-        Ok(it.lock().unwrap().users.iter().find(|record| record.user.login == *login).cloned())
+        Ok(it.try_lock().unwrap().users.iter().find(|record| record.user.login == *login).cloned())
     });
     let it = Arc::clone(state);
     unit.users.expect_get().returning(move |partner, id| {
         let is_meant = |record: &&UserRecord| (record.user.partner, record.user.id) == (partner, id);
-        Ok(it.lock().unwrap().users.iter().find(is_meant).cloned())
+        Ok(it.try_lock().unwrap().users.iter().find(is_meant).cloned())
     });
     let it = Arc::clone(state);
     unit.users.expect_list().returning(move |partner| {
-        let all = it.lock().unwrap().users.clone();
+        let all = it.try_lock().unwrap().users.clone();
         Ok(all.into_iter().filter(|record| record.user.partner == partner).collect())
     });
     let it = Arc::clone(state);
     unit.users.expect_insert().returning(move |record| {
-        it.lock().unwrap().users.push(record.clone());
+        it.try_lock().unwrap().users.push(record.clone());
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_update().returning(move |record| {
-        *it.lock().unwrap().user() = record.clone();
+        *it.try_lock().unwrap().user() = record.clone();
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_delete().returning(move |_, id| {
-        it.lock().unwrap().users.retain(|record| record.user.id != id);
+        it.try_lock().unwrap().users.retain(|record| record.user.id != id);
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_set_recovery_codes().returning(move |_, _, digests| {
-        it.lock().unwrap().codes = digests.to_vec();
+        it.try_lock().unwrap().codes = digests.to_vec();
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_spend_recovery_code().returning(move |_, _, digest| {
-        let codes = &mut it.lock().unwrap().codes;
+        let codes = &mut it.try_lock().unwrap().codes;
         let before = codes.len();
         codes.retain(|code| code != digest);
         Ok(codes.len() < before)
     });
     let it = Arc::clone(state);
-    unit.users.expect_recovery_codes().returning(move |_, _| Ok(it.lock().unwrap().codes.len() as u64));
+    unit.users.expect_recovery_codes().returning(move |_, _| Ok(it.try_lock().unwrap().codes.len() as u64));
 }
 
 fn sessions(unit: &mut MockUnit, state: &Arc<Mutex<State>>) {
     let it = Arc::clone(state);
     unit.users.expect_insert_session().returning(move |session| {
-        it.lock().unwrap().sessions.push(session.clone());
+        it.try_lock().unwrap().sessions.push(session.clone());
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_session().returning(move |digest| {
-        let sessions = &it.lock().unwrap().sessions;
+        let sessions = &it.try_lock().unwrap().sessions;
         Ok(sessions.iter().find(|session| session.token_digest == *digest).cloned())
     });
     let it = Arc::clone(state);
     unit.users.expect_sessions().returning(move |_, id| {
-        let all = it.lock().unwrap().sessions.clone();
+        let all = it.try_lock().unwrap().sessions.clone();
         Ok(all.into_iter().filter(|session| session.user == id).collect())
     });
     let it = Arc::clone(state);
     unit.users.expect_touch_session().returning(move |touched, at| {
-        let sessions = &mut it.lock().unwrap().sessions;
+        let sessions = &mut it.try_lock().unwrap().sessions;
         let session = sessions.iter_mut().find(|session| session.id == touched.id);
         session.into_iter().for_each(|session| session.last_used_at = at);
         Ok(())
     });
     let it = Arc::clone(state);
     unit.users.expect_end_session().returning(move |_, _, id| {
-        let sessions = &mut it.lock().unwrap().sessions;
+        let sessions = &mut it.try_lock().unwrap().sessions;
         let before = sessions.len();
         sessions.retain(|session| session.id != id);
         Ok(sessions.len() < before)
     });
     let it = Arc::clone(state);
     unit.users.expect_end_sessions().returning(move |_, _, kept| {
-        let sessions = &mut it.lock().unwrap().sessions;
+        let sessions = &mut it.try_lock().unwrap().sessions;
         let before = sessions.len();
         sessions.retain(|session| Some(session.id) == kept);
         Ok((before - sessions.len()) as u64)

@@ -68,7 +68,8 @@ fn with_sessions() -> Desk {
     let desk = Desk::with(anna());
     desk.log_in();
     desk.begin(LOGIN, PASSWORD).unwrap();
-    assert_eq!((desk.state().sessions.len(), desk.state().codes.len()), (2, 10));
+    let sessions = desk.state().sessions.len();
+    assert_eq!((sessions, desk.state().codes.len()), (2, 10));
     desk
 }
 
