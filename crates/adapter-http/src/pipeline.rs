@@ -59,6 +59,7 @@ pub(crate) async fn serve(
     request: &HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
+    let began = shared.parts.wall.steady();
     let mut builder = ResponseBuilder::new(shared, Some(operation), request);
     let mut pipeline =
         Pipeline { operation, shared, request, address: builder.address, state: PipelineState::default() };
@@ -81,7 +82,7 @@ pub(crate) async fn serve(
         request_id: &builder.request_id,
         address: builder.address,
         status: response.status(),
-        took: builder.took(),
+        took: shared.parts.wall.steady() - began,
     };
     request_log::record(shared, &answered, logged);
     response

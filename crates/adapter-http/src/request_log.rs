@@ -4,12 +4,12 @@
 //! own text.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use kopeck_api::operations;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::RequestRecord;
+use time::Duration;
 
 use crate::client_address::ClientAddress;
 use crate::operation::Operation;
@@ -71,7 +71,7 @@ pub(crate) fn record(shared: &Arc<Shared>, request: &AnsweredRequest<'_>, outcom
         status: status.as_u16(),
         code: code.map(str::to_owned),
         fields,
-        duration_ms: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
+        duration_ms: u32::try_from(took.whole_milliseconds()).unwrap_or(u32::MAX),
         credential: None,
         address: address.is_known().then(|| address.to_string()),
         replayed,

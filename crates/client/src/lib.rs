@@ -79,7 +79,7 @@ pub use kopeck_api::{
     LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
     Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
     PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
-    ReplenishmentResult, RequestLogPage, RequestState, ReturnEvent, Session, SessionEnded, Statement,
+    ReplenishmentResult, RequestFeed, RequestState, ReturnEvent, Session, SessionEnded, Statement,
     StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
     UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
     WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
