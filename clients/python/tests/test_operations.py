@@ -107,7 +107,8 @@ def answer(seen: Seen) -> Reply:
 
 def line(seen: Seen) -> str:
     """`METHOD path?query body`, with the identifier as `ID`."""
-    return f"{seen.method} {seen.target} {seen.body}".replace(str(ID), "ID").rstrip()
+    condition = f" if-match: {seen.headers['if-match']}" if "if-match" in seen.headers else ""
+    return f"{seen.method} {seen.target} {seen.body}{condition}".replace(str(ID), "ID").rstrip()
 
 
 def sent_by(calls: Callable[[Client], object]) -> list[Seen]:
@@ -132,6 +133,8 @@ class Operations(unittest.TestCase):
             employees_and_categories,
             'POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}',
             'PUT /v1/employee/ID {"email":null,"status":"WORK"}',
+            'PUT /v1/employee/ID {"name":"N"} if-match: "1f"',
+            "GET /v1/employee/ID",
             "GET /v1/employee/ID",
             "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
             "GET /v1/employees?page=1&per_page=100",
@@ -299,7 +302,9 @@ def tokens(client: Client) -> None:
 def employees_and_categories(client: Client) -> None:
     assert client.employees.add("T-1", phone="9031234567").phone == "0031234567"
     client.employees.update(ID, email=None, status=EmployeeStatus.WORK)
+    client.employees.update(ID, name="N", if_match='"1f"')
     assert client.employees.get(str(ID)).id_employee == ID
+    assert client.employees.get_tagged(ID)[0].id_employee == ID
     page = client.employees.list(
         status=EmployeeStatus.WORK, id_category=ID, custom_id="T-1", q="a b", page=1, per_page=15
     )

@@ -124,7 +124,8 @@ export class Session {
   }
 
   async #fetch(call: Call): Promise<TokenPair> {
-    return pairOf(objectOf(await this.#transport.send(call, ["x-api-key", this.#credentials.apiKey.expose()])));
+    const { value } = await this.#transport.send(call, ["x-api-key", this.#credentials.apiKey.expose()]);
+    return pairOf(objectOf(value));
   }
 }
 

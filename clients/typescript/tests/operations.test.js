@@ -71,7 +71,10 @@ const groups = {
   async employees({ employees, categories }) {
     assert.equal((await employees.add({ customId: "T-1", phone: "9031234567" })).phone, "0031234567");
     await employees.update(ID, { email: null, status: "WORK" });
+    await employees.update(ID, { name: "N" }, { ifMatch: '"1f"' });
     assert.equal((await employees.get(ID.toUpperCase())).idEmployee, ID);
+    const { employee, etag } = await employees.getTagged(ID);
+    assert.deepEqual([employee.idEmployee, etag], [ID, undefined]);
     const filter = { status: "WORK", idCategory: ID, customId: "T-1", q: "a b", page: 1, perPage: 15 };
     const { data, ...place } = await employees.list(filter);
     assert.deepEqual([data.length, place], [1, { page: 1, lastPage: 1, perPage: 15, total: 1, next: undefined }]);
@@ -213,6 +216,8 @@ const SENT = {
   employees: [
     'POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}',
     'PUT /v1/employee/ID {"email":null,"status":"WORK"}',
+    'PUT /v1/employee/ID {"name":"N"} if-match: "1f"',
+    "GET /v1/employee/ID",
     "GET /v1/employee/ID",
     "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
     "GET /v1/employees?page=1&per_page=100",
@@ -324,7 +329,10 @@ for (const [name, calls] of Object.entries(groups)) {
     const { client, seen } = await stub(t, answer);
     await calls(client());
     const others = seen.filter(({ path }) => !TOKEN_PATHS.includes(path));
-    const lines = others.map(({ method, target, body }) => `${method} ${target} ${body}`.replaceAll(ID, "ID").trimEnd());
+    const lines = others.map(({ method, target, body, headers }) => {
+      const condition = headers["if-match"] ? ` if-match: ${headers["if-match"]}` : "";
+      return `${method} ${target} ${body}${condition}`.replaceAll(ID, "ID").trimEnd();
+    });
     assert.deepEqual(lines, SENT[name]);
     for (const { method, path, headers } of others) {
       // Two calls ask by POST; what changes something has a key, and nothing else has.

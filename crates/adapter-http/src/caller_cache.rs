@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kopeck_domain::access::Authority;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, SealingKey};
@@ -18,10 +19,12 @@ const MEMORY: Duration = Duration::seconds(2);
 /// The most cached tokens.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
-/// A partner with its keys.
+/// A partner with the actor and the actor's keys.
 #[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) partner: PartnerId,
+    /// Who acts for the partner, and what it may do.
+    pub(crate) authority: Authority,
     /// Whether it has to seal.
     pub(crate) policy: SealingPolicy,
     /// Its sealing keys, the default one first.
@@ -31,12 +34,17 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn new(partner: PartnerId, policy: SealingPolicy, keys: &[AcceptedKey]) -> Self {
+    pub(crate) fn new(
+        partner: PartnerId,
+        authority: Authority,
+        policy: SealingPolicy,
+        keys: &[AcceptedKey],
+    ) -> Self {
         let unused = keys.iter().filter(|key| !key.is_used).map(|key| KeyId::from_bytes(key.id)).collect();
         let (default, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
             keys.iter().partition(|key| key.is_default);
         let keys = default.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
-        Self { partner, policy, keys, unused }
+        Self { partner, authority, policy, keys, unused }
     }
 
     /// The key of a request, if the partner has never used it before.
@@ -143,7 +151,7 @@ mod tests {
     }
 
     fn identity(keys: &[AcceptedKey]) -> Identity {
-        Identity::new(PartnerId::new(Uuid::nil()), SealingPolicy::Optional, keys)
+        Identity::new(PartnerId::new(Uuid::nil()), Authority::LOGIN, SealingPolicy::Optional, keys)
     }
 
     #[test]

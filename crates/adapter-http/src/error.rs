@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use crate::input::faults::{Fault, Faults};
 use actix_web::http::StatusCode;
 use kopeck_api::{self as api, Code};
+use kopeck_domain::access::Forbidden;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::CardId;
 use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
@@ -43,10 +45,14 @@ enum ErrorBody {
 }
 
 /// A card because of which a request for many cards is refused.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct FaultyCard {
-    pub(crate) card: CardId,
+    /// As the request names it.
+    pub(crate) named: CardRef,
+    /// The card, if the name leads to one.
+    pub(crate) card: Option<CardId>,
     pub(crate) code: Code,
+    pub(crate) message: &'static str,
 }
 
 impl ApiError {
@@ -190,6 +196,13 @@ impl From<StoreError> for ApiError {
     }
 }
 
+/// 403, whatever there is and is not: the actor lacks a scope.
+impl From<Forbidden> for ApiError {
+    fn from(error: Forbidden) -> Self {
+        Self::new(Code::Forbidden, error.to_string())
+    }
+}
+
 impl From<SecurityError> for ApiError {
     fn from(error: SecurityError) -> Self {
         Self::internal(error.to_string())
@@ -213,9 +226,23 @@ fn faulty_field(fault: &Fault) -> api::FaultyField {
     }
 }
 
-fn faulty_card(FaultyCard { card, code }: &FaultyCard) -> api::FaultyCard {
-    let message = code.message().to_owned();
-    api::FaultyCard { message, code: code.as_str().into(), id_card: card.uuid() }
+/// It holds the name that the request has for the card, and the card itself if it was found.
+fn faulty_card(FaultyCard { named, card, code, message }: &FaultyCard) -> api::FaultyCard {
+    let mut faulty = api::FaultyCard {
+        message: (*message).to_owned(),
+        code: code.as_str().into(),
+        id_card: card.map(CardId::uuid),
+        custom_id_card: None,
+        id_employee: None,
+        custom_id: None,
+    };
+    match named {
+        CardRef::Id(id) => faulty.id_card = Some(id.uuid()),
+        CardRef::Number(number) => faulty.custom_id_card = Some(number.to_string()),
+        CardRef::Employee(id) => faulty.id_employee = Some(id.uuid()),
+        CardRef::CustomId(id) => faulty.custom_id = Some(id.as_str().to_owned()),
+    }
+    faulty
 }
 
 fn coded(code: Code, message: String) -> Vec<u8> {
@@ -229,6 +256,7 @@ fn json(body: &impl Serialize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use kopeck_domain::ids::EmployeeId;
     use uuid::Uuid;
 
     use super::*;
@@ -255,10 +283,18 @@ mod tests {
 
     #[test]
     fn faulty_cards_are_a_list() {
-        let card = FaultyCard { card: CardId::new(Uuid::nil()), code: Code::CardNotMain };
+        let card = CardId::new(Uuid::nil());
+        let code = Code::CardNotMain;
+        let of = |named, card| FaultyCard { named, card, code, message: code.message() };
+        let one = of(card.into(), Some(card));
         assert_eq!(
-            text(&ApiError::cards(vec![card])),
+            text(&ApiError::cards(vec![one])),
             r#"[{"message":"the card is not a main card; change its status and retry","code":"card_not_main","idCard":"00000000-0000-0000-0000-000000000000"}]"#
+        );
+        let missing = of(CardRef::Employee(EmployeeId::new(Uuid::nil())), None);
+        assert_eq!(
+            text(&ApiError::cards(vec![missing])),
+            r#"[{"message":"the card is not a main card; change its status and retry","code":"card_not_main","idEmployee":"00000000-0000-0000-0000-000000000000"}]"#
         );
     }
 

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use self::json_text::{JsonText, OwnedJson};
 use self::object::Object;
+use crate::entity_tag::IfMatch;
 use crate::statement_file::StatementFormat;
 
 /// A parameter.
@@ -33,6 +34,8 @@ pub(crate) struct RequestInput {
     pub(crate) path: String,
     /// The form of a file that `Accept` asks for.
     pub(crate) file: Option<StatementFormat>,
+    /// `If-Match`.
+    pub(crate) if_match: IfMatch,
     /// The identifiers of the path by their placeholder.
     pub(crate) ids: Vec<(&'static str, String)>,
     /// Parameters of the query; for a read, the fields of its body too.

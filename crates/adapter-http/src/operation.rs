@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use actix_web::http::Method;
 use kopeck_api::{Code, HasShape};
+use kopeck_domain::access::{Authority, Forbidden, Scope};
 
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
@@ -28,11 +29,17 @@ pub(crate) struct Operation {
     pub(crate) path: &'static str,
     /// Its effect and handler.
     pub(crate) effect: Effect,
+    /// What its actor has to have.
+    pub(crate) needs: Needs,
     /// Whether a response shows secrets of the partner. The audit log records such requests, and under the policy
     /// `required` the response is always sealed.
     pub(crate) discloses: bool,
     /// Whether its response holds personal data of the employee whom it names.
     pub(crate) holds_person: bool,
+    /// Whether its response has an entity tag.
+    pub(crate) is_tagged: bool,
+    /// Whether it takes `If-Match`.
+    pub(crate) is_conditional: bool,
     /// Whether its body holds a password: no digest that is stored must help to guess it.
     pub(crate) keeps_secret: bool,
     /// Whether a request without a body is faulty.
@@ -67,6 +74,37 @@ pub(crate) enum Effect {
     Mutate(Handler),
 }
 
+/// What an actor needs for an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Needs {
+    /// Nothing: it is about the credentials of whoever sends it.
+    Nothing,
+    /// One scope.
+    One(Scope),
+    /// Two: it gives out what another operation reads.
+    Both(Scope, Scope),
+}
+
+impl Needs {
+    /// The scopes.
+    pub(crate) fn scopes(self) -> impl Iterator<Item = Scope> {
+        let (one, other) = match self {
+            Self::Nothing => (None, None),
+            Self::One(scope) => (Some(scope), None),
+            Self::Both(one, other) => (Some(one), Some(other)),
+        };
+        one.into_iter().chain(other)
+    }
+
+    /// Refuses an actor that lacks one of them.
+    ///
+    /// # Errors
+    /// The first that it lacks.
+    pub(crate) fn check(self, authority: &Authority) -> Result<(), Forbidden> {
+        self.scopes().try_for_each(|scope| authority.require(scope))
+    }
+}
+
 /// A field of a body or a parameter of a read, by one of its names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
@@ -99,12 +137,16 @@ pub(crate) use reads;
 const COMMON_NAMES: [&str; 5] = ["body", "query", "sealed", "x-nonce", "idempotency-key"];
 
 impl Operation {
-    /// An operation of the interface with its handler.
-    pub(crate) const fn of(api: &kopeck_api::Operation, handler: Handler) -> Self {
-        Self::with_effect(api, if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) })
+    /// An operation of the interface with what it needs and its handler.
+    pub(crate) const fn of(api: &kopeck_api::Operation, needs: Needs, handler: Handler) -> Self {
+        Self::with_effect(
+            api,
+            needs,
+            if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) },
+        )
     }
 
-    pub(crate) const fn with_effect(api: &kopeck_api::Operation, effect: Effect) -> Self {
+    pub(crate) const fn with_effect(api: &kopeck_api::Operation, needs: Needs, effect: Effect) -> Self {
         let (method, needs_body) = match api.method {
             kopeck_api::Method::Get => (Method::GET, false),
             kopeck_api::Method::Post => (Method::POST, true),
@@ -116,8 +158,11 @@ impl Operation {
             method,
             path: api.route(),
             effect,
+            needs,
             discloses: false,
             holds_person: false,
+            is_tagged: false,
+            is_conditional: false,
             keeps_secret: false,
             needs_body,
             status: 200,
@@ -183,6 +228,18 @@ impl Operation {
     /// Its response holds personal data of the employee whom it names as `idEmployee`: a recorded one is erased with them.
     pub(crate) const fn holds_person(mut self) -> Self {
         self.holds_person = true;
+        self
+    }
+
+    /// Its response has an entity tag.
+    pub(crate) const fn tagged(mut self) -> Self {
+        self.is_tagged = true;
+        self
+    }
+
+    /// It takes `If-Match`.
+    pub(crate) const fn conditional(mut self) -> Self {
+        self.is_conditional = true;
         self
     }
 

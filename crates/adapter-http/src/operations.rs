@@ -26,6 +26,7 @@ mod webhooks;
 mod withdrawals;
 
 use kopeck_api::Code;
+use kopeck_domain::access::Scopes;
 
 use crate::operation::Operation;
 
@@ -81,6 +82,8 @@ pub struct OperationInfo {
     pub path: &'static str,
     /// Whether it changes data. Such requests have an idempotency key.
     pub changes: bool,
+    /// The scopes that its actor needs, all of them.
+    pub scopes: Scopes,
 }
 
 impl OperationInfo {
@@ -108,6 +111,7 @@ pub fn operations() -> impl Iterator<Item = OperationInfo> {
         method: operation.method.as_str(),
         path: operation.path,
         changes: operation.is_mutation(),
+        scopes: Scopes::of(&operation.needs.scopes().collect::<Vec<_>>()),
     })
 }
 

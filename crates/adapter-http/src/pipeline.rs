@@ -1,4 +1,4 @@
-//! The pipeline of a request, in the order of its checks: head, authentication, nonce and idempotency key, body,
+//! The pipeline of a request, in the order of its checks: head, authentication, scopes, nonce and idempotency key, body,
 //! sealed values. The handler does the rest through its [`HandlerContext`]: replay, values, use case.
 
 mod audit_log;
@@ -105,7 +105,7 @@ struct PipelineState {
 impl PipelineState {
     /// The partner, once authenticated.
     fn partner(&self) -> Option<PartnerId> {
-        self.audit.partner.filter(|_| self.audit.is_proved)
+        self.audit.partner.filter(|_| self.audit.actor.is_some())
     }
 }
 
@@ -153,11 +153,12 @@ impl Pipeline<'_> {
         let AuthenticatedCaller { pair, session, identity } =
             authentication::authenticate(self.shared, head.token.as_deref(), self.address).await?;
         self.state.audit.pair = Some(pair);
-        self.is_proved(identity.partner);
+        self.is_proved(&identity);
         // The fault of a malformed key can be sealed already; without a nonce nothing can.
         self.state.seal =
             head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
+        self.operation.needs.check(&identity.authority)?;
         let (nonce, key) = head.nonce_and_key(self.operation.effect)?;
         let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
@@ -180,12 +181,13 @@ impl Pipeline<'_> {
         let change = key.zip(fingerprint).map(|(key, fingerprint)| {
             let idempotency_key = key.idempotency_key().map(str::to_owned);
             let sealed = used.map(|_| SealedNonce { nonce, idempotency_key });
-            let (holds_person, audit_entry) = (self.operation.holds_person, self.audit_entry(request_id));
-            MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }
+            let Operation { holds_person, is_tagged, .. } = *self.operation;
+            let audit_entry = self.audit_entry(request_id);
+            MutationDetails { key, fingerprint, sealed, holds_person, is_tagged, audit_entry }
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         let permits = HeldPermits { large, list };
-        let client = Client { partner: identity.partner, session, address: self.address };
+        let client = Client { identity, session, address: self.address };
         Ok(HandlerContext::new(shared, client, input, permits, deadline, change, status))
     }
 
@@ -212,10 +214,10 @@ impl Pipeline<'_> {
         outcome
     }
 
-    /// Notes that the client is this partner.
-    fn is_proved(&mut self, partner: PartnerId) {
-        self.state.audit.partner = Some(partner);
-        self.state.audit.is_proved = true;
+    /// Notes who the client is.
+    fn is_proved(&mut self, identity: &Identity) {
+        self.state.audit.partner = Some(identity.partner);
+        self.state.audit.actor = Some(identity.authority.actor.clone());
     }
 
     /// The draft of the audit entry, from the findings so far.

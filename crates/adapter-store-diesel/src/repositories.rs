@@ -8,6 +8,7 @@
 mod audit;
 mod bank_feed;
 mod card_batches;
+mod card_refs;
 mod card_row;
 mod cards;
 mod categories;
@@ -27,6 +28,7 @@ mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
+pub(crate) mod users;
 mod webhooks;
 
 use diesel::QueryResult;

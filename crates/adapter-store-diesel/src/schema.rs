@@ -62,6 +62,40 @@ tables! {
         refresh_expires_at -> UtcTimestamp,
     }
 
+    users (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        login -> Binary,
+        login_digest -> Binary,
+        role -> Text,
+        status -> Text,
+        password_hash -> Text,
+        initial_until -> Nullable<UtcTimestamp>,
+        totp_secret -> Nullable<Binary>,
+        totp_step -> Nullable<BigInt>,
+        created_at -> UtcTimestamp,
+        last_login_at -> Nullable<UtcTimestamp>,
+    }
+
+    user_recovery_codes (partner_id, user_id, digest) {
+        partner_id -> Id,
+        user_id -> Id,
+        digest -> Binary,
+    }
+
+    user_sessions (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        user_id -> Id,
+        token_digest -> Binary,
+        stage -> Text,
+        setup -> Nullable<Binary>,
+        address -> Nullable<Text>,
+        created_at -> UtcTimestamp,
+        last_used_at -> UtcTimestamp,
+        expires_at -> UtcTimestamp,
+    }
+
     request_log (partner_id, seq) {
         partner_id -> Id,
         seq -> BigInt,
@@ -255,6 +289,7 @@ tables! {
         last_movement -> BigInt,
         updated_at -> UtcTimestamp,
         threshold -> BigInt,
+        approval_above -> BigInt,
     }
 
     movements (partner_id, number) {
@@ -369,6 +404,7 @@ tables! {
         status -> Nullable<BigInt>,
         code -> Nullable<Text>,
         signature -> Nullable<Binary>,
+        actor_id -> Nullable<Id>,
     }
 
     history_notices (number) {

@@ -14,6 +14,7 @@ use crate::request::Request;
 use crate::response::ResponseBody;
 use crate::retry::{AttemptError, RetryPolicy};
 use crate::session::{AccessToken, Session, TokenPair};
+use crate::tagged::Tagged;
 use crate::transport::Transport;
 use crate::write::Write;
 
@@ -102,6 +103,12 @@ impl Client {
 
     pub(crate) async fn read<T: DeserializeOwned>(&self, call: Request) -> Result<T, Error> {
         self.call(&call).await
+    }
+
+    /// As [`Self::read`], with the entity tag of the response.
+    pub(crate) async fn read_tagged<T: DeserializeOwned>(&self, call: Request) -> Result<Tagged<T>, Error> {
+        let body = self.inner.retry.run(|| self.attempt(&call), Error::is_transient).await?;
+        Ok(Tagged { value: body.decode()?, etag: body.tag })
     }
 
     pub(crate) fn write<T>(&self, call: Request) -> Write<T> {

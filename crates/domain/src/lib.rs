@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
+pub mod approval;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;
 pub mod card_number;
+pub mod card_ref;
 pub mod category;
 pub mod closing;
 pub mod employee;
@@ -26,6 +28,7 @@ mod string_enum;
 pub mod text;
 mod time_of_day;
 pub mod transaction;
+pub mod user;
 pub mod withdrawal;
 
 pub use invalid::Invalid;

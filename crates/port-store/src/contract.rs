@@ -23,6 +23,7 @@ use crate::Store;
 pub mod audit;
 pub mod bank_feed;
 pub mod card_batches;
+pub mod card_refs;
 pub mod cards;
 pub mod categories;
 pub mod employees;
@@ -41,6 +42,7 @@ mod support;
 pub mod throttle;
 pub mod transactions;
 pub mod units;
+pub mod users;
 pub mod webhooks;
 
 /// A store whose own clock, by which work is due and leases end, a test can move.
@@ -71,6 +73,18 @@ macro_rules! contract_tests {
             a_partner_is_renamed
             a_deleted_partner_leaves_nothing
         }
+        $crate::contract_tests! { @aggregate $make, users:
+            a_user_is_found_by_login_and_by_id
+            a_login_belongs_to_one_user
+            users_are_listed_oldest_first_each_partner_its_own
+            a_changed_user_is_stored
+            a_deleted_user_leaves_nothing
+            a_recovery_code_is_spent_once
+            a_session_of_a_user_is_found_by_its_token
+            sessions_of_a_user_end_one_by_one_and_together
+            sessions_of_all_users_of_a_partner_end
+            old_sessions_of_users_are_forgotten
+        }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session
             a_changed_pair_is_stored
@@ -79,7 +93,7 @@ macro_rules! contract_tests {
             active_sessions_are_counted
             a_pair_needs_a_session_of_the_same_partner
             a_pair_is_its_partners_own
-            what_has_expired_is_forgotten
+            expired_sessions_are_forgotten
             forgetting_stops_at_its_limit
             the_latest_use_of_a_session_is_kept
             sessions_are_listed_oldest_first
@@ -179,15 +193,21 @@ macro_rules! contract_tests {
             a_number_is_issued_once
             a_block_is_stored_and_found_until_it_is_confirmed
         }
+        $crate::contract_tests! { @aggregate $make, card_refs:
+            a_card_is_found_by_each_of_its_names
+            names_that_no_card_has_are_not_found
+            an_erased_employee_is_found_by_no_name
+            ten_thousand_names_are_found_at_once
+        }
         $crate::contract_tests! { @aggregate $make, transactions:
-            what_is_stored_already_is_passed_over
+            stored_transactions_are_passed_over
             the_newest_come_first
             filters_have_to_fit_all_together
             transactions_are_their_cards_own
             all_transactions_are_numbered_as_they_arrive
             filters_of_all_transactions_have_to_fit_all_together
             transactions_need_a_card
-            what_a_card_spent_is_payments_less_what_came_back
+            a_card_s_spending_is_payments_less_refunds
         }
         $crate::contract_tests! { @aggregate $make, orders:
             an_order_is_read_as_it_was_placed
@@ -221,22 +241,23 @@ macro_rules! contract_tests {
             a_limit_change_keeps_its_limit
             batches_of_each_lane_can_have_the_same_card
             a_withdrawal_keeps_its_amounts
-            what_came_back_is_added_up
+            returned_money_is_added_up
             a_lost_card_is_being_closed_until_the_verdict
         }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
             a_movement_changes_the_balances
             a_reference_counts_once
-            what_does_not_add_up_is_refused
+            unbalanced_movements_are_refused
             a_movement_belongs_to_the_partners_own_request
             a_threshold_is_kept
+            the_amount_that_needs_an_approval_is_kept
         }
         $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
             orders_show_their_cards_and_work
-            what_all_partners_hold_is_added_up
+            the_money_of_all_partners_is_added_up
             sound_books_have_nothing_to_report
             cards_come_by_their_numbers
             transactions_come_by_card_and_time
@@ -252,7 +273,7 @@ macro_rules! contract_tests {
             finished_work_is_gone
             cancelled_work_is_withdrawn
             leases_end_all_at_once
-            what_is_due_shows
+            due_jobs_are_counted
             work_goes_on_after_the_clock_was_set_back
             times_within_the_horizon_stay
             stuck_work_shows_and_stays_due
@@ -315,6 +336,7 @@ mod tests {
     const FILES: &[(&str, &str)] = &[
         ("partners", include_str!("contract/partners.rs")),
         ("sessions", include_str!("contract/sessions.rs")),
+        ("users", include_str!("contract/users.rs")),
         ("throttle", include_str!("contract/throttle.rs")),
         ("idempotency", include_str!("contract/idempotency.rs")),
         ("sealed_nonces", include_str!("contract/sealed_nonces.rs")),

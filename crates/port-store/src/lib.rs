@@ -17,6 +17,7 @@ mod request_log;
 mod sealed_nonces;
 pub mod session;
 mod store;
+mod users;
 pub mod webhook;
 mod webhooks;
 
@@ -40,6 +41,7 @@ pub use repositories::*;
 pub use request_log::{LoggedRequest, RequestLogFilter, RequestLogPage, RequestLogRepository, RequestRecord};
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
+pub use users::{SecondFactor, SessionStage, TotpSecret, UserRecord, UserRepository, UserSessionRecord};
 pub use webhooks::{
     ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, RedeliveryRange, SecretBytes, WebhookRecord,
     WebhookRepository,

@@ -25,13 +25,14 @@ pub use crate::repositories::{
 pub use crate::request_log::MockRequestLogRepository;
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
+pub use crate::users::MockUserRepository;
 pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, RequestLogRepository, SealedNonceRepository,
-    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository,
+    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
 
@@ -55,6 +56,7 @@ macro_rules! mock_unit {
 mock_unit! {
     partners: MockPartnerRepository as PartnerRepository;
     sessions: MockSessionRepository as SessionRepository;
+    users: MockUserRepository as UserRepository;
     throttle: MockThrottleRepository as ThrottleRepository;
     idempotency: MockIdempotencyRepository as IdempotencyRepository;
     sealed_nonces: MockSealedNonceRepository as SealedNonceRepository;
@@ -158,6 +160,11 @@ impl ColumnCipher for FakeCipher {
         let (_, text) =
             text.ok_or_else(|| StoreError::Corrupt(format!("{}.{}", place.table, place.column)))?;
         Ok(text.iter().map(|byte| !byte).collect())
+    }
+
+    fn digests(&self, column: &'static str, plaintext: &[u8]) -> Vec<[u8; 32]> {
+        let digest = |key: &u8| FakeSigner::signature(*key, &[column.as_bytes(), plaintext].concat()).code;
+        self.0.iter().map(digest).collect()
     }
 
     fn current_prefix(&self) -> Vec<u8> {

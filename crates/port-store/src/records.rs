@@ -257,6 +257,36 @@ pub struct PartnerTransaction {
     pub transaction: Transaction,
 }
 
+/// An employee, as the name of a card leads to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardHolder {
+    /// The service's identifier.
+    pub id: EmployeeId,
+    /// The partner's own identifier.
+    pub custom_id: CustomId,
+    /// Where the employee is.
+    pub status: EmployeeStatus,
+}
+
+/// A card with the bank's view of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardView {
+    /// The card.
+    pub card: Card,
+    /// The bank's data of it, as last seen.
+    pub bank: BankView,
+}
+
+/// The card and the employee that a [`CardRef`](kopeck_domain::card_ref::CardRef) leads to; at least one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardAndHolder {
+    /// Whom the reference names, or who has the named card; `None` for an unassigned card, and for one whose holder was
+    /// erased.
+    pub holder: Option<CardHolder>,
+    /// The named card, or the holder's MAIN card; `None` if the holder has none.
+    pub card: Option<CardView>,
+}
+
 /// Which cards a list shows; everything that is set has to fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CardFilter {
@@ -274,6 +304,8 @@ pub struct CardFilter {
     pub employee: Option<EmployeeId>,
     /// With a last day before this one.
     pub expires_before: Option<Date>,
+    /// With this number.
+    pub number: Option<CardNumber>,
 }
 
 /// Which unassigned cards a list shows.
@@ -294,6 +326,8 @@ pub struct BalanceSheet {
     pub updated_at: OffsetDateTime,
     /// Below which amount the partner wants to hear of what it can spend; zero for never.
     pub threshold: Kopecks,
+    /// Above which amount what the partner's people prepare needs an approval; zero for never.
+    pub approval_above: Kopecks,
 }
 
 /// What the ledger says of one reference.

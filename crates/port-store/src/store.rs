@@ -11,7 +11,7 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
     MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RequestLogRepository,
-    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
 
@@ -66,6 +66,8 @@ pub trait UnitOfWork {
     fn partners(&mut self) -> &mut dyn PartnerRepository;
     /// Logins and token pairs.
     fn sessions(&mut self) -> &mut dyn SessionRepository;
+    /// Users, their second factors and their sessions.
+    fn users(&mut self) -> &mut dyn UserRepository;
     /// Failed logins and spent nonces.
     fn throttle(&mut self) -> &mut dyn ThrottleRepository;
     /// Recorded responses of idempotent requests.
@@ -117,6 +119,7 @@ macro_rules! unit_of_work {
         $crate::unit_of_work! { $unit:
             partners: PartnerRepository,
             sessions: SessionRepository,
+            users: UserRepository,
             throttle: ThrottleRepository,
             idempotency: IdempotencyRepository,
             sealed_nonces: SealedNonceRepository,

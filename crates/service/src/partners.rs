@@ -343,7 +343,8 @@ pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<Partner>, PartnerError> {
     Ok(unit.partners().list()?)
 }
 
-/// Suspends or resumes a partner; every instance sees it within seconds. A suspension ends all sessions for good.
+/// Suspends or resumes a partner; every instance sees it within seconds. A suspension ends all sessions for good, its users'
+/// too.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
@@ -356,6 +357,7 @@ pub fn set_status(
     unit.partners().set_status(id, status)?;
     if status == PartnerStatus::Suspended {
         unit.sessions().revoke_all_but(id, 0)?;
+        unit.users().end_sessions_of(id)?;
     }
     Ok(())
 }
@@ -404,13 +406,13 @@ pub fn set_password(
     Ok(unit.sessions().revoke_all_but(id, 0)?)
 }
 
-/// Ends all sessions of a partner; returns their number. Every instance sees it within seconds.
+/// Ends all sessions of a partner and of its users; returns their number. Every instance sees it within seconds.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
 pub fn end_sessions(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<u64, PartnerError> {
     find(unit, id)?;
-    Ok(unit.sessions().revoke_all_but(id, 0)?)
+    Ok(unit.sessions().revoke_all_but(id, 0)? + unit.users().end_sessions_of(id)?)
 }
 
 /// Sets the amount in kopecks below which the partner wants to hear, by an event, of what it can spend; zero for never.
@@ -425,6 +427,16 @@ pub fn set_threshold(
 ) -> Result<(), PartnerError> {
     find(unit, id)?;
     Ok(money::set_threshold(unit, env, id, threshold)?)
+}
+
+/// Sets the amount in kopecks above which what the partner's people prepare needs an approval; zero for never. The next
+/// submission heeds it, in every process.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_approval(unit: &mut dyn UnitOfWork, id: PartnerId, above: Kopecks) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(unit.ledger().set_approval(id, above)?)
 }
 
 #[cfg(test)]

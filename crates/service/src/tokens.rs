@@ -17,6 +17,7 @@ pub mod throttle;
 
 use std::sync::Arc;
 
+use kopeck_domain::access::Authority;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
@@ -142,6 +143,8 @@ pub enum RefreshOutcome {
 pub struct Caller {
     /// The partner.
     pub partner: PartnerId,
+    /// Who acts for the partner, and what it may do.
+    pub authority: Authority,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
     /// Its sealing keys.

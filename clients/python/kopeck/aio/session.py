@@ -98,4 +98,5 @@ class Session:
         return await retrying(self._retry, lambda: self._fetch(call), lambda error: error.is_transient)
 
     async def _fetch(self, call: Call) -> TokenPair:
-        return decode(TokenPair, await self._transport.send(call, ("x-api-key", self._credentials.api_key)))
+        answer = await self._transport.send(call, ("x-api-key", self._credentials.api_key))
+        return decode(TokenPair, answer.value)

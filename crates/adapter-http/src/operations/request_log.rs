@@ -16,7 +16,7 @@ const LIMIT: i64 = 100;
 /// The longest id of a request.
 const LONGEST_ID: usize = 64;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REQUEST_LIST, handler!(list))
+pub(super) static OPERATION: Operation = Operation::of(&operations::REQUEST_LIST, Needs::One(Scope::EventsRead), handler!(list))
     .reads(reads!(read))
     .responds::<api::RequestFeed>(200);
 

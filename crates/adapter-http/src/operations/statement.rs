@@ -24,10 +24,11 @@ use crate::statement_file::{
 /// Bytes of a spreadsheet that are sent at once.
 const CHUNK: usize = 64 * 1024;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::STATEMENT, handler!(month))
-    .reads(reads!(read))
-    .responds::<api::Statement>(200)
-    .or_files(&[StatementFormat::Csv.media_type(), StatementFormat::Xlsx.media_type()]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::STATEMENT, Needs::One(Scope::StatementsRead), handler!(month))
+        .reads(reads!(read))
+        .responds::<api::Statement>(200)
+        .or_files(&[StatementFormat::Csv.media_type(), StatementFormat::Xlsx.media_type()]);
 
 fn read(r: &mut Reader<'_>) -> Option<CalendarMonth> {
     r.path("month", text(CalendarMonth::parse))
@@ -38,7 +39,7 @@ async fn month(mut ctx: HandlerContext) -> HandlerResult {
     let outline = ctx
         .read(Ok(month), |unit, env, partner, month| statement::outline(unit, env, partner, *month))
         .await?;
-    let month = Arc::new(MonthReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner, outline });
+    let month = Arc::new(MonthReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner(), outline });
     let Some(format) = ctx.input.file else {
         let totals = month.totals().await?;
         return ctx.respond(&statement_body(&month.outline, &totals)?);

@@ -8,6 +8,7 @@ use kopeck_api::Code;
 use kopeck_sealing::{bound_path, valid_nonce};
 
 use crate::body::too_large;
+use crate::entity_tag::IfMatch;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
 use crate::operation::Effect;
@@ -43,6 +44,8 @@ pub(crate) struct Head {
     pub(crate) ids: Vec<(&'static str, String)>,
     /// The form of a file that `Accept` asks for.
     pub(crate) file: Option<StatementFormat>,
+    /// `If-Match`.
+    pub(crate) if_match: IfMatch,
     /// `None` for a media type that the service does not read.
     pub(crate) body_type: Option<BodyType>,
     /// `x-api-key`.
@@ -179,6 +182,7 @@ impl Head {
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids,
             file: wanted_file(headers),
+            if_match: IfMatch::read(headers),
             body_type: body_type(headers),
             api_key: text(&API_KEY),
             token: token(headers),

@@ -185,6 +185,9 @@ impl ResponseBuilder {
         let (status, body) = match outcome {
             Ok(answer) => {
                 file = answer.file;
+                if let Some(tag) = answer.tag {
+                    response.insert_header((header::ETAG, tag));
+                }
                 if answer.replayed {
                     response.insert_header(("idempotent-replayed", "true"));
                 }

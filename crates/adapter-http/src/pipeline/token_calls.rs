@@ -8,6 +8,7 @@ use crate::input::faults::Faults;
 use actix_web::web::Payload;
 use ipnet::IpNet;
 use kopeck_api::Code;
+use kopeck_domain::access::Authority;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::Access;
@@ -188,7 +189,7 @@ impl Pipeline<'_> {
         issued: &IssuedTokens,
     ) {
         let Some(identity) = identity else { return };
-        self.is_proved(identity.partner);
+        self.is_proved(&identity);
         self.note_first_use(&identity, used, self.deadline()).await;
         self.state.audit.pair = Some(issued.pair);
         self.state.seal = Some(ResponseSeal::new(head, nonce, identity, used));
@@ -197,7 +198,7 @@ impl Pipeline<'_> {
 
 fn identity(known: &ApiKeyOwner) -> Arc<Identity> {
     let partner = &known.credentials.partner;
-    Arc::new(Identity::new(partner.id, partner.sealing, &known.keys))
+    Arc::new(Identity::new(partner.id, Authority::LOGIN, partner.sealing, &known.keys))
 }
 
 fn login_body(input: &RequestInput) -> Result<LoginBody, Faults> {

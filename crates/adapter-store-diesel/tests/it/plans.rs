@@ -11,6 +11,7 @@ use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{BankStatus, Card, CardFields, CardLink, CardStatus};
 use kopeck_domain::card_batch::BatchState;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
@@ -18,6 +19,7 @@ use kopeck_domain::ids::{ClosingId, DeliveryId, EventId, WebhookId};
 use kopeck_domain::ledger::{MovementKind, TransferReference};
 use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::page::Page;
@@ -257,6 +259,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         CardFilter { order: Some(card.order()), ..none },
         CardFilter { employee: Some(employee), ..none },
         CardFilter { expires_before: Some(NOW.date()), ..none },
+        CardFilter { number: Some(card.number()), ..none },
     ] {
         unit.cards().list(PARTNER, &filter, page())?;
     }
@@ -266,6 +269,14 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let link = Some(CardLink { employee, status: CardStatus::Main });
     let card = Card::from_stored(CardFields { link, ..card.into_fields() });
     unit.cards().set_link(PARTNER, &card)?;
+    let custom_id = CustomId::parse("T-1").unwrap();
+    let names = [
+        CardRef::Id(card.id()),
+        CardRef::Number(card.number()),
+        CardRef::Employee(employee),
+        CardRef::CustomId(custom_id),
+    ];
+    unit.cards().by_references(PARTNER, &names)?;
     unit.cards().blocked(PARTNER, &[card.id()])?;
     unit.cards().is_being_closed(PARTNER, card.id())?;
     unit.transactions().latest_id(PARTNER, card.id())?;

@@ -52,6 +52,9 @@ pub enum PartnerCommand {
     /// Set the amount below which a partner gets an event of what it can spend.
     #[command(after_help = examples::PARTNER_SET_THRESHOLD)]
     SetThreshold(ThresholdArgs),
+    /// Set the amount above which what a partner's people prepare needs a second person's approval.
+    #[command(after_help = examples::PARTNER_SET_APPROVAL)]
+    SetApproval(ThresholdArgs),
     /// Set whether a partner's request bodies must be sealed.
     #[command(after_help = examples::PARTNER_SET_POLICY)]
     SetPolicy(PolicyArgs),

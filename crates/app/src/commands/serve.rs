@@ -29,7 +29,7 @@ use crate::bank::Bank;
 use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
-use crate::operations::{ClockLabel, InstrumentedBank, Operations, OperationsServer};
+use crate::operations::{ClockLabel, Operations, OperationsServer};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -182,6 +182,7 @@ struct Process {
     heads: Arc<HeadForwarder>,
     /// The bank, with metrics.
     gateway: Arc<dyn BankGateway>,
+    _capabilities: PeriodicCheck,
     feed_waiters: Arc<FeedWaiters>,
     webhooks: Arc<HttpWebhooks>,
     operations: Operations,
@@ -235,8 +236,7 @@ impl Process {
             Application::with_parts(args.store.database_url(), &keys, &adapters, settings, parts)?;
         operations.health.store_is_open(&application.store);
         let bank = Bank::open(args, sandbox, &storage.folder, &adapters, clock, settings)?;
-        let gateway =
-            Arc::new(InstrumentedBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
+        let (gateway, capabilities) = operations.observe_bank(&bank.gateway)?;
         let (audit, requests) = logs(&application, &adapters, &operations);
         if storage.folder.is_embedded() {
             end_leases(&*application.store())?;
@@ -254,6 +254,7 @@ impl Process {
             requests,
             heads,
             gateway,
+            _capabilities: capabilities,
             feed_waiters,
             webhooks: Arc::new(HttpWebhooks::new(args.webhooks.settings(sandbox))?),
             operations,
@@ -285,6 +286,7 @@ impl Process {
                 trusted_proxies: args.front.trusted_proxies.clone(),
                 proxy_header: args.front.proxy_header,
                 docs: args.docs,
+                webhook_senders: args.service.webhooks.webhook_senders.clone(),
                 ..HttpSettings::default()
             },
         })

@@ -45,6 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "adapter-workers",
         &["domain", "api", "audit", "sealing", "service", "port-store", "port-system", "port-webhook"],
     ),
+    ("bank-check", &["domain", "port-bank", "port-system", "bank-protocol", "adapter-bank-http"]),
     ("client", &["api", "sealing"]),
     ("command-line", &["client", "sealing"]),
     ("demo", &["client"]),

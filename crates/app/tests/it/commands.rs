@@ -302,6 +302,7 @@ fn every_command_refuses_a_database_of_a_newer_schema_and_names_both_versions() 
         &["partner", "reverse-deposit", &partner.id, "r", "--reason", "x"],
         &["partner", "withdraw", &partner.id, "0.01", "--reference", "r"],
         &["partner", "set-threshold", &partner.id, "0.01"],
+        &["partner", "set-approval", &partner.id, "0.01"],
         &["partner", "end-sessions", &partner.id],
         &["partner", "rotate-keys", &partner.id],
         &["webhooks", "list", &partner.id],

@@ -106,7 +106,7 @@ fn answer(seen: &RecordedRequest) -> Reply {
     let body = request_or_list(seen)
         .or_else(|| special(seen.path()))
         .unwrap_or_else(|| if wrapped { format!(r#"{{"data":{OBJECT}}}}}"#) } else { format!("{OBJECT}}}") });
-    Reply::json(200, body)
+    Reply::json(200, body).header("etag", "\"1e\"")
 }
 
 /// `METHOD path?query body`, with the identifier as `ID` and the parameters of the query sorted.
@@ -115,7 +115,8 @@ fn line(seen: &RecordedRequest) -> String {
     let mut parameters: Vec<_> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
     parameters.sort_unstable();
     let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
-    format!("{} {path}{query} {}", seen.method, seen.body)
+    let condition = seen.header("if-match").map(|tag| format!(" if-match: {tag}")).unwrap_or_default();
+    format!("{} {path}{query} {}{condition}", seen.method, seen.body)
         .replace(&ID.to_string(), "ID")
         .trim_end()
         .to_owned()
@@ -146,7 +147,11 @@ async fn employees_and_categories() {
         assert_eq!(employees.add(&added).await?.phone.as_deref(), Some("9031234567"));
         let update = EmployeeUpdate { email: Patch::Clear, ..EmployeeUpdate::default() };
         assert_eq!(employees.update(ID, &update).await?.status, EmployeeStatus::Work);
+        let conditional = employees.update(ID, &update).if_match("\"1f\"").await?;
+        assert_eq!(conditional.id_employee, ID);
         assert_eq!(employees.get(ID).await?.employee.id_employee, ID);
+        let tagged = employees.get_tagged(ID).await?;
+        assert_eq!((tagged.value.employee.id_employee, tagged.etag.as_deref()), (ID, Some("\"1e\"")));
         let filter = EmployeeFilter {
             status: Some(EmployeeStatus::Work),
             id_category: Some(ID),
@@ -168,6 +173,8 @@ async fn employees_and_categories() {
         [
             r#"POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}"#,
             r#"PUT /v1/employee/ID {"email":null}"#,
+            r#"PUT /v1/employee/ID {"email":null} if-match: "1f""#,
+            "GET /v1/employee/ID",
             "GET /v1/employee/ID",
             "GET /v1/employees?customId=T-1&idCategory=ID&page=1&per_page=15&q=a+b&status=WORK",
             "DELETE /v1/employee/ID",
@@ -206,6 +213,7 @@ async fn cards_and_balance() {
             order_id: Some(ID),
             id_employee: Some(ID),
             expires_before: Some(noon().date()),
+            custom_id_card: Some("8747859702".to_owned()),
         };
         assert_eq!(cards.list(&filter, Paging::default()).await?.data[0].id_card, ID);
         assert_eq!(client.balance().await?.hold, 1);
@@ -224,7 +232,7 @@ async fn cards_and_balance() {
             r#"POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}"#,
             r#"POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}"#,
             "DELETE /v1/employee/ID/card/ID",
-            "GET /v1/cards?bankStatus=CLOSED&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
+            "GET /v1/cards?bankStatus=CLOSED&customIdCard=8747859702&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
             "GET /v1/balance",
         ]
     );

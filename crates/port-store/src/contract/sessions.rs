@@ -168,7 +168,7 @@ pub fn a_pair_is_its_partners_own(store: &dyn Store) {
 }
 
 /// Pairs one by one, and a session with its last pair; a session that has just begun stays.
-pub fn what_has_expired_is_forgotten(store: &dyn Store) {
+pub fn expired_sessions_are_forgotten(store: &dyn Store) {
     let partner = partner(store);
     let (old, living) = (session(store, partner), session(store, partner));
     let (ended, also_ended, valid) = (pair(50), pair(60), pair(61));

@@ -6,6 +6,7 @@ use kopeck_port_store::{BalanceSheet, UnitOfWork};
 use time::OffsetDateTime;
 
 use super::{PartnerError, find};
+use crate::users::{self, UserOverview};
 use crate::{Env, balance};
 
 /// A partner, its money, its keys, and what it has open.
@@ -21,6 +22,8 @@ pub struct PartnerOverview {
     pub sealing_keys: Vec<SealingKeyOverview>,
     /// Sessions that have not ended.
     pub sessions: u64,
+    /// Its users, oldest first.
+    pub users: Vec<UserOverview>,
     /// Orders and card batches that are not finished.
     pub open_requests: u64,
 }
@@ -64,6 +67,7 @@ pub fn overview(
             })
             .collect(),
         sessions: unit.sessions().active(id, now)?,
+        users: users::list(unit, env, Some(id))?,
         open_requests: unit.jobs().count_of(id)?,
     })
 }

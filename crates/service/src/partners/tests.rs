@@ -29,7 +29,7 @@ fn new_partner(login: Option<&str>, password: Option<&str>) -> NewPartner {
 }
 
 #[test]
-fn what_is_shown_is_what_is_stored() {
+fn a_shown_key_is_the_stored_one() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let desk = desk(&bench);
     let prepared = desk.prepare(new_partner(Some("bakery"), Some(PASSWORD))).unwrap();
@@ -212,6 +212,7 @@ fn expect_end_of_sessions(unit: &mut MockUnit) {
         .withf(|partner, keep| (*partner, *keep) == (PARTNER, 0))
         .times(1)
         .returning(|_, _| Ok(3));
+    unit.users.expect_end_sessions_of().withf(|partner| *partner == PARTNER).times(1).returning(|_| Ok(2));
 }
 
 #[test]
@@ -257,6 +258,7 @@ fn an_overview_shows_keys_that_are_accepted_now() {
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5, 2))));
     unit.sessions.expect_active().withf(|_, now| *now == START).returning(|_, _| Ok(4));
     unit.jobs.expect_count_of().returning(|_| Ok(6));
+    unit.users.expect_list().withf(|partner| *partner == Some(PARTNER)).returning(|_| Ok(Vec::new()));
     for (stored, shown) in [(None, None), (Some(START), None), (Some(later), Some(later))] {
         unit.partners.expect_former_api_key_until().times(1).returning(move |_| Ok(stored));
         if stored.is_some() {
@@ -275,7 +277,7 @@ fn the_sessions_of_a_suspended_partner_are_ended_too() {
     let mut unit = MockUnit::default();
     known(&mut unit, PartnerStatus::Suspended);
     expect_end_of_sessions(&mut unit);
-    assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 3);
+    assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 5);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Authentication by access token.
 
+use kopeck_domain::access::Authority;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_security::{TokenClaims, TokenKind};
 use kopeck_port_store::session::{PairState, TokenPair};
@@ -36,6 +37,7 @@ impl TokenService {
         let last = stored.session_used_at;
         Ok(Caller {
             partner: partner.id,
+            authority: Authority::LOGIN,
             sealing: partner.sealing,
             keys,
             pair_used: stored.pair.used,

@@ -57,6 +57,12 @@ impl TokenService {
         Ok(keys)
     }
 
+    /// A keyed digest of `value` for this purpose, the same on every instance with the same master key.
+    #[must_use]
+    pub fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32] {
+        self.secrets.fingerprint(purpose, value)
+    }
+
     /// Notes that the partner has sealed with a key.
     ///
     /// # Errors

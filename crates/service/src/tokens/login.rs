@@ -1,6 +1,6 @@
 //! Login.
 
-use crate::tokens::throttle::{MAX_FAILURES, WINDOW, locked_for};
+use crate::tokens::throttle;
 use kopeck_domain::ids::{PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
@@ -136,10 +136,7 @@ pub(super) fn record_failures(
     subjects: &Subjects,
     now: OffsetDateTime,
 ) -> Result<(), TokenError> {
-    for subject in subjects {
-        unit.throttle().record_failure(subject, now)?;
-    }
-    Ok(())
+    Ok(throttle::record(unit, subjects, now)?)
 }
 
 pub(super) fn check_throttle(
@@ -147,14 +144,10 @@ pub(super) fn check_throttle(
     subjects: &Subjects,
     now: OffsetDateTime,
 ) -> Result<(), TokenError> {
-    let limit = u32::try_from(MAX_FAILURES).unwrap_or(u32::MAX);
-    for subject in subjects {
-        let failures = unit.throttle().failures(subject, now - WINDOW, limit)?;
-        if let Some(retry_after) = locked_for(&failures, now) {
-            return Err(TokenError::TooMany { retry_after });
-        }
+    match throttle::locked_subject(unit, subjects, throttle::MAX_FAILURES, now)? {
+        Some(retry_after) => Err(TokenError::TooMany { retry_after }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether the credentials are still valid. A suspension or a new password ends all sessions, and a login whose password was

@@ -5,7 +5,7 @@ use kopeck_service::sessions::{self, EndSessionError};
 
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SESSION_END, handler!(end))
+pub(super) static OPERATION: Operation = Operation::of(&operations::SESSION_END, Needs::Nothing, handler!(end))
     .reads(reads!(read))
     .responds::<api::SessionEnded>(200)
     .refuses(&[Code::SessionNotFound]);

@@ -6,7 +6,7 @@ use crate::dto::to_the_second;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
-    Operation::of(&operations::SESSION_LIST, handler!(list)).responds::<Vec<api::Session>>(200);
+    Operation::of(&operations::SESSION_LIST, Needs::Nothing, handler!(list)).responds::<Vec<api::Session>>(200);
 
 async fn list(mut ctx: HandlerContext) -> HandlerResult {
     let nothing = ctx.values(|_| Some(()));

@@ -12,7 +12,7 @@ use crate::input::field_types::text;
 use crate::operations::prelude::*;
 use crate::request_source::RequestSource;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::PASSWORD_CHANGE, handler!(change))
+pub(super) static OPERATION: Operation = Operation::of(&operations::PASSWORD_CHANGE, Needs::Nothing, handler!(change))
     .reads(reads!(read))
     .responds::<api::PasswordChanged>(200)
     .keeps_secret()
@@ -38,7 +38,7 @@ struct Change {
 
 async fn change(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values(read);
-    let (shared, partner) = (Arc::clone(&ctx.shared), ctx.partner);
+    let (shared, partner) = (Arc::clone(&ctx.shared), ctx.partner());
     let mut mutation = ctx.begin_mutation().await?;
     if let Some(recorded) = mutation.replay().await? {
         return Ok(recorded);

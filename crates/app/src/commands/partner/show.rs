@@ -6,12 +6,14 @@ use kopeck_domain::calendar::Zone;
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::KeyId;
 use kopeck_service::partners::{self, PartnerOverview, SealingKeyOverview};
+use kopeck_service::users::UserOverview;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::{as_json, existing_application};
 use crate::cli::ShowArgs;
 use crate::command_output::{aligned, print, say};
+use crate::commands::user;
 
 /// Shows one partner.
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
@@ -27,8 +29,15 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
 }
 
 fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value> {
-    let PartnerOverview { partner, sheet, former_api_key_until, sealing_keys, sessions, open_requests } =
-        overview;
+    let PartnerOverview {
+        partner,
+        sheet,
+        former_api_key_until,
+        sealing_keys,
+        sessions,
+        users,
+        open_requests,
+    } = overview;
     let until = |at: &Option<OffsetDateTime>| at.map(|at| zone.moment_text(at));
     let key = |key: &SealingKeyOverview| {
         json!({
@@ -39,9 +48,11 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         })
     };
     let more = json!({
+        "approvalAbove": sheet.approval_above.get(),
         "formerApiKeyAcceptedUntil": until(former_api_key_until),
         "sealingKeys": sealing_keys.iter().map(key).collect::<Vec<_>>(),
         "sessions": sessions,
+        "users": users.iter().map(|each| user::as_json(each, zone)).collect::<Vec<_>>(),
         "openRequests": open_requests,
     });
     let mut shown = as_json(partner, sheet, zone)?;
@@ -52,8 +63,15 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
 }
 
 fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2]>> {
-    let PartnerOverview { partner, sheet, former_api_key_until, sealing_keys, sessions, open_requests } =
-        overview;
+    let PartnerOverview {
+        partner,
+        sheet,
+        former_api_key_until,
+        sealing_keys,
+        sessions,
+        users,
+        open_requests,
+    } = overview;
     let balances = &sheet.balances;
     let mut rows = vec![
         ("partner", partner.id.to_string()),
@@ -66,6 +84,7 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         ("on hold", balances.held.to_string()),
         ("available", balances.available.to_string()),
         ("threshold", sheet.threshold.to_string()),
+        ("approval above", sheet.approval_above.to_string()),
         ("API key", "active".to_owned()),
     ];
     rows.extend(former_api_key_until.map(|until| ("former API key", accepted_until(until, zone))));
@@ -78,6 +97,10 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         ("sealing key", format!("{id}, issued {issued}, {end}, {used}"))
     }));
     rows.push(("sessions", sessions.to_string()));
+    rows.extend(users.iter().map(|UserOverview { user, has_second_factor, .. }| {
+        let factor = if *has_second_factor { "" } else { ", no second factor yet" };
+        ("user", format!("{}, {}, {}{factor}", user.login.as_str(), user.role, user.status))
+    }));
     rows.push(("open requests", open_requests.to_string()));
     Ok(rows.into_iter().map(|(name, value)| [name.to_owned(), value]).collect())
 }

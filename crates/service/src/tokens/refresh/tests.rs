@@ -206,7 +206,7 @@ fn any_other_spent_token_revokes_its_session() {
 }
 
 #[test]
-fn what_is_revoked_or_not_there_is_refused_and_nothing_written() {
+fn revoked_and_unknown_sessions_are_refused_and_nothing_written() {
     let fresh = || stored(pair(1, PairState::Fresh));
     let cases = [
         ("no such pair", None),
