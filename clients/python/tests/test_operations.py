@@ -57,6 +57,16 @@ ENTRY = {
 }
 
 
+RUN = {
+    **{"idRun": str(ID), "kind": "TOP_UP", "status": "DRAFT", "reference": None, "at": None, "number": 1, "amount": 500},
+    **{"faulty": 0, "digest": "ab", "available": 9, "availableAfter": 4, "createdAt": "07.02.2026 09:05"},
+    **{"createdBy": "login", "submittedBy": None, "approvedBy": None, "reason": None, "idProgramme": None},
+    **{"period": None, "requests": [{"kind": "replenishment", "id": str(ID)}]},
+}
+RUN_ITEM = {
+    **{"line": 1, "customId": "T-1", "idEmployee": str(ID), "idCard": str(ID), "amount": 500, "outcome": "DONE"},
+    **{"fault": {"field": "amount", "code": "missing", "detail": "must be given"}, "reason": None},
+}
 STATEMENT = {
     **{"month": "2026-01", "complete": True, "opening": 1, "closing": 2},
     **{"totals": [{"type": "HOLD", "number": 2, "amount": -5}]},
@@ -94,6 +104,8 @@ def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/transactions":
         read = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
         return Reply(200, {"data": read, "next": 4})
+    if seen.path.startswith("/v1/run"):
+        return Reply(200, {**RUN, "data": [RUN_ITEM if re.search("/(items|result)$", seen.path) else RUN], "meta": META})
     if seen.path.startswith("/v1/webhook"):
         return Reply(200, {**WEBHOOK, "data": [WEBHOOK], "meta": META})
     item = dict(OBJECT)
@@ -241,6 +253,20 @@ class Operations(unittest.TestCase):
             "GET /v1/requests?after=0",
         )
 
+    def test_runs(self) -> None:
+        self.check(
+            runs,
+            'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1","at":"07.02.2026 12:00"}',
+            "GET /v1/run/ID",
+            "GET /v1/run/ID/items?faulty=true",
+            'POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}',
+            'POST /v1/run/ID/approve {"digest":"ab"}',
+            'POST /v1/run/ID/refuse {"reason":"no"}',
+            "POST /v1/run/ID/cancel",
+            "GET /v1/run/ID/result",
+            "GET /v1/runs?status=DRAFT&from=07.02.2026",
+        )
+
     def test_webhooks(self) -> None:
         self.check(
             webhooks,
@@ -286,6 +312,7 @@ class Operations(unittest.TestCase):
             statements,
             events,
             webhooks,
+            runs,
             sandbox,
             sessions,
             tokens,
@@ -431,6 +458,20 @@ def sessions(client: Client) -> None:
     (request,) = page.data
     assert (page.next, request.seq, request.fields, request.code, request.duration_ms) == (4, 4, ("phone",), None, 7)
     assert next(client.request_log.follow()).request_id == "r-1"
+
+
+def runs(client: Client) -> None:
+    items = [{"customId": "T-1", "amount": 500}]
+    created = client.runs.create(kopeck.RunKind.TOP_UP, items, reference="R-1", at=NOON)
+    assert (created.id_run, created.requests[0].id) == (ID, ID)
+    assert client.runs.get(ID).available_after == 4
+    assert client.runs.items(ID, faulty=True).data[0].fault.code == "missing"
+    client.runs.submit(ID, "ab", skip_faulty=True)
+    client.runs.approve(ID, "ab")
+    client.runs.refuse(ID, reason="no")
+    client.runs.cancel(ID)
+    assert client.runs.result(ID)[0].outcome is kopeck.RunOutcome.DONE
+    assert client.runs.list(status=kopeck.RunState.DRAFT, from_date=NOON.date()).data[0].kind is kopeck.RunKind.TOP_UP
 
 
 def webhooks(client: Client) -> None:

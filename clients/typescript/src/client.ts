@@ -9,6 +9,7 @@ import { Withdrawals } from "./api/withdrawals.js";
 import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
+import { Runs } from "./api/runs.js";
 import { Sandbox } from "./api/sandbox.js";
 import { RequestLog, Sessions } from "./api/sessions.js";
 import { Statements } from "./api/statements.js";
@@ -66,6 +67,7 @@ export class Client {
   readonly limits: Limits;
   readonly closings: Closings;
   readonly withdrawals: Withdrawals;
+  readonly runs: Runs;
   readonly events: Events;
   readonly webhooks: Webhooks;
   readonly statements: Statements;
@@ -104,6 +106,7 @@ export class Client {
     this.limits = new Limits(core);
     this.closings = new Closings(core);
     this.withdrawals = new Withdrawals(core);
+    this.runs = new Runs(core);
     this.events = new Events(core);
     this.webhooks = new Webhooks(core);
     this.statements = new Statements(core);

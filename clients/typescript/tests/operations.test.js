@@ -36,11 +36,17 @@ const WEBHOOK = {
 const of = { kind: "order", id: ID, reference: null };
 const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
 
+const RUN = { idRun: ID, kind: "TOP_UP", status: "DRAFT", digest: "ab", availableAfter: 4, requests: [] };
+const RUN_ITEM = { line: 1, outcome: "DONE", fault: { field: "amount", code: "missing", detail: "must be given" } };
+
 function answer({ path, target, headers }) {
   if (path === "/v1/sessions") return { body: [{ idSession: ID, current: true }] };
   if (path.startsWith("/v1/session/")) return { body: { idSession: ID } };
   if (path === "/v1/password") return { body: { success: true, endedSessions: 2 } };
   if (path === "/v1/requests") return { body: { data: [{ seq: 4, requestId: "r-1", fields: ["phone"] }], next: 4 } };
+  if (path.startsWith("/v1/run")) {
+    return { body: { ...RUN, data: [/\/(items|result)$/.test(path) ? RUN_ITEM : RUN], meta } };
+  }
   if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
   if (path === "/v1/balance/entries") return { body: { opening: 1, closing: 2, data: [ENTRY], meta } };
   if (path === "/v1/statement/2026-01") {
@@ -180,6 +186,18 @@ const groups = {
     }
   },
 
+  async runs({ runs }) {
+    const items = [{ customId: "T-1", amount: 500 }];
+    assert.equal((await runs.create({ kind: "TOP_UP", items, reference: "R-1" })).idRun, ID);
+    assert.equal((await runs.get(ID)).availableAfter, 4);
+    assert.equal((await runs.items(ID, { faulty: true })).data[0].fault.code, "missing");
+    await runs.submit(ID, "ab", true);
+    await runs.approve(ID, "ab");
+    await runs.refuse(ID, "no");
+    await runs.cancel(ID);
+    assert.equal((await runs.result(ID))[0].outcome, "DONE");
+    assert.equal((await runs.list({ status: "DRAFT" })).data[0].kind, "TOP_UP");
+  },
   async webhooks({ webhooks }) {
     const created = await webhooks.create({ url: "https://a.b/", types: ["ping"], sealed: true });
     assert.deepEqual([created.secret.expose(), JSON.stringify(created.secret)], ["whsec_s", '"[secret]"']);
@@ -296,6 +314,17 @@ const SENT = {
     'PUT /v1/password {"current":"old","new":"new"}',
     "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
     "GET /v1/requests?after=0",
+  ],
+  runs: [
+    'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}',
+    "GET /v1/run/ID",
+    "GET /v1/run/ID/items?faulty=true",
+    'POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}',
+    'POST /v1/run/ID/approve {"digest":"ab"}',
+    'POST /v1/run/ID/refuse {"reason":"no"}',
+    "POST /v1/run/ID/cancel",
+    "GET /v1/run/ID/result",
+    "GET /v1/runs?status=DRAFT",
   ],
   webhooks: [
     'POST /v1/webhooks {"url":"https://a.b/","types":["ping"],"sealed":true}',

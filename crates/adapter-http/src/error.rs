@@ -7,7 +7,7 @@ use actix_web::http::StatusCode;
 use kopeck_api::{self as api, Code};
 use kopeck_domain::access::Forbidden;
 use kopeck_domain::card_ref::CardRef;
-use kopeck_domain::ids::CardId;
+use kopeck_domain::ids::{CardId, RunId};
 use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
 use serde::Serialize;
@@ -42,6 +42,8 @@ enum ErrorBody {
     Cards(Vec<FaultyCard>),
     /// A 500.
     Internal,
+    /// A reference that another run has.
+    ReferenceTaken(RunId),
 }
 
 /// A card because of which a request for many cards is refused.
@@ -68,6 +70,11 @@ impl ApiError {
     /// 422 for one field.
     pub(crate) fn field(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Faults::of(field, detail).into()
+    }
+
+    /// 409: `run` has the reference.
+    pub(crate) fn reference_taken(run: RunId) -> Self {
+        Self::with_body(status_of(Code::ReferenceTaken), ErrorBody::ReferenceTaken(run))
     }
 
     /// 404 or 409 of a card batch, by the code of its first card.
@@ -123,6 +130,7 @@ impl ApiError {
             ErrorBody::Fields(faults) if faults.as_slice().iter().any(is_refused_seal) => Self::SEAL_REFUSED,
             ErrorBody::Fields(_) => "incorrect_value",
             ErrorBody::Coded { code, .. } => code.as_str(),
+            ErrorBody::ReferenceTaken(_) => Code::ReferenceTaken.as_str(),
             ErrorBody::Cards(cards) => cards.first().map_or("card_not_found", |card| card.code.as_str()),
             ErrorBody::Internal => Code::Internal.as_str(),
         }
@@ -161,6 +169,12 @@ impl ApiError {
                 data: faults.as_slice().iter().map(faulty_field).collect(),
             }),
             ErrorBody::Coded { code, message } => coded(*code, message.as_ref().to_owned()),
+            ErrorBody::ReferenceTaken(run) => json(&api::CodedError {
+                success: false,
+                code: Code::ReferenceTaken.as_str().into(),
+                message: Code::ReferenceTaken.message().to_owned(),
+                id_run: Some(run.uuid()),
+            }),
             ErrorBody::Cards(cards) => json(&cards.iter().map(faulty_card).collect::<Vec<_>>()),
             ErrorBody::Internal => coded(Code::Internal, format!("internal error, request {request_id}")),
         }
@@ -246,7 +260,7 @@ fn faulty_card(FaultyCard { named, card, code, message }: &FaultyCard) -> api::F
 }
 
 fn coded(code: Code, message: String) -> Vec<u8> {
-    json(&api::CodedError { success: false, code: code.as_str().into(), message })
+    json(&api::CodedError { success: false, code: code.as_str().into(), message, id_run: None })
 }
 
 /// The JSON text of an error body. Serialization fails only for maps with keys other than strings.

@@ -17,6 +17,7 @@ mod prelude;
 mod replenishments;
 mod request_log;
 mod requests;
+mod runs;
 mod sandbox;
 mod sessions;
 mod statement;
@@ -31,7 +32,7 @@ use kopeck_domain::access::Scopes;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 16] = [
+static INTERFACE: [&[&Operation]; 17] = [
     &tokens::OPERATIONS,
     &sessions::OPERATIONS,
     &employees::OPERATIONS,
@@ -42,6 +43,7 @@ static INTERFACE: [&[&Operation]; 16] = [
     &limits::OPERATIONS,
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
+    &runs::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
     &[&transactions::OPERATION],
@@ -148,6 +150,7 @@ mod tests {
             "setLimitsCardsId",
             "closingId",
             "withdrawalId",
+            "idRun",
             "month",
         ];
         for operation in all() {
@@ -187,6 +190,8 @@ mod tests {
             "limits.list",
             "closing.list",
             "withdrawal.list",
+            "run.list",
+            "run.items",
             "balance.entries",
         ];
         let lists = lists.map(|name| (name, paging.to_owned()));

@@ -70,6 +70,7 @@ pub(crate) async fn serve(
     })
     .await;
     builder.partner = pipeline.state.partner();
+    let actor = pipeline.state.audit.actor.take();
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
@@ -79,6 +80,7 @@ pub(crate) async fn serve(
     let answered = AnsweredRequest {
         operation,
         partner: builder.partner,
+        actor,
         request_id: &builder.request_id,
         address: builder.address,
         status: response.status(),

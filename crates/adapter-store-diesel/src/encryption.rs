@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
-use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{ColumnCipher, ColumnPlace, ReencryptionCursor, StoreError};
 
-use crate::convert::{AsKey, corrupt};
+use crate::convert::corrupt;
 use crate::error::Stored;
 use crate::repositories::users::rows::LOGIN;
 use crate::sql_types::{Id, sql};
@@ -45,9 +45,9 @@ impl RowCipher<'_> {
     }
 }
 
-/// The row of an order line, for its place.
-pub(crate) fn line_row(order: OrderId, position: i64) -> Vec<u8> {
-    [order.key().bytes(), &position.to_be_bytes()].concat()
+/// The row of an order line, or of an item of a run, for its place.
+pub(crate) fn part_row(whole: Id, position: i64) -> Vec<u8> {
+    [whole.bytes(), &position.to_be_bytes()].concat()
 }
 
 /// An encrypted column: its table, its name, and what identifies a row.
@@ -59,10 +59,11 @@ enum PrimaryKey {
     PartnerAndId,
     IdAndPartner,
     OrderLine,
+    RunItem,
     IdempotencyKey,
 }
 
-const COLUMNS: [EncryptedColumn; 12] = [
+const COLUMNS: [EncryptedColumn; 13] = [
     EncryptedColumn("employees", "phone", PrimaryKey::IdAndPartner),
     EncryptedColumn("employees", "email", PrimaryKey::IdAndPartner),
     EncryptedColumn("order_lines", "address", PrimaryKey::OrderLine),
@@ -70,6 +71,7 @@ const COLUMNS: [EncryptedColumn; 12] = [
     EncryptedColumn("order_lines", "phone", PrimaryKey::OrderLine),
     EncryptedColumn("cards", "activation_code", PrimaryKey::PartnerAndId),
     EncryptedColumn("recorded_responses", "body", PrimaryKey::IdempotencyKey),
+    EncryptedColumn("run_items", "cells", PrimaryKey::RunItem),
     EncryptedColumn("webhooks", "secret", PrimaryKey::PartnerAndId),
     EncryptedColumn("webhooks", "former_secret", PrimaryKey::PartnerAndId),
     EncryptedColumn("users", "login", PrimaryKey::PartnerAndId),
@@ -87,6 +89,7 @@ impl EncryptedColumn {
                 "id, CAST(0 AS BIGINT) AS position, '' AS key"
             }
             PrimaryKey::OrderLine => "order_id AS id, position, '' AS key",
+            PrimaryKey::RunItem => "run_id AS id, ordinal AS position, '' AS key",
             PrimaryKey::IdempotencyKey => "partner_id AS id, CAST(0 AS BIGINT) AS position, key",
         };
         format!(
@@ -132,6 +135,7 @@ impl PrimaryKey {
             Self::PartnerAndId => ("partner_id, id", "?, ?"),
             Self::IdAndPartner => ("id, partner_id", "?, ?"),
             Self::OrderLine => ("partner_id, order_id, position", "?, ?, ?"),
+            Self::RunItem => ("partner_id, run_id, ordinal", "?, ?, ?"),
             Self::IdempotencyKey => ("key, partner_id", "?, ?"),
         }
     }
@@ -142,7 +146,7 @@ impl PrimaryKey {
         match self {
             Self::PartnerAndId => binds![partner, id],
             Self::IdAndPartner => binds![id, partner],
-            Self::OrderLine => binds![partner, id, row.position],
+            Self::OrderLine | Self::RunItem => binds![partner, id, row.position],
             Self::IdempotencyKey => binds![&row.key, partner],
         }
     }
@@ -151,7 +155,7 @@ impl PrimaryKey {
     fn row(self, row: &ReencryptionCursor) -> Vec<u8> {
         match self {
             Self::PartnerAndId | Self::IdAndPartner => row.id.to_vec(),
-            Self::OrderLine => line_row(Id::of(row.id).to(), row.position),
+            Self::OrderLine | Self::RunItem => part_row(Id::of(row.id), row.position),
             Self::IdempotencyKey => row.key.clone().into_bytes(),
         }
     }

@@ -223,6 +223,7 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
         "movements_transfer" | "movements.partner_id, movements.kind, movements.transfer_reference" => {
             Some(Rule::TransferReference)
         }
+        "runs_reference" | "runs.partner_id, runs.kind, runs.reference" => Some(Rule::RunReference),
         "sealed_nonces_pkey" | "sealed_nonces.partner_id, sealed_nonces.nonce" => Some(Rule::SealedNonce),
         _ => None,
     }

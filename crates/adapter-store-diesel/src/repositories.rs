@@ -24,6 +24,7 @@ mod orders;
 mod partners;
 mod reconciliation;
 mod request_log;
+mod runs;
 mod sealed_nonces;
 mod sessions;
 mod throttle;

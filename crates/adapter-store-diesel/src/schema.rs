@@ -47,6 +47,7 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
+        credential_id -> Nullable<Id>,
         last_used_at -> Nullable<UtcTimestamp>,
         address -> Nullable<Text>,
     }
@@ -376,6 +377,58 @@ tables! {
         last_error -> Nullable<Text>,
         next_attempt_at -> Nullable<UtcTimestamp>,
         created_at -> UtcTimestamp,
+    }
+
+    runs (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        seq -> BigInt,
+        kind -> Text,
+        reference -> Nullable<Text>,
+        planned_at -> Nullable<UtcTimestamp>,
+        creates_categories -> Bool,
+        items -> BigInt,
+        faulty -> BigInt,
+        amount -> BigInt,
+        available -> BigInt,
+        available_after -> BigInt,
+        digest -> Binary,
+        created_by -> Text,
+        created_at -> UtcTimestamp,
+        state -> Text,
+        state_since -> UtcTimestamp,
+        submitted_by -> Nullable<Text>,
+        submitted_at -> Nullable<UtcTimestamp>,
+        approved_by -> Nullable<Text>,
+        refusal -> Nullable<Text>,
+        due_at -> Nullable<UtcTimestamp>,
+    }
+
+    run_items (partner_id, run_id, ordinal) {
+        partner_id -> Id,
+        run_id -> Id,
+        ordinal -> BigInt,
+        line -> BigInt,
+        cells -> Nullable<Binary>,
+        spending_limit -> Nullable<Text>,
+        employee_id -> Nullable<Id>,
+        custom_id -> Nullable<Text>,
+        card_id -> Nullable<Id>,
+        is_main -> Bool,
+        amount -> Nullable<BigInt>,
+        fault_field -> Nullable<Text>,
+        fault_code -> Nullable<Text>,
+        fault_detail -> Nullable<Text>,
+        outcome -> Nullable<Text>,
+        reason -> Nullable<Text>,
+    }
+
+    run_requests (partner_id, run_id, position) {
+        partner_id -> Id,
+        run_id -> Id,
+        position -> BigInt,
+        kind -> Text,
+        request_id -> Id,
     }
 
     audit_chains (chain) {

@@ -23,6 +23,9 @@ body! {
         code: ErrorCode,
         /// The reason, for a person to read.
         message: String,
+        /// Of `reference_taken`: the run that has the reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id_run: Option<Uuid> as OrAbsent<Uuid>,
     }
 }
 

@@ -87,6 +87,12 @@ error_codes! {
     RequestNotProcessed = "request_not_processed", 409, "the request is not processed yet";
     RequestCancelled = "request_cancelled", 409, "the request is cancelled";
     RequestNotCancellable = "request_not_cancellable", 409, "a request in this state cannot be cancelled";
+    RunNotFound = "run_not_found", 404, "there is no such run";
+    RunFaulty = "run_faulty", 409, "the run has faulty items; correct them, or submit it with skipFaulty";
+    RunChanged = "run_changed", 409, "the run is another one than you name, or not in a state for this; look at it again";
+    RunNotCancellable = "run_not_cancellable", 409, "a run that has begun or expired cannot be cancelled";
+    ReferenceTaken = "reference_taken", 409, "another run of this kind has the reference";
+    Forbidden = "forbidden", 403, "you may not do this";
     EventsExpired = "events_expired", 410, "events after this number are no longer kept";
     EventsAhead = "events_ahead", 410, "there is no event with this number yet: the feed is not the one that you read before";
     TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";

@@ -131,6 +131,15 @@ pub mod operations {
         WITHDRAWAL_RESULT = "withdrawal.result" reads Get "/v1/withdrawal/{withdrawalId}/result";
         WITHDRAWAL_CANCEL = "withdrawal.cancel" changes Delete "/v1/withdrawal/{withdrawalId}";
         WITHDRAWAL_LIST = "withdrawal.list" reads Get "/v1/withdrawals";
+        RUN_CREATE = "run.create" changes Post "/v1/runs";
+        RUN_GET = "run.get" reads Get "/v1/run/{idRun}";
+        RUN_ITEMS = "run.items" reads Get "/v1/run/{idRun}/items";
+        RUN_SUBMIT = "run.submit" changes Post "/v1/run/{idRun}/submit";
+        RUN_APPROVE = "run.approve" changes Post "/v1/run/{idRun}/approve";
+        RUN_REFUSE = "run.refuse" changes Post "/v1/run/{idRun}/refuse";
+        RUN_CANCEL = "run.cancel" changes Post "/v1/run/{idRun}/cancel";
+        RUN_RESULT = "run.result" reads Get "/v1/run/{idRun}/result";
+        RUN_LIST = "run.list" reads Get "/v1/runs";
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";

@@ -18,6 +18,7 @@ use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::logins::{LoginObserver, NoopLoginObserver};
 use kopeck_service::partners::PartnerService;
+use kopeck_service::runs::RunTimer;
 use kopeck_service::tokens::TokenService;
 use kopeck_service::users::UserService;
 use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
@@ -257,6 +258,12 @@ impl Application {
     #[must_use]
     pub fn block_sender(&self, bank: Arc<dyn BankGateway>) -> BlockSender {
         BlockSender::new(self.store(), bank, Arc::clone(&self.env))
+    }
+
+    /// What starts scheduled runs, and ends the waiting of others.
+    #[must_use]
+    pub fn run_timer(&self) -> RunTimer {
+        RunTimer::new(self.store(), Arc::clone(&self.env))
     }
 
     /// The comparison with the registry of `bank`.

@@ -8,6 +8,7 @@ mod events;
 mod orders;
 mod request_log;
 mod requests;
+mod runs;
 mod sandbox;
 mod sessions;
 mod statements;
@@ -21,6 +22,7 @@ pub use events::{EventFollower, Events};
 pub use orders::Orders;
 pub use request_log::{RequestFollower, RequestLog};
 pub use requests::{RequestKind, Requests};
+pub use runs::Runs;
 pub use sandbox::Sandbox;
 pub use sessions::Sessions;
 pub use statements::{StatementFile, Statements, TransactionReader};
@@ -89,6 +91,12 @@ impl Client {
         Withdrawals::new(self)
     }
 
+    /// Runs: lists of changes for many people, checked before anything happens.
+    #[must_use]
+    pub const fn runs(&self) -> Runs<'_> {
+        Runs::new(self)
+    }
+
     /// Movements of the partner's balance and of its cards.
     #[must_use]
     pub const fn statements(&self) -> Statements<'_> {
@@ -131,6 +139,7 @@ mod tests {
             include_str!("api/events.rs"),
             include_str!("api/orders.rs"),
             include_str!("api/request_log.rs"),
+            include_str!("api/runs.rs"),
             include_str!("api/sandbox.rs"),
             include_str!("api/sessions.rs"),
             include_str!("api/statements.rs"),

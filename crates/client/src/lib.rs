@@ -9,6 +9,7 @@
 //! | order cards, link them, read them | [`Orders`], [`Cards`] |
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
 //! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
+//! | change many cards or employees after a look at what will happen | [`Runs`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | read what moved on the balance | [`Statements`] |
@@ -43,8 +44,9 @@ mod write;
 
 pub use api::{
     CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
-    Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Sandbox, Sessions, StatementFile,
-    Statements, TransactionReader, Webhooks, Withdrawals,
+    Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Runs, Sandbox, Sessions, StatementFile,
+    Statements, TransactionReader,
+    Webhooks, Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
@@ -59,6 +61,7 @@ pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, Vir
 pub use model::patch::Patch;
 pub use model::request::{RequestFilter, RequestStatus};
 pub use model::request_log::RequestLogQuery;
+pub use model::run::{NewRun, NewRunItem, RunFilter};
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
@@ -81,7 +84,8 @@ pub use kopeck_api::{
     LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
     Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
     PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
-    ReplenishmentResult, RequestFeed, RequestState, ReturnEvent, Session, SessionEnded, Statement,
+    ReplenishmentResult, RequestFeed, RequestState, ReturnEvent, Run, RunEvent, RunFault, RunItem, RunKind,
+    RunOutcome, RunRequest, RunRequestKind, RunState, Session, SessionEnded, Statement,
     StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
     UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
     WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,

@@ -70,6 +70,8 @@ identifiers! {
     ClosingId;
     /// A request to take money from cards.
     WithdrawalId;
+    /// A run: a list of changes for many people.
+    RunId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
     /// An event of a partner's feed.

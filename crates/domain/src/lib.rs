@@ -24,6 +24,7 @@ pub mod payment;
 pub mod person;
 pub mod replenishment;
 pub mod request;
+pub mod run;
 mod string_enum;
 pub mod text;
 mod time_of_day;

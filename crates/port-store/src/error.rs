@@ -24,6 +24,8 @@ pub enum Rule {
     IdempotencyKey,
     /// A nonce of a sealed request is spent once.
     SealedNonce,
+    /// The reference of a run is one run's of a kind, unless that run came to nothing.
+    RunReference,
     /// Something refers to the row, or the row refers to something that is not there.
     Reference,
 }

@@ -23,6 +23,7 @@ pub use crate::repositories::{
     MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
 };
 pub use crate::request_log::MockRequestLogRepository;
+pub use crate::runs::MockRunRepository;
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::users::MockUserRepository;
@@ -32,7 +33,8 @@ use crate::{
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, RequestLogRepository, SealedNonceRepository,
-    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    RunRepository, SessionRepository,
+    SignatureCheck, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
 
@@ -69,6 +71,7 @@ mock_unit! {
     limit_changes: MockCardBatchRepository<LimitChanges> as CardBatchRepository<LimitChanges>;
     closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
+    runs: MockRunRepository as RunRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;

@@ -11,7 +11,9 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
     MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RequestLogRepository,
-    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    SealedNonceRepository, RunRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    UserRepository,
     WebhookRepository,
 };
 
@@ -92,6 +94,8 @@ pub trait UnitOfWork {
     fn closings(&mut self) -> &mut dyn CardBatchRepository<Closings>;
     /// Withdrawals.
     fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals>;
+    /// Runs.
+    fn runs(&mut self) -> &mut dyn RunRepository;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// The movements of the ledger.
@@ -132,6 +136,7 @@ macro_rules! unit_of_work {
             limit_changes: CardBatchRepository<kopeck_domain::limit_change::LimitChanges>,
             closings: CardBatchRepository<kopeck_domain::closing::Closings>,
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
+            runs: RunRepository,
             ledger: LedgerRepository,
             movements: MovementRepository,
             jobs: JobRepository,

@@ -252,6 +252,8 @@ fn raced_conflict(error: &StoreError) -> Option<EmployeeConflict> {
             | Rule::IdempotencyKey
             | Rule::SealedNonce
             | Rule::UserLogin,
+SealedNonce
+            | Rule::RunReference,
         )
         | StoreError::Busy
         | StoreError::Cancelled

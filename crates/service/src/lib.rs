@@ -29,6 +29,7 @@ pub mod replenishments;
 pub mod request_log;
 mod returns;
 pub mod sessions;
+pub mod runs;
 pub mod statement;
 pub mod stuck;
 #[cfg(test)]

@@ -63,6 +63,7 @@ pub(crate) const RULES: [Rule; 11] = [
     Rule::TransferReference,
     Rule::IdempotencyKey,
     Rule::SealedNonce,
+    Rule::RunReference,
     Rule::Reference,
 ];
 

@@ -9,7 +9,7 @@ use crate::input::RequestInput;
 use crate::input::json_text::JsonText;
 
 /// The names of identifiers in paths and bodies, and in the log.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 12] = [
     ("idEmployee", "employee"),
     ("idCard", "card"),
     ("idCategory", "category"),
@@ -20,6 +20,7 @@ const NAMES: [(&str, &str); 11] = [
     ("setLimitsCardsId", "limit_change"),
     ("closingId", "closing"),
     ("withdrawalId", "withdrawal"),
+    ("idRun", "run"),
     ("partnerId", "partner"),
 ];
 
@@ -43,6 +44,8 @@ struct ResponseIds<'a> {
     closing_id: Option<&'a str>,
     #[serde(borrow)]
     withdrawal_id: Option<&'a str>,
+    #[serde(borrow)]
+    id_run: Option<&'a str>,
 }
 
 /// Identifiers by their kind, without duplicates.
@@ -77,6 +80,7 @@ impl Subject {
             ("setLimitsCardsId", found.set_limits_cards_id),
             ("closingId", found.closing_id),
             ("withdrawalId", found.withdrawal_id),
+            ("idRun", found.id_run),
         ]
         .into_iter()
         .chain(found.id_employee.is_none().then_some(("idCategory", found.id_category)));

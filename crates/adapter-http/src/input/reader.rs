@@ -386,6 +386,23 @@ impl Fields<'_> {
         }
     }
 
+    /// An optional object whose faults are not those of the request.
+    pub(crate) fn apart<T>(
+        &mut self,
+        name: &'static str,
+        schema: fn(&mut Components) -> Json,
+        read: impl FnOnce(&Object<'_>, &mut Faults) -> Option<T>,
+    ) -> Option<Result<T, Faults>> {
+        if let Some(inputs) = self.inputs.as_deref_mut() {
+            inputs.push(InputField::object(name, schema).optional());
+        }
+        let value = self.object.get(name).filter(|value| !value.is_null())?;
+        let Some(object) = value.object() else { return Some(Err(Faults::of(name, "must be an object"))) };
+        let mut faults = Faults::new();
+        let read = read(&object, &mut faults);
+        Some(read.ok_or(faults))
+    }
+
     /// The card of an item, under exactly one of its names; a name in `seen` is a fault of its second place.
     pub(crate) fn card_ref(&mut self, seen: &mut HashSet<CardRef>) -> Option<CardRef> {
         let id = self.optional(CARD_NAMES[0], field_types::id::<CardId>().about(ABOUT_CARD_NAMES));
@@ -398,7 +415,8 @@ impl Fields<'_> {
             return self.take(CARD_NAMES[0], Err(Invalid::new("is required, or another name of the card")));
         };
         if let Some(other) = given.next() {
-            return self.take(other, Err(Invalid::new(format!("is given beside {name}: name the card once"))));
+            return self
+                .take(other, Err(Invalid::new(format!("is given beside {name}: name the card once"))));
         }
         let card = id.map(CardRef::Id).or(number.map(CardRef::Number));
         let card = card.or(employee.map(CardRef::Employee)).or(custom_id.map(CardRef::CustomId))?;

@@ -70,6 +70,11 @@ impl InputField {
         Self { name, also: None, location, presence, default: None, what: InputType::Object(schema) }
     }
 
+    /// The same, which may be absent.
+    pub(super) fn optional(self) -> Self {
+        Self { presence: Presence::Optional, ..self }
+    }
+
     /// The content of a sealed value.
     pub(crate) fn encoding(&self) -> FieldEncoding {
         match &self.what {

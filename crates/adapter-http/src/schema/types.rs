@@ -2,6 +2,7 @@
 
 use kopeck_api::{Code, HasShape as _};
 use kopeck_domain::Kopecks;
+use kopeck_domain::approval::Digest;
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::card::{BankStatus, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
@@ -11,6 +12,7 @@ use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
     CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, SessionId,
+    WebhookId, RunId,
     WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::{EntrySource, EntryType};
@@ -18,6 +20,7 @@ use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
 use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::run::{Outcome as RunOutcome, RunKind, RunState};
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::webhook::DeliveryStatus;
 use secrecy::SecretString;
@@ -68,6 +71,7 @@ plain! {
         .with("pattern", patterns::reference())
         .with("x-form", REFERENCE_FORM);
     CardNumber => pattern(patterns::CARD_NUMBER, "10 or 13 digits");
+    Digest => pattern(patterns::DIGEST, "64 hexadecimal digits");
     CalendarMonth => pattern(patterns::MONTH, "YYYY-MM");
     Date => pattern(patterns::DATE, "DD.MM.YYYY");
     OffsetDateTime => pattern(patterns::TIMESTAMP, "DD.MM.YYYY HH:MM");
@@ -88,7 +92,7 @@ identifiers!(
     WebhookId,
     SessionId
 );
-identifiers!(ClosingId, WithdrawalId);
+identifiers!(ClosingId, WithdrawalId, RunId);
 
 /// String enums that the domain and the API have both.
 macro_rules! vocabularies {
@@ -122,5 +126,8 @@ vocabularies! {
     OrderKind as OrderKind,
     Period as LimitPeriod,
     RequestState as RequestState,
+    RunKind as RunKind,
+    RunOutcome as RunOutcome,
+    RunState as RunState,
     TransactionType as TransactionType,
 }

@@ -105,6 +105,7 @@ mod replenishments;
 mod request_log;
 mod returns;
 mod roles;
+mod runs;
 mod sandbox;
 mod sealed_once;
 mod sealing_required;

@@ -13,8 +13,11 @@ use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopM
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::access::{Actor, Authority, Scopes};
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::run::RunKind;
+use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::{Access, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
@@ -28,11 +31,13 @@ use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
+use kopeck_service::runs::{self, InputRow, RunInput};
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use kopeck_service::{Env, Progress, Settings};
 use secrecy::ExposeSecret;
 use time::OffsetDateTime;
 use time::macros::datetime;
+use uuid::Uuid;
 
 use crate::deployment::{Deployment, Plan, Ports, Snapshot};
 
@@ -209,6 +214,42 @@ impl TestServer {
         self.change_partners(move |unit, env, id| {
             partners::set_threshold(unit, env, id, Kopecks::new(kopecks))
         });
+    }
+
+    /// A run that tops the card up, made and submitted by somebody else than the login, and waiting for an approval: its
+    /// identifier and its digest.
+    pub fn waiting_run(&self, card: &str) -> (String, String) {
+        let card: CardId = card.parse().unwrap();
+        let by = Authority { actor: Actor::User(Uuid::from_u128(1).into()), scopes: Scopes::ALL };
+        for id in self.deployment.partners.lock().unwrap().iter().copied() {
+            let (env, by) = (Arc::clone(&self.application.env), by.clone());
+            let cell =
+                |name: &str, text: String| Cell { name: name.to_owned(), value: CellValue::Text(text) };
+            let cells = vec![cell("idCard", card.to_string()), cell("amount", "2".to_owned())];
+            let rows = vec![InputRow { line: 1, cells, limit: None }];
+            let kind = RunKind::TopUp;
+            let input = RunInput { kind, reference: None, at: None, creates_categories: false, rows };
+            let made = transact(&*self.application.store, Access::Write, move |unit| {
+                if unit.cards().get(id, card)?.is_none() {
+                    return Ok(None);
+                }
+                let run = runs::create(unit, &env, id, &by.actor, &input).unwrap();
+                unit.ledger().set_approval(id, Kopecks::new(1))?;
+                runs::submit(unit, &env, id, &by, run.id(), run.digest(), false).unwrap();
+                unit.ledger().set_approval(id, Kopecks::ZERO)?;
+                Ok::<_, StoreError>(Some((run.id().to_string(), run.digest().to_string())))
+            });
+            if let Some(made) = made.unwrap() {
+                return made;
+            }
+        }
+        panic!("no partner has the card {card}");
+    }
+
+    /// Starts and ends the runs that are due.
+    pub fn run_timer(&self) {
+        let timer = self.application.run_timer();
+        while timer.run_once().unwrap() != Progress::Idle {}
     }
 
     /// Does with every partner what an operator's command would.

@@ -147,6 +147,15 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("withdrawal.result", "<withdrawal>", none()),
         ("withdrawal.cancel", "<new withdrawal>", none()),
         ("withdrawal.list", "", none()),
+        ("run.create", "", json!({"kind": "TOP_UP", "items": [{"idCard": "<card>", "amount": 5}]})),
+        ("run.get", "<run>", none()),
+        ("run.items", "<run>", none()),
+        ("run.submit", "<run>", json!({"digest": "[digest]"})),
+        ("run.approve", "<waiting run>", json!({"digest": "[waiting digest]"})),
+        ("run.refuse", "<waiting run>", json!({"reason": "[new]"})),
+        ("run.cancel", "<run>", none()),
+        ("run.result", "<run>", none()),
+        ("run.list", "", json!({"kind": "TOP_UP"})),
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),
@@ -269,6 +278,8 @@ impl Things {
             "new closing",
             "withdrawal",
             "new withdrawal",
+            "run",
+            "waiting run",
             "webhook",
             "spare webhook",
             "event",
@@ -280,6 +291,8 @@ impl Things {
         things.insert("payment", json!(999_999_999));
         things.insert("code", json!("NOTACODE"));
         things.insert("new", json!("nothing"));
+        things.insert("digest", json!("0".repeat(64)));
+        things.insert("waiting digest", json!("0".repeat(64)));
         Self(things)
     }
 
@@ -336,6 +349,8 @@ impl Maker<'_> {
         self.server.run_jobs();
         let withdrawal = self.withdrawal(&card);
         self.server.run_jobs();
+        let run = self.run(&other);
+        let (waiting, waiting_digest) = self.server.waiting_run(&other);
         let purchase = json!({"amount": 100});
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
         let things = [
@@ -361,6 +376,10 @@ impl Maker<'_> {
             ("withdrawal", json!(withdrawal)),
             ("new withdrawal", json!(self.withdrawal(emptied.as_str().unwrap()))),
             ("new", json!(format!("new-{tag}"))),
+            ("run", run["idRun"].clone()),
+            ("digest", run["digest"].clone()),
+            ("waiting run", json!(waiting)),
+            ("waiting digest", json!(waiting_digest)),
             ("webhook", json!(self.webhook())),
             ("spare webhook", json!(self.webhook())),
             ("session", json!(self.session())),
@@ -404,6 +423,11 @@ impl Maker<'_> {
     fn closing(&self, card: &Value) -> String {
         let body = json!({"data": [{"idCard": card, "reason": "DAMAGED"}]});
         self.post("/v1/closings", &body, "closingId")
+    }
+
+    fn run(&self, card: &str) -> Value {
+        let body = json!({"kind": "TOP_UP", "items": [{"idCard": card, "amount": 1_000}]});
+        self.send(post("/v1/runs", &body)).ok(201)
     }
 
     fn withdrawal(&self, card: &str) -> String {

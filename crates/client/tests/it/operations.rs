@@ -1,10 +1,11 @@
 //! Every operation: what it sends, and that its response is read.
 
 use kopeck_client::{
-    BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardStatus, CardType, CardWithdrawal,
-    Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod,
-    NewEmployee, Paging, Patch, PaymentQuestion, PlasticItem, PrimitiveDateTime, Purchase, RequestFilter,
-    RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
+    BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardRef, CardStatus, CardType,
+    CardWithdrawal, Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error,
+    LimitPeriod, NewEmployee, NewRun, NewRunItem, Paging, Patch, PaymentQuestion, PlasticItem,
+    PrimitiveDateTime, Purchase, RequestFilter, RequestState, RunFilter, RunKind, RunOutcome, RunState, Time,
+    TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,6 +65,12 @@ fn special(path: &str) -> Option<String> {
             r#"{{"data":[{{"idCard":"{ID}","resultWithdrawal":false,"amountWithdrawn":0,
                 "errorWithdrawal":"the card is closed"}}]}}"#
         ),
+        "/v1/runs" => page(run()),
+        _ if path.starts_with("/v1/run/") && path.ends_with("/items") => page(RUN_ITEM.to_owned()),
+        _ if path.starts_with("/v1/run/") && path.ends_with("/result") => {
+            format!(r#"{{"data":[{RUN_ITEM}]}}"#)
+        }
+        _ if path.starts_with("/v1/run/") => run(),
         "/v1/replenishment" => format!(r#"{{"message":"wait","replenishmentId":"{ID}"}}"#),
         "/v1/setlimitscards" => format!(r#"{{"message":"wait","setLimitsCardsId":"{ID}"}}"#),
         _ if path.starts_with("/v1/order/") => format!(r#"{{"message":"SUCCESS","orderId":"{ID}"}}"#),
@@ -81,11 +88,24 @@ fn special(path: &str) -> Option<String> {
     })
 }
 
+const RUN_ITEM: &str = r#"{"line":1,"customId":"T-1","idEmployee":null,"idCard":null,"amount":5,"fault":null,
+    "outcome":"DONE","reason":null}"#;
+
+fn run() -> String {
+    format!(
+        r#"{{"idRun":"{ID}","kind":"TOP_UP","status":"DRAFT","reference":null,"at":null,"number":1,"amount":5,
+            "faulty":0,"digest":"ab","available":9,"availableAfter":4,"createdAt":"07.02.2026 09:05",
+            "createdBy":"login","submittedBy":null,"approvedBy":null,"reason":null,"idProgramme":null,
+            "period":null,"requests":[{{"kind":"replenishment","id":"{ID}"}}]}}"#
+    )
+}
+
 /// The paths of closings and withdrawals that take requests and list them.
 fn request_or_list(seen: &RecordedRequest) -> Option<String> {
     let (id, is_list) = match seen.path() {
         "/v1/closings" => ("closingId", seen.method == "GET"),
         "/v1/withdrawals" => ("withdrawalId", seen.method == "GET"),
+        "/v1/runs" if seen.method == "POST" => return Some(run()),
         _ => return None,
     };
     Some(if is_list {
@@ -308,6 +328,55 @@ async fn replenishments_and_limits() {
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",
             "GET /v1/limits?status=DECLINE",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn runs() {
+    let sent = lines(async |client| {
+        let runs = client.runs();
+        let items = [NewRunItem::top_up(CardRef::custom_id("T-1"), 500)];
+        let new = NewRun { reference: Some("R-1".to_owned()), ..NewRun::new(RunKind::TopUp, items) };
+        assert_eq!(runs.create(&new).await?.state, RunState::Draft);
+        let items = [
+            NewRunItem::withdrawal(ID, None),
+            NewRunItem::limit(ID, CardLimit::unlimited()),
+            NewRunItem::order(VirtualItem::new(2, 5_000)),
+            NewRunItem::employee(NewEmployee::new("T-1")),
+        ];
+        let new = NewRun { at: Some(noon()), create_categories: true, ..NewRun::new(RunKind::Limit, items) };
+        runs.create(&new).await?;
+        assert_eq!(runs.get(ID).await?.requests[0].id, ID);
+        assert_eq!(
+            runs.items(ID, Some(true), Some(RunOutcome::Skipped)).page(Paging::default()).await?.data.len(),
+            1
+        );
+        runs.submit(ID, "ab", true).await?;
+        runs.approve(ID, "ab").await?;
+        runs.refuse(ID, Some("no")).await?;
+        runs.refuse(ID, None).await?;
+        runs.cancel(ID).await?;
+        assert_eq!(runs.result(ID).await?[0].outcome, Some(RunOutcome::Done));
+        let filter = RunFilter { state: Some(RunState::Draft), ..RunFilter::default() };
+        assert_eq!(runs.list(&filter, Paging::default()).await?.data[0].id_run, ID);
+        Ok(())
+    })
+    .await;
+    assert_eq!(
+        sent,
+        [
+            r#"POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}"#,
+            r#"POST /v1/runs {"kind":"LIMIT","items":[{"idCard":"ID"},{"idCard":"ID","limit":{"unlimited":true,"days":[],"times":[]}},{"numberCards":2,"typeCard":"MLZ","amount":5000},{"customId":"T-1"}],"at":"07.02.2026 12:00","createCategories":true}"#,
+            "GET /v1/run/ID",
+            "GET /v1/run/ID/items?faulty=true&outcome=SKIPPED",
+            r#"POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}"#,
+            r#"POST /v1/run/ID/approve {"digest":"ab"}"#,
+            r#"POST /v1/run/ID/refuse {"reason":"no"}"#,
+            "POST /v1/run/ID/refuse {}",
+            "POST /v1/run/ID/cancel",
+            "GET /v1/run/ID/result",
+            "GET /v1/runs?status=DRAFT",
         ]
     );
 }

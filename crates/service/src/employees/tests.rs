@@ -90,7 +90,8 @@ fn conflict_of(rule: Rule) -> Option<EmployeeConflict> {
         | Rule::TransferReference
         | Rule::IdempotencyKey
         | Rule::SealedNonce
-        | Rule::UserLogin => None,
+        | Rule::UserLogin => SealedNonce
+        | Rule::RunReference => None,
     }
 }
 
