@@ -60,6 +60,7 @@ pub(crate) async fn serve(
     request: &HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
+    let began = shared.parts.wall.steady();
     let mut builder = ResponseBuilder::new(shared, Some(operation), request);
     let mut pipeline =
         Pipeline { operation, shared, request, address: builder.address, state: PipelineState::default() };
@@ -70,6 +71,7 @@ pub(crate) async fn serve(
     })
     .await;
     builder.partner = pipeline.state.partner();
+    let actor = pipeline.state.audit.actor.take();
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
@@ -79,10 +81,11 @@ pub(crate) async fn serve(
     let answered = AnsweredRequest {
         operation,
         partner: builder.partner,
+        actor,
         request_id: &builder.request_id,
         address: builder.address,
         status: response.status(),
-        took: builder.took(),
+        took: shared.parts.wall.steady() - began,
     };
     request_log::record(shared, &answered, logged);
     response

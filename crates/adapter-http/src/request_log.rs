@@ -4,12 +4,13 @@
 //! own text.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use kopeck_api::operations;
+use kopeck_domain::access::Actor;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::RequestRecord;
+use time::Duration;
 
 use crate::client_address::ClientAddress;
 use crate::operation::Operation;
@@ -50,6 +51,8 @@ pub(crate) struct AnsweredRequest<'a> {
     pub(crate) operation: &'static Operation,
     /// The partner, once authenticated.
     pub(crate) partner: Option<PartnerId>,
+    /// Who acted for it.
+    pub(crate) actor: Option<Actor>,
     pub(crate) request_id: &'a RequestId,
     pub(crate) address: ClientAddress,
     pub(crate) status: StatusCode,
@@ -58,7 +61,7 @@ pub(crate) struct AnsweredRequest<'a> {
 
 /// Queues the row of an authenticated request. Successful reads of the log have none: who follows it would see nothing else.
 pub(crate) fn record(shared: &Arc<Shared>, request: &AnsweredRequest<'_>, outcome: LoggedOutcome) {
-    let AnsweredRequest { operation, partner, request_id, address, status, took } = request;
+    let AnsweredRequest { operation, partner, actor, request_id, address, status, took } = request;
     let is_read_of_log = operation.name == operations::REQUEST_LIST.name && status.is_success();
     let Some(partner) = partner.filter(|_| *status != StatusCode::UNAUTHORIZED && !is_read_of_log) else {
         return;
@@ -71,8 +74,11 @@ pub(crate) fn record(shared: &Arc<Shared>, request: &AnsweredRequest<'_>, outcom
         status: status.as_u16(),
         code: code.map(str::to_owned),
         fields,
-        duration_ms: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
-        credential: None,
+        duration_ms: u32::try_from(took.whole_milliseconds()).unwrap_or(u32::MAX),
+        credential: match actor {
+            Some(Actor::Credential(id)) => Some(*id),
+            _ => None,
+        },
         address: address.is_known().then(|| address.to_string()),
         replayed,
     };

@@ -47,6 +47,7 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
+        credential_id -> Nullable<Id>,
         last_used_at -> Nullable<UtcTimestamp>,
         address -> Nullable<Text>,
     }

@@ -72,7 +72,7 @@ body! {
 
 body! {
     /// A part of the request log.
-    pub struct RequestLogPage as "RequestLogPage" {
+    pub struct RequestFeed as "RequestFeed" {
         /// The requests, in the order of their numbers.
         data: Vec<LoggedRequest>,
         /// The `after` of the next request.

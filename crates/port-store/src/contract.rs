@@ -285,6 +285,7 @@ macro_rules! contract_tests {
             numbers_go_on_whatever_the_clock_shows
             requests_are_found_by_each_filter
             a_reader_with_a_filter_goes_on
+            a_reader_misses_no_row_of_concurrent_writers
             a_request_log_is_its_partners_own
             a_log_without_its_partner_is_not_written
             old_requests_are_forgotten

@@ -17,7 +17,7 @@ pub enum EndSessionError {
     Store(#[from] StoreError),
 }
 
-/// The active sessions of the partner's login, the oldest first.
+/// The active sessions of the login that began `current`, the oldest first.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -25,13 +25,14 @@ pub fn list(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
+    current: SessionId,
 ) -> Result<Vec<SessionOverview>, StoreError> {
-    let mut sessions = unit.sessions().list(partner, env.now())?;
+    let mut sessions = unit.sessions().list(partner, current, env.now())?;
     sessions.retain(|session| env.settings.lifetimes.session_end(session.created_at) > env.now());
     Ok(sessions)
 }
 
-/// Ends an active session of the partner's login. Every instance sees it within seconds.
+/// Ends an active session of the login that began `current`. Every instance sees it within seconds.
 ///
 /// # Errors
 /// [`EndSessionError`].
@@ -39,9 +40,10 @@ pub fn end(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
+    current: SessionId,
     session: SessionId,
 ) -> Result<(), EndSessionError> {
-    if !list(unit, env, partner)?.iter().any(|active| active.id == session) {
+    if !list(unit, env, partner, current)?.iter().any(|active| active.id == session) {
         return Err(EndSessionError::NotFound);
     }
     Ok(unit.sessions().revoke(partner, session)?)
@@ -56,6 +58,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
+    const CURRENT: SessionId = SessionId::new(Uuid::from_u128(0x5E));
+
     fn session(number: u128, created_at: OffsetDateTime) -> SessionOverview {
         let id = Uuid::from_u128(number).into();
         SessionOverview { id, created_at, last_used_at: None, address: None }
@@ -63,15 +67,15 @@ mod tests {
 
     fn unit() -> MockUnit {
         let mut unit = MockUnit::default();
-        unit.sessions.expect_list().withf(|partner, now| (*partner, *now) == (PARTNER, START)).returning(
-            |_, _| Ok(vec![session(1, START - Duration::days(90)), session(2, START - Duration::days(89))]),
+        unit.sessions.expect_list().withf(|partner, of, now| (*partner, *of, *now) == (PARTNER, CURRENT, START)).returning(
+            |_, _, _| Ok(vec![session(1, START - Duration::days(90)), session(2, START - Duration::days(89))]),
         );
         unit
     }
 
     #[test]
     fn a_session_past_its_longest_life_is_not_shown() {
-        let listed = list(&mut unit(), &Bench::new(), PARTNER).unwrap();
+        let listed = list(&mut unit(), &Bench::new(), PARTNER, CURRENT).unwrap();
         assert_eq!(listed.iter().map(|one| one.id.uuid().as_u128()).collect::<Vec<_>>(), [2]);
     }
 
@@ -80,7 +84,7 @@ mod tests {
     fn only_an_active_session_is_ended() {
         let bench = Bench::new();
         for number in [1, 3] {
-            let ended = end(&mut unit(), &bench, PARTNER, Uuid::from_u128(number).into());
+            let ended = end(&mut unit(), &bench, PARTNER, CURRENT, Uuid::from_u128(number).into());
             assert!(matches!(ended, Err(EndSessionError::NotFound)), "{number}");
         }
         let mut unit = unit();
@@ -90,6 +94,6 @@ mod tests {
             .withf(move |partner, session| (*partner, *session) == (PARTNER, second))
             .times(1)
             .returning(|_, _| Ok(()));
-        end(&mut unit, &bench, PARTNER, second).unwrap();
+        end(&mut unit, &bench, PARTNER, CURRENT, second).unwrap();
     }
 }

@@ -3,7 +3,7 @@
 import { sleep } from "../abort.js";
 import type { CallOptions, ChangeOptions, Core } from "../core.js";
 import { DecodeError } from "../errors.js";
-import type { LoggedRequest, RequestLogPage, Session, SessionEnded } from "../models/generated.js";
+import type { LoggedRequest, RequestFeed, Session, SessionEnded } from "../models/generated.js";
 import type { Id } from "../models/values.js";
 import { REQUEST_LIST, SESSION_END, SESSION_LIST } from "../operations.js";
 import { as } from "../read.js";
@@ -62,7 +62,7 @@ export class RequestLog {
   }
 
   /** Reads a piece of the log. With a filter it may be empty although more follow: read on while `next` grows. */
-  async list(query: RequestLogQuery = {}, options?: CallOptions): Promise<RequestLogPage> {
+  async list(query: RequestLogQuery = {}, options?: CallOptions): Promise<RequestFeed> {
     return as(await this.#core.call(REQUEST_LIST, { ...options, query: { ...query } }));
   }
 

@@ -19,7 +19,7 @@ const LONGEST_ID: usize = 64;
 pub(super) static OPERATION: Operation =
     Operation::of(&operations::REQUEST_LIST, Needs::One(Scope::EventsRead), handler!(list))
         .reads(reads!(read))
-        .responds::<api::RequestLogPage>(200);
+        .responds::<api::RequestFeed>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<RequestLogQuery> {
     let number = |least, most| integer_from(least, most).may_be_clear();
@@ -65,7 +65,7 @@ async fn list(mut ctx: HandlerContext) -> HandlerResult {
     let page =
         ctx.read(Ok(query), |unit, _env, partner, query| request_log::after(unit, partner, query)).await?;
     let data = page.requests.into_iter().map(body).collect();
-    ctx.respond(&api::RequestLogPage { data, next: page.next })
+    ctx.respond(&api::RequestFeed { data, next: page.next })
 }
 
 fn body(LoggedRequest { seq, record }: LoggedRequest) -> api::LoggedRequest {

@@ -156,11 +156,6 @@ impl ResponseBuilder {
             && self.seal.as_ref().is_some_and(|seal| seal.identity.policy == SealingPolicy::Required)
     }
 
-    /// The time since the request came.
-    pub(crate) fn took(&self) -> Duration {
-        self.began.elapsed()
-    }
-
     pub(crate) fn build(&self, shared: &Shared, outcome: HandlerResult) -> HttpResponse {
         let must_seal = self.must_seal() && outcome.is_ok();
         let outcome = if must_seal && !self.can_seal() {
@@ -215,7 +210,7 @@ impl ResponseBuilder {
             None if sealer.is_some() => SEALED_JSON,
             None => "application/json",
         };
-        let took = self.took();
+        let took = self.began.elapsed();
         shared.parts.metrics.record_response(self.operation, status.as_u16(), took);
         self.log_request(status, took, reason);
         response.status(status).insert_header((header::CONTENT_TYPE, media));

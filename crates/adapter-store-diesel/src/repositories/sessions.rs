@@ -131,8 +131,12 @@ impl SessionRepository for DieselTransaction {
     }
 
     fn revoke_others(&mut self, partner: PartnerId, keep: SessionId) -> Result<u64, StoreError> {
-        let text = "UPDATE sessions SET revoked = true WHERE partner_id = ? AND revoked = false AND id <> ?";
-        let values = binds![partner.key(), keep.key()];
+        let text = "
+            UPDATE sessions SET revoked = true
+            WHERE partner_id = ? AND revoked = false AND id <> ? AND credential_id IS NOT DISTINCT FROM (
+                SELECT credential_id FROM sessions WHERE partner_id = ? AND id = ?
+            )";
+        let values = binds![partner.key(), keep.key(), partner.key(), keep.key()];
         Ok(statements::execute(self.of(partner)?, text, values).stored()? as u64)
     }
 
@@ -149,22 +153,38 @@ impl SessionRepository for DieselTransaction {
         self.change(partner, text, binds![at, address, partner.key(), session.key(), at])
     }
 
-    fn list(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<Vec<SessionOverview>, StoreError> {
-        sessions::table
-            .filter(sessions::partner_id.eq(partner.key()))
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        now: OffsetDateTime,
+    ) -> Result<Vec<SessionOverview>, StoreError> {
+        let of_login = || sessions::table.filter(sessions::partner_id.eq(partner.key()));
+        let login: Option<Option<Id>> = of_login()
+            .filter(sessions::id.eq(session.key()))
+            .select(sessions::credential_id)
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        let Some(login) = login else { return Ok(Vec::new()) };
+        let mut query = of_login()
             .filter(sessions::revoked.eq(false))
             .filter(sessions::expires_at.gt(UtcTimestamp::of(now)))
             .order((sessions::created_at, sessions::id))
             .select((sessions::id, sessions::created_at, sessions::last_used_at, sessions::address))
-            .load(self.of(partner)?)
-            .all(|(id, created_at, used_at, address): (Id, UtcTimestamp, _, _)| {
-                Ok(SessionOverview {
-                    id: id.to(),
-                    created_at: created_at.time("sessions.created_at")?,
-                    last_used_at: UtcTimestamp::optional(used_at, "sessions.last_used_at")?,
-                    address,
-                })
+            .into_boxed();
+        query = match login {
+            Some(credential) => query.filter(sessions::credential_id.eq(credential)),
+            None => query.filter(sessions::credential_id.is_null()),
+        };
+        query.load(self.of(partner)?).all(|(id, created_at, used_at, address): (Id, UtcTimestamp, _, _)| {
+            Ok(SessionOverview {
+                id: id.to(),
+                created_at: created_at.time("sessions.created_at")?,
+                last_used_at: UtcTimestamp::optional(used_at, "sessions.last_used_at")?,
+                address,
             })
+        })
     }
 
     fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError> {

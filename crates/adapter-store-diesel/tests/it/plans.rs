@@ -140,7 +140,7 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.sessions().revoke(PARTNER, session)?;
     unit.sessions().revoke_others(PARTNER, session)?;
     unit.sessions().touch(PARTNER, session, NOW, None)?;
-    unit.sessions().list(PARTNER, NOW)?;
+    unit.sessions().list(PARTNER, session, NOW)?;
     unit.sessions().active(PARTNER, NOW)?;
     unit.sessions().forget_expired(NOW, 10)?;
     unit.throttle().failures(&[0; 32], NOW, 10)?;

@@ -146,8 +146,10 @@ fn no_text_of_a_client_is_in_the_log() {
             .fold(operation.path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), &plant()));
         let mut variants = vec![RawRequest { target: path, ..call.clone() }];
         for name in operation.fields() {
+            // The tests' server takes any text for a URL, the document does not.
+            let text = if name == "url" { format!("https://hooks.example/{}", plant()) } else { plant() };
             let values = [
-                json!(plant()),
+                json!(text),
                 json!([plant()]),
                 json!([{name: plant(), plant(): plant()}]),
                 json!({name: plant(), plant(): [plant()]}),
@@ -164,7 +166,10 @@ fn no_text_of_a_client_is_in_the_log() {
                     );
                     variants.push(RawRequest { target, ..call.clone() });
                 } else {
-                    let body = json!({name: value, plant(): {plant(): plant()}, (plant()): format!("s1.{}", plant())});
+                    let mut body = json!({name: value, plant(): {plant(): plant()}});
+                    variants.push(RawRequest::new(operation.method, &call.target).json(&body));
+                    // One that does not open: nothing else is looked at.
+                    body[plant()] = json!(format!("s1.{}", plant()));
                     variants.push(RawRequest::new(operation.method, &call.target).json(&body));
                 }
             }

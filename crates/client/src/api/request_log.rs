@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use kopeck_api::{LoggedRequest, RequestLogPage, operations};
+use kopeck_api::{LoggedRequest, RequestFeed, operations};
 
 use crate::client::Client;
 use crate::error::Error;
@@ -29,7 +29,7 @@ impl<'a> RequestLog<'a> {
     /// # Errors
     ///
     /// See [`Error`].
-    pub async fn list(&self, query: &RequestLogQuery) -> Result<RequestLogPage, Error> {
+    pub async fn list(&self, query: &RequestLogQuery) -> Result<RequestFeed, Error> {
         self.client.read(query.add_to(Request::of(&operations::REQUEST_LIST))).await
     }
 

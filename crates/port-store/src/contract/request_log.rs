@@ -129,6 +129,36 @@ pub fn a_reader_with_a_filter_goes_on(store: &dyn Store) {
     assert_eq!(second.next, second.requests[0].seq);
 }
 
+/// Whoever follows `next` sees each row once, however many write at the same time.
+pub fn a_reader_misses_no_row_of_concurrent_writers(store: &dyn Store) {
+    const WRITERS: i64 = 4;
+    const BATCHES: usize = 25;
+    const ROWS: usize = 200;
+    let partner = partner(store);
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            scope.spawn(move || {
+                for batch in 0..BATCHES {
+                    let records = [0, 1].map(|row| record(&format!("{writer}-{batch}-{row}")));
+                    // The clocks of the writers differ.
+                    append(store, partner, 10 * writer, &records);
+                }
+            });
+        }
+        let (mut after, mut seen) = (0, Vec::new());
+        while seen.len() < ROWS {
+            let part = page(store, partner, after, &RequestLogFilter::default(), 7);
+            seen.extend(part.requests.into_iter().map(|row| row.record.request_id));
+            after = part.next;
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), ROWS);
+    });
+    let all = all(store, partner);
+    assert_eq!(all.requests.len(), ROWS, "and there are no more");
+}
+
 /// Rows and numbers.
 pub fn a_request_log_is_its_partners_own(store: &dyn Store) {
     let (one, other) = (partner(store), partner(store));

@@ -209,7 +209,7 @@ pub fn the_latest_use_of_a_session_is_kept(store: &dyn Store) {
         write(store, move |unit| unit.sessions().touch(partner, session, at(seconds), address)).unwrap();
     };
     let seen = || {
-        let listed = list(store, partner, 10).pop().unwrap();
+        let listed = list(store, partner, session, 10).pop().unwrap();
         assert_eq!(listed.last_used_at, get(store, partner, &pair).unwrap().session_used_at);
         (listed.last_used_at, listed.address)
     };
@@ -223,8 +223,8 @@ pub fn the_latest_use_of_a_session_is_kept(store: &dyn Store) {
     assert_eq!(seen(), (Some(at(21)), None));
 }
 
-fn list(store: &dyn Store, partner: PartnerId, now: i64) -> Vec<SessionOverview> {
-    read(store, move |unit| unit.sessions().list(partner, at(now)))
+fn list(store: &dyn Store, partner: PartnerId, of: SessionId, now: i64) -> Vec<SessionOverview> {
+    read(store, move |unit| unit.sessions().list(partner, of, at(now)))
 }
 
 /// Not those that were revoked, those whose tokens have all ended, and another partner's.
@@ -240,12 +240,14 @@ pub fn sessions_are_listed_oldest_first(store: &dyn Store) {
         [(2, 100), (1, 100), (3, 100), (0, 50)].map(|(seconds, until)| begin(partner, seconds, until));
     begin(other, 0, 100);
     write(store, move |unit| unit.sessions().revoke(partner, revoked)).unwrap();
-    let listed = |now| -> Vec<_> { list(store, partner, now).into_iter().map(|one| one.id).collect() };
+    let foreign = list(store, other, first, 10);
+    assert_eq!(foreign, [], "a session of another partner is none");
+    let listed = |now| -> Vec<_> { list(store, partner, first, now).into_iter().map(|one| one.id).collect() };
     assert_eq!(
         (listed(49), listed(50), listed(100)),
         (vec![ended, first, second], vec![first, second], vec![])
     );
-    let of_first = list(store, partner, 50).remove(0);
+    let of_first = list(store, partner, first, 50).remove(0);
     let whole = SessionOverview { id: first, created_at: at(1), last_used_at: None, address: None };
     assert_eq!(of_first, whole);
 }
@@ -260,7 +262,7 @@ pub fn all_sessions_but_one_are_revoked(store: &dyn Store) {
     };
     let (kept, _, _, foreign) = (begin(partner), begin(partner), begin(partner), begin(other));
     let revoke = || write(store, move |unit| unit.sessions().revoke_others(partner, kept)).unwrap();
-    let ids = |partner| -> Vec<_> { list(store, partner, 10).into_iter().map(|one| one.id).collect() };
-    assert_eq!((revoke(), ids(partner)), (2, vec![kept]));
-    assert_eq!((revoke(), ids(other)), (0, vec![foreign]));
+    let ids = |partner, of| -> Vec<_> { list(store, partner, of, 10).into_iter().map(|one| one.id).collect() };
+    assert_eq!((revoke(), ids(partner, kept)), (2, vec![kept]));
+    assert_eq!((revoke(), ids(other, foreign)), (0, vec![foreign]));
 }

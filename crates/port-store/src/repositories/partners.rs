@@ -105,7 +105,7 @@ pub trait SessionRepository {
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
     /// Revokes the partner's sessions but the `keep` latest. Returns the number of revoked sessions.
     fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError>;
-    /// Revokes the partner's sessions but this one. Returns the number of revoked sessions.
+    /// Revokes the sessions of the login that began this one, but this one. Returns the number of revoked sessions.
     fn revoke_others(&mut self, partner: PartnerId, keep: SessionId) -> Result<u64, StoreError>;
     /// Stores a use of a session, unless a later one is stored.
     #[expect(clippy::needless_lifetimes, reason = "the mock needs its name")]
@@ -116,8 +116,14 @@ pub trait SessionRepository {
         at: OffsetDateTime,
         address: Option<&'a str>,
     ) -> Result<(), StoreError>;
-    /// The partner's sessions that are neither revoked nor at their end at `now`, the oldest first.
-    fn list(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<Vec<SessionOverview>, StoreError>;
+    /// The sessions of the login that began `session`, neither revoked nor at their end at `now`, the oldest first; none if
+    /// there is no such session.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        now: OffsetDateTime,
+    ) -> Result<Vec<SessionOverview>, StoreError>;
     /// How many sessions of the partner are neither revoked nor at their end at `now`.
     fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError>;
     /// Removes pairs whose refresh token ended before `moment`, and sessions without pairs; `limit` rows at most.

@@ -119,7 +119,7 @@ impl TokenService {
         if active_owner(unit, *partner)?.password_hash != *former_hash {
             return Err(PasswordChangeError::Refused { wrong_current: true, new: None });
         }
-        if !unit.sessions().list(*partner, self.env.now())?.iter().any(|active| active.id == *session) {
+        if !unit.sessions().list(*partner, *session, self.env.now())?.iter().any(|active| active.id == *session) {
             return Err(TokenError::Unauthorized.into());
         }
         unit.partners().set_password_hash(*partner, hash)?;

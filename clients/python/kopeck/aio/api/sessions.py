@@ -9,7 +9,7 @@ from kopeck.aio.core import Core
 from kopeck.aio.runtime import sleep
 from kopeck.call import Id
 from kopeck.errors import DecodeError
-from kopeck.models.generated import LoggedRequest, RequestLogPage, Session, SessionEnded
+from kopeck.models.generated import LoggedRequest, RequestFeed, Session, SessionEnded
 from kopeck.wire import decode
 
 # Seconds between two looks of a follower.
@@ -22,12 +22,12 @@ class Sessions:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    async def list(self) -> list[Session]:
+    async def list(self) -> tuple[Session, ...]:
         """The active sessions, the oldest first; the one of this client is `current`."""
         answer = await self._core.call(operations.SESSION_LIST)
         if not isinstance(answer, list):
             raise DecodeError("the answer is no list")
-        return [decode(Session, item) for item in answer]
+        return tuple(decode(Session, item) for item in answer)
 
     async def end(self, id_session: Id, *, idempotency_key: str | None = None) -> SessionEnded:
         """Ends a session with all of its tokens, within five seconds everywhere."""
@@ -49,14 +49,14 @@ class RequestLog:
         status: int | None = None,
         operation: str | None = None,
         request_id: str | None = None,
-    ) -> RequestLogPage:
+    ) -> RequestFeed:
         """Reads the requests after a number, 100 by default, 500 at most.
 
         A number is never less than the time at which it was given, in microseconds of Unix time, so `after` can be a time.
         With a filter a page may be empty although more follow: read on while `next` grows.
         """
         query = {"after": after, "limit": limit, "status": status, "operation": operation, "requestId": request_id}
-        return decode(RequestLogPage, await self._core.call(operations.REQUEST_LIST, query=query))
+        return decode(RequestFeed, await self._core.call(operations.REQUEST_LIST, query=query))
 
     async def follow(
         self,

@@ -16,11 +16,11 @@ fn read(r: &mut Reader<'_>) -> Option<SessionId> {
 }
 
 async fn end(mut ctx: HandlerContext) -> HandlerResult {
-    let id = ctx.values(read);
+    let (id, current) = (ctx.values(read), ctx.client.session);
     let (shared, session) = (std::sync::Arc::clone(&ctx.shared), id.as_ref().ok().copied());
     let ended = ctx
-        .mutate(id, |unit, env, partner, id| {
-            sessions::end(unit, env, partner, *id).map(|()| api::SessionEnded { id_session: id.uuid() })
+        .mutate(id, move |unit, env, partner, id| {
+            sessions::end(unit, env, partner, current, *id).map(|()| api::SessionEnded { id_session: id.uuid() })
         })
         .await?;
     if let Some(session) = session {

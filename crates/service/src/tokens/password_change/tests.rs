@@ -114,7 +114,7 @@ fn active() -> Vec<SessionOverview> {
 fn a_new_password_ends_all_other_sessions() {
     let (desk, checked) = check(unit(PartnerStatus::Active, vec![]).0, &change("pass", GOOD)).unwrap();
     let (mut unit, _) = unit(PartnerStatus::Active, vec![]);
-    unit.sessions.expect_list().returning(|_, _| Ok(active()));
+    unit.sessions.expect_list().returning(|_, _, _| Ok(active()));
     unit.partners
         .expect_set_password_hash()
         .withf(|partner, hash| (*partner, hash) == (PARTNER, &format!("hash of {GOOD}")[..]))
@@ -139,7 +139,7 @@ fn what_happened_meanwhile_counts() {
 
     let (desk, fresh) = checked();
     let (mut ended, _) = unit(PartnerStatus::Active, vec![]);
-    ended.sessions.expect_list().returning(|_, _| Ok(vec![]));
+    ended.sessions.expect_list().returning(|_, _, _| Ok(vec![]));
     let refused = desk.change_password(&mut ended, &fresh);
     assert!(matches!(refused, Err(PasswordChangeError::Token(TokenError::Unauthorized))));
 
