@@ -9,6 +9,7 @@ pub(crate) mod events;
 pub(crate) mod login;
 pub(crate) mod orders;
 pub(crate) mod profiles;
+pub(crate) mod runs;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod statements;
@@ -59,6 +60,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Limits(command) => card_batches::run(client, command).await,
         CallCommand::Closings(command) => card_batches::run(client, command).await,
         CallCommand::Withdrawals(command) => card_batches::run(client, command).await,
+        CallCommand::Runs(command) => runs::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,

@@ -14,6 +14,7 @@ use super::events::EventsCommand;
 use super::login::LoginArgs;
 use super::orders::OrdersCommand;
 use super::profiles::ProfilesCommand;
+use super::runs::RunsCommand;
 use super::sandbox::SandboxCommand;
 use super::sealing::{OpenArgs, SealArgs};
 use super::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
@@ -83,6 +84,9 @@ pub(crate) enum CallCommand {
     /// Withdrawals, money back from cards: create, and their results.
     #[command(subcommand)]
     Withdrawals(BatchCommand<WithdrawalArgs>),
+    /// Runs: changes for many people, shown before anything happens.
+    #[command(subcommand)]
+    Runs(RunsCommand),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.
