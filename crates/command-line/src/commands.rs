@@ -10,6 +10,7 @@ pub(crate) mod login;
 pub(crate) mod orders;
 pub(crate) mod profiles;
 pub(crate) mod request_log;
+pub(crate) mod runs;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod sessions;
@@ -62,6 +63,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Limits(command) => card_batches::run(client, command).await,
         CallCommand::Closings(command) => card_batches::run(client, command).await,
         CallCommand::Withdrawals(command) => card_batches::run(client, command).await,
+        CallCommand::Runs(command) => runs::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Sessions(command) => sessions::run(client, command).await,
         CallCommand::Requests(args) => request_log::run(client, args, json).await,

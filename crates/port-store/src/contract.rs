@@ -36,6 +36,7 @@ pub mod orders;
 pub mod partners;
 pub mod reconciliation;
 pub mod request_log;
+pub mod runs;
 pub mod sealed_nonces;
 pub mod sessions;
 mod support;
@@ -253,6 +254,16 @@ macro_rules! contract_tests {
             a_threshold_is_kept
             the_amount_that_needs_an_approval_is_kept
         }
+        $crate::contract_tests! { @aggregate $make, runs:
+            a_run_is_read_as_it_was_stored
+            a_changed_run_is_stored
+            a_reference_is_one_run_s
+            runs_are_listed_newest_first
+            an_item_is_decided_once
+            a_run_keeps_the_order_of_its_requests
+            a_run_is_due_by_its_state
+            an_erased_employee_leaves_no_values_in_runs
+        }
         $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
@@ -348,6 +359,7 @@ mod tests {
         ("orders", include_str!("contract/orders.rs")),
         ("ledger", include_str!("contract/ledger.rs")),
         ("reconciliation", include_str!("contract/reconciliation.rs")),
+        ("runs", include_str!("contract/runs.rs")),
         ("jobs", include_str!("contract/jobs.rs")),
         ("request_log", include_str!("contract/request_log.rs")),
         ("audit", include_str!("contract/audit.rs")),

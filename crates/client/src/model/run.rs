@@ -1,5 +1,7 @@
 //! Items of runs.
 
+use std::collections::BTreeMap;
+
 use kopeck_api::wire::{self, WireText as _};
 use kopeck_api::{CardLimit, RunKind, RunState};
 use serde::Serialize;
@@ -55,6 +57,7 @@ enum Inner {
     },
     Order(VirtualItem),
     Employee(NewEmployee),
+    Texts(BTreeMap<String, Option<String>>),
 }
 
 impl NewRunItem {
@@ -80,6 +83,12 @@ impl NewRunItem {
     #[must_use]
     pub const fn order(cards: VirtualItem) -> Self {
         Self(Inner::Order(cards))
+    }
+
+    /// An item of these fields, by their names in the API, such as the columns of a file; `None` for an empty one.
+    #[must_use]
+    pub fn of_texts(fields: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        Self(Inner::Texts(fields.into_iter().collect()))
     }
 
     /// Adds an employee, or changes the fields that are set.

@@ -15,6 +15,7 @@ use super::login::LoginArgs;
 use super::orders::OrdersCommand;
 use super::profiles::ProfilesCommand;
 use super::request_log::RequestsArgs;
+use super::runs::RunsCommand;
 use super::sandbox::SandboxCommand;
 use super::sealing::{OpenArgs, SealArgs};
 use super::sessions::{PasswordCommand, SessionsCommand};
@@ -93,6 +94,9 @@ pub(crate) enum CallCommand {
     /// Withdrawals, money back from cards: create, and their results.
     #[command(subcommand)]
     Withdrawals(BatchCommand<WithdrawalArgs>),
+    /// Runs: changes for many people, shown before anything happens.
+    #[command(subcommand)]
+    Runs(RunsCommand),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.
