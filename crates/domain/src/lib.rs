@@ -21,6 +21,7 @@ pub mod order;
 pub mod partner;
 pub mod payment;
 pub mod person;
+pub mod programme;
 pub mod replenishment;
 pub mod request;
 mod string_enum;

@@ -26,9 +26,9 @@ use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountDue, AvailableFilter, BalanceSheet, CardAndHolder, CardFilter, CardRecord, CategoryUse, EmployeeFilter, NewCard,
-    OrderFacts, OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse, ReferenceSums,
-    StoreError, TransactionFilter, TransactionQuery,
+    AccountDue, AvailableFilter, BalanceSheet, CardAndHolder, CardFilter, CardRecord, CategoryUse,
+    EmployeeFilter, NewCard, OrderFacts, OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse,
+    ReferenceSums, StoreError, TransactionFilter, TransactionQuery,
 };
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.

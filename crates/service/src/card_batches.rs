@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::request::{RequestReference, RequestState};
@@ -226,7 +226,8 @@ pub(crate) fn create<K: ProcessedKind, T>(
         terms,
         state: ItemState::Open,
     };
-    let found = named.iter().zip(cards).filter_map(|((_, card), (_, own))| Some((targets.get(&card?)?, *own)));
+    let found =
+        named.iter().zip(cards).filter_map(|((_, card), (_, own))| Some((targets.get(&card?)?, *own)));
     let items: Vec<BatchItem<K>> = (0..).zip(found).map(item).collect();
     // The caller lets ten thousand cards through at most.
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);

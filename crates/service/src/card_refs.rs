@@ -94,7 +94,9 @@ impl<'a> NamedCards<'a> {
         let owned: Vec<CardRef> = references.iter().copied().cloned().collect();
         let (mut named, mut unknown, mut twice) = (Vec::new(), Vec::new(), Vec::new());
         let mut seen = HashSet::new();
-        for (place, (reference, found)) in references.into_iter().zip(find(unit, partner, &owned)?).enumerate() {
+        for (place, (reference, found)) in
+            references.into_iter().zip(find(unit, partner, &owned)?).enumerate()
+        {
             let card = match found {
                 Ok(found) => Some(found.view.card.id()),
                 Err(CardRefError::NoMainCard(_)) => None,

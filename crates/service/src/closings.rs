@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::{Closing, ClosingItem, ClosingReason, ClosingRefusal, ClosingTerms, Closings};
 use kopeck_domain::event::ReturnOrigin;
 use kopeck_domain::ids::{CardId, ClosingId, PartnerId};

@@ -14,8 +14,8 @@ use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
 
 use crate::Env;
-use crate::card_refs::NamedCards;
 use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, ProcessedKind};
+use crate::card_refs::NamedCards;
 
 /// Accepts one limit for many cards, linked or not. No card stands twice in a batch.
 ///

@@ -2,8 +2,8 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::card_batch::{BatchItem, ItemState};
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::money::AmountOverflow;

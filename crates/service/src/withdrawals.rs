@@ -1,8 +1,8 @@
 //! Withdrawals: batches that take money back from cards, which arrives on the partner's balance card by card.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::event::ReturnOrigin;
 use kopeck_domain::ids::{PartnerId, WithdrawalId};
 use kopeck_domain::ledger::Reference;
@@ -36,7 +36,8 @@ pub fn create(
     withdrawals: &[CardWithdrawal],
     reference: Option<&RequestReference>,
 ) -> Result<Withdrawal, CreateBatchError<AmountOverflow>> {
-    let cards: Vec<_> = withdrawals.iter().map(|withdrawal| (withdrawal.card.clone(), withdrawal.amount)).collect();
+    let cards: Vec<_> =
+        withdrawals.iter().map(|withdrawal| (withdrawal.card.clone(), withdrawal.amount)).collect();
     let amounts: Vec<_> = withdrawals.iter().map(|withdrawal| withdrawal.amount).collect();
     card_batches::create(unit, env, partner, &cards, asked(&amounts), reference)
 }

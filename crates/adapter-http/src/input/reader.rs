@@ -398,7 +398,8 @@ impl Fields<'_> {
             return self.take(CARD_NAMES[0], Err(Invalid::new("is required, or another name of the card")));
         };
         if let Some(other) = given.next() {
-            return self.take(other, Err(Invalid::new(format!("is given beside {name}: name the card once"))));
+            return self
+                .take(other, Err(Invalid::new(format!("is given beside {name}: name the card once"))));
         }
         let card = id.map(CardRef::Id).or(number.map(CardRef::Number));
         let card = card.or(employee.map(CardRef::Employee)).or(custom_id.map(CardRef::CustomId))?;

@@ -49,8 +49,16 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
 
 /// The partner's cards that match `filter`.
 fn filtered(partner: PartnerId, filter: &CardFilter) -> cards::BoxedQuery<'static, MultiBackend> {
-    let CardFilter { linked, status, bank_status, kind, order, employee, expires_before, number: card_number } =
-        *filter;
+    let CardFilter {
+        linked,
+        status,
+        bank_status,
+        kind,
+        order,
+        employee,
+        expires_before,
+        number: card_number,
+    } = *filter;
     let mut query = cards::table.filter(cards::partner_id.eq(partner.key())).into_boxed();
     if let Some(linked) = linked {
         query = if linked {

@@ -53,8 +53,7 @@ async fn main_cards(server: &TestServer, client: &Client, count: u32) -> Vec<Uui
 
 /// An order, top-ups and limits, all at once.
 async fn ask(client: &Client, cards: Vec<Uuid>) -> Requests {
-    let top_ups: Vec<TopUp> =
-        cards.iter().map(|&card| TopUp::new(card, 1_000)).collect();
+    let top_ups: Vec<TopUp> = cards.iter().map(|&card| TopUp::new(card, 1_000)).collect();
     let limit = CardLimit::per(LimitPeriod::Day, 400);
     Requests {
         order: client.orders().virtual_cards(&[virtual_item(3, 5_000)]).await.unwrap().order_id,

@@ -109,7 +109,11 @@ fn a_batch_is_stored_and_due_after_the_delay<K: SampleKind>() {
 fn refusals_come_in_their_order<K: SampleKind>() {
     let bench = Bench::new();
     for (cards, terms, expected) in [
-        (&[9, 1, 2, 8][..], Err("no"), CreateBatchError::UnknownCards(vec![card_id(9).into(), card_id(8).into()])),
+        (
+            &[9, 1, 2, 8][..],
+            Err("no"),
+            CreateBatchError::UnknownCards(vec![card_id(9).into(), card_id(8).into()]),
+        ),
         (&[1, 2], Err("no"), CreateBatchError::Terms("no")),
         (&[1, 2], Ok(K::terms(2)), CreateBatchError::Conflicts(in_batch(&[1]))),
     ] {

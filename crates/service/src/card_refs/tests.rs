@@ -85,11 +85,8 @@ fn a_card_under_two_names_is_refused_before_unknown_ones() {
 
 #[test]
 fn an_employee_without_main_card_is_a_conflict_in_its_place() {
-    let names = [
-        CardRef::Number(number(1)),
-        CardRef::Employee(employee_id(2)),
-        CardRef::CustomId(custom_id("T-3")),
-    ];
+    let names =
+        [CardRef::Number(number(1)), CardRef::Employee(employee_id(2)), CardRef::CustomId(custom_id("T-3"))];
     let mut unit = MockUnit::default();
     known(&mut unit, vec![with_main(1), without_card(), with_main(3)]);
     let named = named(&mut unit, &names).unwrap();

@@ -280,7 +280,8 @@ fn close(world: &World, has: &Holdings) -> Option<Command> {
 fn withdraw(world: &World, has: &Holdings) -> Option<Command> {
     let amount = || world.dice.chance(600).then(|| Kopecks::new(world.dice.between(1, 6) * 1_000));
     let cards = some_cards(world, has, 350).into_iter();
-    let cards: Vec<CardWithdrawal> = cards.map(|card| CardWithdrawal { card: card.into(), amount: amount() }).collect();
+    let cards: Vec<CardWithdrawal> =
+        cards.map(|card| CardWithdrawal { card: card.into(), amount: amount() }).collect();
     (!cards.is_empty()).then_some(Command::Withdraw(cards))
 }
 

@@ -17,7 +17,13 @@ use crate::operations::requests::{ACCEPTED, read_reference};
 pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::ClosingCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain]);
+    .refuses_cards(&[
+        Code::CardNotFound,
+        Code::EmployeeNotFound,
+        Code::CardClosed,
+        Code::CardInRequest,
+        Code::CardNotMain,
+    ]);
 
 /// A new closing: its cards, and its reference.
 type NewClosing = (Vec<CardClosing>, Option<RequestReference>);

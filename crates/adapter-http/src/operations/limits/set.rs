@@ -17,7 +17,14 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, 
     .reads(reads!(read))
     .responds::<api::LimitChangeCreated>(202)
     .refuses(&[Code::LimitConflict])
-    .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
+    .refuses_cards(&[
+        Code::CardNotFound,
+        Code::EmployeeNotFound,
+        Code::CardClosed,
+        Code::CardInRequest,
+        Code::CardNotMain,
+        Code::CardExpired,
+    ]);
 
 /// A new change: its cards, their limit, and its reference.
 type NewChange = (Vec<CardRef>, Result<Limit, LimitConflict>, Option<RequestReference>);

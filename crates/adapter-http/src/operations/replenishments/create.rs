@@ -16,7 +16,8 @@ pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMEN
     .reads(reads!(read))
     .responds::<api::ReplenishmentCreated>(202)
     .refuses_cards(&[
-        Code::CardNotFound, Code::EmployeeNotFound,
+        Code::CardNotFound,
+        Code::EmployeeNotFound,
         Code::CardClosed,
         Code::CardInRequest,
         Code::CardNotMain,

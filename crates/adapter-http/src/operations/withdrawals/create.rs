@@ -16,7 +16,13 @@ use crate::operations::requests::{ACCEPTED, read_reference};
 pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_CREATE, handler!(create))
     .reads(reads!(read))
     .responds::<api::WithdrawalCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::EmployeeNotFound, Code::CardClosed, Code::CardInRequest, Code::CardNotMain]);
+    .refuses_cards(&[
+        Code::CardNotFound,
+        Code::EmployeeNotFound,
+        Code::CardClosed,
+        Code::CardInRequest,
+        Code::CardNotMain,
+    ]);
 
 /// A new withdrawal: its cards, and its reference.
 type NewWithdrawal = (Vec<CardWithdrawal>, Option<RequestReference>);
