@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 import kopeck
-from kopeck import BankStatus, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
+from kopeck import BankStatus, CardClosing, CardLimit, CardRef, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
 from kopeck import EmployeeStatus, EntryType, LimitPeriod, MerchantCategories, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
@@ -170,7 +170,7 @@ class Operations(unittest.TestCase):
             'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
             "DELETE /v1/employee/ID/card/ID",
             "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID"
-            "&expiresBefore=07.02.2026",
+            "&expiresBefore=07.02.2026&customIdCard=8747859702",
             "GET /v1/cards?linked=true&page=1&per_page=100",
             "GET /v1/balance",
         )
@@ -204,12 +204,13 @@ class Operations(unittest.TestCase):
     def test_replenishments_and_limits(self) -> None:
         self.check(
             replenishments_and_limits,
-            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
+            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},'
+            '{"amountReplenishment":200,"customId":"T-1"}],"reference":"PO-7"}',
             "GET /v1/replenishment/status?idReplenishment=ID",
             "GET /v1/replenishment/result?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments?reference=PO-7",
-            'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
+            'POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"}],"limit":{"unlimited":false,"amount":100,'
             '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"except":["5812"]}},"reference":"PO-7"}',
             'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
             'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
@@ -364,6 +365,7 @@ def cards_and_balance(client: Client) -> None:
         order_id=ID,
         id_employee=ID,
         expires_before=NOON.date(),
+        custom_id_card="8747859702",
     )
     assert listed.data[0] == card
     assert len(list(client.cards.all(linked=True))) == 1
@@ -402,7 +404,7 @@ def orders(client: Client) -> None:
 
 
 def replenishments_and_limits(client: Client) -> None:
-    assert client.replenishments.create([TopUp(ID, 100)], reference="PO-7").replenishment_id == ID
+    assert client.replenishments.create([TopUp(ID, 100), TopUp(None, 200, custom_id="T-1")], reference="PO-7").replenishment_id == ID
     client.replenishments.status(ID)
     assert client.replenishments.result(ID)[0].error == "expired"
     client.replenishments.cancel(ID)
@@ -414,7 +416,7 @@ def replenishments_and_limits(client: Client) -> None:
         times=(TimeWindow("08:00", "24:00"),),
         merchant_categories=MerchantCategories(except_=("5812",)),
     )
-    assert client.limits.set([ID], limit, reference="PO-7").set_limits_cards_id == ID
+    assert client.limits.set([ID, CardRef(custom_id_card="8747859702")], limit, reference="PO-7").set_limits_cards_id == ID
     client.limits.status(ID)
     client.limits.cancel(ID)
     assert client.limits.result(ID)[0].succeeded

@@ -105,7 +105,7 @@ const groups = {
     assert.equal((await cards.switch(ID, ID, "ADDITIONAL")).statusCard, "MAIN");
     assert.equal((await cards.unlink(ID, ID)).idCard, ID);
     const cardFilter = { linked: false, statusCard: "MAIN", bankStatus: "CLOSED", typeCard: "MLZ", orderId: ID, idEmployee: ID };
-    assert.equal((await cards.list({ ...cardFilter, expiresBefore: "07.02.2026" })).data[0].balance, card.balance);
+    assert.equal((await cards.list({ ...cardFilter, expiresBefore: "07.02.2026", customIdCard: "8747859702" })).data[0].balance, card.balance);
     assert.equal((await all(cards.all({ linked: true }))).length, 1);
   },
 
@@ -123,13 +123,13 @@ const groups = {
   },
 
   async requests({ replenishments, limits }) {
-    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }], { reference: "PO-7" }), ID);
+    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }, { customId: "T-1", amount: 200 }], { reference: "PO-7" }), ID);
     await replenishments.status(ID);
     assert.deepEqual(await replenishments.result(ID), [{ idCard: ID, succeeded: false, amount: 5, error: "expired" }]);
     await replenishments.cancel(ID);
     await replenishments.list({ reference: "PO-7" });
     const times = [{ from: "08:00", to: "24:00" }];
-    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times, merchantCategories: { only: ["5812"] } }, { reference: "PO-7" }), ID);
+    assert.equal(await limits.set([ID, { customIdCard: "8747859702" }], { amount: 100, period: "CDAY", days: [1, 7], times, merchantCategories: { only: ["5812"] } }, { reference: "PO-7" }), ID);
     await limits.status(ID);
     await limits.cancel(ID);
     assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
@@ -255,7 +255,7 @@ const SENT = {
     'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
     'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
     "DELETE /v1/employee/ID/card/ID",
-    "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID&expiresBefore=07.02.2026",
+    "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID&expiresBefore=07.02.2026&customIdCard=8747859702",
     "GET /v1/cards?linked=true&page=1&per_page=100",
   ],
   orders: [
@@ -268,12 +268,12 @@ const SENT = {
     "GET /v1/orders?status=NEW&reference=PO-7&from=07.02.2026&to=08.02.2026&page=1",
   ],
   requests: [
-    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
+    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},{"customId":"T-1","amountReplenishment":200}],"reference":"PO-7"}',
     "GET /v1/replenishment/status?idReplenishment=ID",
     "GET /v1/replenishment/result?idReplenishment=ID",
     "DELETE /v1/replenishment/ID",
     "GET /v1/replenishments?reference=PO-7",
-    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"only":["5812"]}},"reference":"PO-7"}',
+    'POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"only":["5812"]}},"reference":"PO-7"}',
     'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",

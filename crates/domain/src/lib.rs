@@ -22,6 +22,7 @@ pub mod order;
 pub mod partner;
 pub mod payment;
 pub mod person;
+pub mod programme;
 pub mod replenishment;
 pub mod request;
 pub mod run;

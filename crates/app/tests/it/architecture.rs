@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("sealing", &[]),
     ("fair-queue", &[]),
     ("audit", &["domain"]),
+    ("tables", &["domain"]),
     ("port-system", &[]),
     ("port-webhook", &[]),
     ("port-security", &["domain"]),

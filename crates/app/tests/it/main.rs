@@ -26,6 +26,7 @@ mod book;
 mod can_pay;
 mod card_blocks;
 mod card_lists;
+mod card_names;
 mod cards;
 mod categories;
 mod raw_http;

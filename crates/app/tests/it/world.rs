@@ -102,6 +102,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("card.can_pay", "<card>", json!({"amount": 1})),
         ("card.list", "", json!({"orderId": "<order>"})),
         ("card.list", "", json!({"idEmployee": "<employee>", "linked": "true"})),
+        ("card.list", "", json!({"customIdCard": "<number>"})),
         ("card.available", "", json!({"typeCard": "MP4"})),
         ("card.link", "<employee>", json!({"customIdCard": "<number>", "statusCard": "ADDITIONAL"})),
         ("card.switch", "<employee>", json!({"idCard": "<card>", "statusCard": "ADDITIONAL"})),

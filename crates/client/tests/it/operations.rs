@@ -4,7 +4,8 @@ use kopeck_client::{
     BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardRef, CardStatus, CardType,
     CardWithdrawal, Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error,
     LimitPeriod, NewEmployee, NewRun, NewRunItem, Paging, Patch, PaymentQuestion, PlasticItem,
-    PrimitiveDateTime, Purchase, RequestFilter, RequestState, RunFilter, RunKind, RunOutcome, RunState, Time,
+    PrimitiveDateTime, Purchase,
+    RequestFilter,  RequestState, RunFilter, RunKind, RunOutcome, RunState, Time,
     TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
@@ -300,14 +301,21 @@ async fn orders() {
 async fn replenishments_and_limits() {
     let sent = lines(async |client| {
         let replenishments = client.replenishments();
-        assert_eq!(replenishments.create(&[TopUp::new(ID, 100)]).await?.replenishment_id, ID);
+        assert_eq!(
+            replenishments
+                .create(&[TopUp::new(ID, 100), TopUp::new(CardRef::custom_id("T-1"), 200)])
+                .await?
+                .replenishment_id,
+            ID
+        );
         replenishments.status(ID).await?;
         let results = replenishments.result(ID).await?;
         assert!(results.iter().all(|result| result.error_replenishment.as_deref() == Some("expired")));
         replenishments.cancel(ID).await?;
         replenishments.list(&RequestFilter::default(), Paging::default()).await?;
         let limits = client.limits();
-        assert_eq!(limits.set(&[ID], &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
+        let cards = [CardRef::from(ID), CardRef::number("8747859702"), CardRef::employee(ID)];
+        assert_eq!(limits.set(&cards, &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
         limits.status(ID).await?;
         limits.cancel(ID).await?;
         assert!(limits.result(ID).await?.iter().all(|result| result.result_limit));
@@ -318,12 +326,12 @@ async fn replenishments_and_limits() {
     assert_eq!(
         sent,
         [
-            r#"POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}"#,
+            r#"POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},{"customId":"T-1","amountReplenishment":200}]}"#,
             "GET /v1/replenishment/status/?idReplenishment=ID",
             "GET /v1/replenishment/result/?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments",
-            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
+            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"},{"idEmployee":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
             r#"POST /v1/limits/status {"setLimitsCardsId":"ID"}"#,
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",

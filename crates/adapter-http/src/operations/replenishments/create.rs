@@ -21,7 +21,8 @@ pub(super) static OPERATION: Operation = Operation::of(
 .responds::<api::ReplenishmentCreated>(202)
 .refuses_cards(&[
     Code::CardNotFound,
-    Code::EmployeeNotFound,
+    
+        Code::EmployeeNotFound,
     Code::CardClosed,
     Code::CardInRequest,
     Code::CardNotMain,
