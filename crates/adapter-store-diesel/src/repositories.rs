@@ -11,6 +11,7 @@ mod card_batches;
 mod card_row;
 mod cards;
 mod categories;
+mod credentials;
 mod employees;
 mod events;
 mod idempotency;

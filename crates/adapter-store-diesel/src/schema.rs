@@ -35,6 +35,21 @@ tables! {
         first_used_at -> Nullable<UtcTimestamp>,
     }
 
+    credentials (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        name -> Text,
+        scopes -> Text,
+        addresses -> Nullable<Text>,
+        login -> Text,
+        api_key_hash -> Binary,
+        password_hash -> Text,
+        key_id -> Binary,
+        encrypted_secret -> Binary,
+        created_at -> UtcTimestamp,
+        revoked_at -> Nullable<UtcTimestamp>,
+    }
+
     counters (partner_id, list) {
         partner_id -> Id,
         list -> Text,
@@ -47,6 +62,7 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
+        credential_id -> Nullable<Id>,
     }
 
     token_pairs (partner_id, id) {

@@ -3,6 +3,7 @@
 mod amount;
 mod audit;
 mod bank;
+mod credential;
 mod employee;
 mod environment;
 mod examples;
@@ -35,6 +36,7 @@ use uuid::Uuid;
 pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
+pub use credential::{CredentialCommand, CredentialCreateArgs, CredentialRevokeArgs};
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
 pub use environment::{ExposedSecret, UnknownVariable, command, exposed_secrets, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
+pub mod address_blocks;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;
 pub mod card_number;
 pub mod category;
 pub mod closing;
+pub mod credential;
 pub mod employee;
 pub mod event;
 mod fields;

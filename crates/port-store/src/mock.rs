@@ -15,6 +15,7 @@ pub use self::events::FakeEvents;
 pub use crate::audit::MockAuditRepository;
 pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
+pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::movements::MockMovementRepository;
 pub use crate::repositories::{
@@ -27,7 +28,7 @@ use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
-    CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
+    CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
     StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
@@ -52,6 +53,7 @@ macro_rules! mock_unit {
 
 mock_unit! {
     partners: MockPartnerRepository as PartnerRepository;
+    credentials: MockCredentialRepository as CredentialRepository;
     sessions: MockSessionRepository as SessionRepository;
     throttle: MockThrottleRepository as ThrottleRepository;
     idempotency: MockIdempotencyRepository as IdempotencyRepository;

@@ -1,6 +1,6 @@
-//! Pairs of tokens.
+//! Sessions and pairs of tokens.
 
-use kopeck_domain::ids::TokenPairId;
+use kopeck_domain::ids::{CredentialId, TokenPairId};
 use kopeck_domain::string_enum;
 use time::OffsetDateTime;
 
@@ -31,4 +31,21 @@ pub struct TokenPair {
     pub reissued: bool,
     /// The end of its refresh token.
     pub refresh_expires_at: OffsetDateTime,
+}
+
+/// Whose sessions, of those of a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionHolder {
+    /// All.
+    Anyone,
+    /// Those of the technical login.
+    Login,
+    /// Those of a scoped credential.
+    Credential(CredentialId),
+}
+
+impl From<Option<CredentialId>> for SessionHolder {
+    fn from(credential: Option<CredentialId>) -> Self {
+        credential.map_or(Self::Login, Self::Credential)
+    }
 }

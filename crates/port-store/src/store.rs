@@ -9,9 +9,10 @@ use kopeck_domain::withdrawal::Withdrawals;
 
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
-    EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
+    LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -63,6 +64,8 @@ pub trait Store: Send + Sync {
 pub trait UnitOfWork {
     /// Partners and their keys.
     fn partners(&mut self) -> &mut dyn PartnerRepository;
+    /// Scoped credentials.
+    fn credentials(&mut self) -> &mut dyn CredentialRepository;
     /// Logins and token pairs.
     fn sessions(&mut self) -> &mut dyn SessionRepository;
     /// Failed logins and spent nonces.
@@ -113,6 +116,7 @@ macro_rules! unit_of_work {
     ($unit:ty) => {
         $crate::unit_of_work! { $unit:
             partners: PartnerRepository,
+            credentials: CredentialRepository,
             sessions: SessionRepository,
             throttle: ThrottleRepository,
             idempotency: IdempotencyRepository,

@@ -36,7 +36,7 @@ pub(crate) async fn authenticate(
         let tokens = Arc::clone(&parts.tokens);
         in_store(&*parts.store, Access::Write, deadline, move |unit| tokens.mark_used(unit, &claims)).await?;
     }
-    let identity = Identity::new(caller.partner, caller.authority, caller.sealing, &caller.keys);
+    let identity = Identity::new(caller.partner, caller.credential, caller.sealing, &caller.keys);
     let known = (pair, Arc::new(identity));
     state.callers.remember(token, CacheEntry { at, expires_at, session, caller: known.clone() });
     Ok(known)

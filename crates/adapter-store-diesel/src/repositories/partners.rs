@@ -120,6 +120,7 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM sealed_nonces WHERE partner_id = ?",
     "DELETE FROM token_pairs WHERE partner_id = ?",
     "DELETE FROM sessions WHERE partner_id = ?",
+    "DELETE FROM credentials WHERE partner_id = ?",
     "DELETE FROM balances WHERE partner_id = ?",
     "DELETE FROM counters WHERE partner_id = ?",
     "DELETE FROM sealing_keys WHERE partner_id = ?",

@@ -101,6 +101,7 @@ mod replenishments;
 mod returns;
 mod roles;
 mod sandbox;
+mod scopes;
 mod sealed_once;
 mod sealing_required;
 mod sealing_rotation;
