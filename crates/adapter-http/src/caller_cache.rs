@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kopeck_domain::access::Authority;
+use kopeck_api::Code;
+use kopeck_domain::access::{Actor, Authority};
+use kopeck_domain::credential::Credential;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, SealingKey};
@@ -11,6 +13,9 @@ use kopeck_service::tokens::AcceptedKey;
 use lru::LruCache;
 use secrecy::ExposeSecret as _;
 use time::{Duration, OffsetDateTime};
+
+use crate::client_address::ClientAddress;
+use crate::error::ApiError;
 
 /// The lifetime of a cache entry. A revoked token, a suspended partner and a rotated key have to take effect within
 /// five seconds on every instance; the other three are for the request itself.
@@ -25,6 +30,8 @@ pub(crate) struct Identity {
     pub(crate) partner: PartnerId,
     /// Who acts for the partner, and what it may do.
     pub(crate) authority: Authority,
+    /// The scoped credential, if it is one.
+    credential: Option<Credential>,
     /// Whether it has to seal.
     pub(crate) policy: SealingPolicy,
     /// Its sealing keys, the default one first.
@@ -36,15 +43,31 @@ pub(crate) struct Identity {
 impl Identity {
     pub(crate) fn new(
         partner: PartnerId,
-        authority: Authority,
+        credential: Option<Credential>,
         policy: SealingPolicy,
         keys: &[AcceptedKey],
     ) -> Self {
+        let authority = credential.as_ref().map_or(Authority::LOGIN, |credential| Authority {
+            actor: Actor::Credential(credential.id),
+            scopes: credential.scopes,
+        });
         let unused = keys.iter().filter(|key| !key.is_used).map(|key| KeyId::from_bytes(key.id)).collect();
         let (default, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
             keys.iter().partition(|key| key.is_default);
         let keys = default.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
-        Self { partner, authority, policy, keys, unused }
+        Self { partner, authority, credential, policy, keys, unused }
+    }
+
+    /// Refuses a credential with a list of addresses from any other.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn check_address(&self, address: ClientAddress) -> Result<(), ApiError> {
+        let is_accepted = |credential: &Credential| credential.is_accepted_from(address.ip());
+        if self.credential.as_ref().is_none_or(is_accepted) {
+            return Ok(());
+        }
+        Err(ApiError::new(Code::Forbidden, "not accepted from this address"))
     }
 
     /// The key of a request, if the partner has never used it before.
@@ -151,7 +174,7 @@ mod tests {
     }
 
     fn identity(keys: &[AcceptedKey]) -> Identity {
-        Identity::new(PartnerId::new(Uuid::nil()), Authority::LOGIN, SealingPolicy::Optional, keys)
+        Identity::new(PartnerId::new(Uuid::nil()), None, SealingPolicy::Optional, keys)
     }
 
     #[test]

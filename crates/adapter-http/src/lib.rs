@@ -41,7 +41,7 @@ mod settings;
 mod state;
 mod statement_file;
 
-pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
+pub use client_address::{ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
 pub use feed_waiters::FeedWaiters;
 pub use http1::{Application, ConnectionSettings, serve_app};

@@ -19,6 +19,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
+use kopeck_domain::access::Actor;
 use kopeck_domain::ids::PartnerId;
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, UnitOfWork};
@@ -72,6 +73,10 @@ pub(crate) async fn serve(
     .await;
     builder.partner = pipeline.state.partner();
     let actor = pipeline.state.audit.actor.take();
+    builder.credential = match pipeline.state.audit.actor {
+        Some(Actor::Credential(id)) => Some(id),
+        _ => None,
+    };
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
@@ -161,6 +166,7 @@ impl Pipeline<'_> {
         self.state.seal =
             head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
+        identity.check_address(self.address)?;
         self.operation.needs.check(&identity.authority)?;
         let (nonce, key) = head.nonce_and_key(self.operation.effect)?;
         let nonce = nonce.to_owned();

@@ -12,6 +12,7 @@ mod card_refs;
 mod card_row;
 mod cards;
 mod categories;
+mod credentials;
 mod employees;
 mod events;
 mod idempotency;

@@ -35,6 +35,21 @@ tables! {
         first_used_at -> Nullable<UtcTimestamp>,
     }
 
+    credentials (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        name -> Text,
+        scopes -> Text,
+        addresses -> Nullable<Text>,
+        login -> Text,
+        api_key_hash -> Binary,
+        password_hash -> Text,
+        key_id -> Binary,
+        encrypted_secret -> Binary,
+        created_at -> UtcTimestamp,
+        revoked_at -> Nullable<UtcTimestamp>,
+    }
+
     counters (partner_id, list) {
         partner_id -> Id,
         list -> Text,
@@ -50,6 +65,7 @@ tables! {
         credential_id -> Nullable<Id>,
         last_used_at -> Nullable<UtcTimestamp>,
         address -> Nullable<Text>,
+        credential_id -> Nullable<Id>,
     }
 
     token_pairs (partner_id, id) {

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod approval;
+pub mod address_blocks;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;
@@ -9,6 +10,7 @@ pub mod card_number;
 pub mod card_ref;
 pub mod category;
 pub mod closing;
+pub mod credential;
 pub mod employee;
 pub mod event;
 mod fields;

@@ -26,6 +26,7 @@ pub mod card_batches;
 pub mod card_refs;
 pub mod cards;
 pub mod categories;
+pub mod credentials;
 pub mod employees;
 pub mod events;
 pub mod idempotency;
@@ -86,11 +87,18 @@ macro_rules! contract_tests {
             sessions_of_all_users_of_a_partner_end
             old_sessions_of_users_are_forgotten
         }
+        $crate::contract_tests! { @aggregate $make, credentials:
+            a_credential_is_found_by_key_and_by_id
+            a_revoked_credential_stays_without_its_key
+            a_credential_is_its_partners_own
+            a_credentials_secret_is_encrypted_anew
+        }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session
             a_changed_pair_is_stored
             a_revoked_session_shows_in_its_pairs
             all_but_the_latest_sessions_are_revoked
+            sessions_are_revoked_by_their_holder
             active_sessions_are_counted
             a_pair_needs_a_session_of_the_same_partner
             a_pair_is_its_partners_own

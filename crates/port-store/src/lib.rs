@@ -3,6 +3,7 @@
 mod audit;
 mod bank_feed;
 mod card_batches;
+mod credentials;
 mod encryption;
 mod error;
 mod events;
@@ -30,6 +31,7 @@ pub mod mock;
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
 pub use bank_feed::{BankFeedRepository, BankFeedState};
 pub use card_batches::*;
+pub use credentials::{CredentialRecord, CredentialRepository};
 pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};
 pub use events::{EventRepository, FeedEvent, FeedListener};

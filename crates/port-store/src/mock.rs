@@ -15,6 +15,7 @@ pub use self::events::FakeEvents;
 pub use crate::audit::MockAuditRepository;
 pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
+pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::movements::MockMovementRepository;
 pub use crate::repositories::{
@@ -30,7 +31,7 @@ pub use crate::users::MockUserRepository;
 pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
-    CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
+    CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
     SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
@@ -56,6 +57,7 @@ macro_rules! mock_unit {
 
 mock_unit! {
     partners: MockPartnerRepository as PartnerRepository;
+    credentials: MockCredentialRepository as CredentialRepository;
     sessions: MockSessionRepository as SessionRepository;
     users: MockUserRepository as UserRepository;
     throttle: MockThrottleRepository as ThrottleRepository;

@@ -1,6 +1,6 @@
-//! Pairs of tokens.
+//! Sessions and pairs of tokens.
 
-use kopeck_domain::ids::{SessionId, TokenPairId};
+use kopeck_domain::ids::{SessionId, TokenPairId}kopeck_domain::ids::{CredentialId, TokenPairId};
 use kopeck_domain::string_enum;
 use time::OffsetDateTime;
 
@@ -44,4 +44,21 @@ pub struct SessionOverview {
     pub last_used_at: Option<OffsetDateTime>,
     /// The address that it was used from then, if that is known.
     pub address: Option<String>,
+}
+
+/// Whose sessions, of those of a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionHolder {
+    /// All.
+    Anyone,
+    /// Those of the technical login.
+    Login,
+    /// Those of a scoped credential.
+    Credential(CredentialId),
+}
+
+impl From<Option<CredentialId>> for SessionHolder {
+    fn from(credential: Option<CredentialId>) -> Self {
+        credential.map_or(Self::Login, Self::Credential)
+    }
 }

@@ -9,10 +9,12 @@ use kopeck_domain::withdrawal::Withdrawals;
 
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
-    EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RequestLogRepository,
-    RunRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
-    TransactionRepository, UserRepository, WebhookRepository,
+    CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
+    LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
+    SealedNonceRepository, RequestLogRepository,
+    RunRepository,  SessionRepository, StoreError, ThrottleRepository,
+    TransactionRepository, UserRepository,
+    WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -64,6 +66,8 @@ pub trait Store: Send + Sync {
 pub trait UnitOfWork {
     /// Partners and their keys.
     fn partners(&mut self) -> &mut dyn PartnerRepository;
+    /// Scoped credentials.
+    fn credentials(&mut self) -> &mut dyn CredentialRepository;
     /// Logins and token pairs.
     fn sessions(&mut self) -> &mut dyn SessionRepository;
     /// Users, their second factors and their sessions.
@@ -120,6 +124,7 @@ macro_rules! unit_of_work {
     ($unit:ty) => {
         $crate::unit_of_work! { $unit:
             partners: PartnerRepository,
+            credentials: CredentialRepository,
             sessions: SessionRepository,
             users: UserRepository,
             throttle: ThrottleRepository,

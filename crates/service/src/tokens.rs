@@ -17,9 +17,9 @@ pub mod throttle;
 
 use std::sync::Arc;
 
-use kopeck_domain::access::Authority;
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_domain::credential::Credential;
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_security::{
     PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind, Uptime,
@@ -32,7 +32,7 @@ use time::{Duration, OffsetDateTime};
 use crate::Env;
 
 pub use keys::api_key_hash;
-pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
+pub(crate) use keys::{credential_key_place, sealing_key_place};
 pub use lifetimes::Lifetimes;
 pub use password_change::{CheckedChange, PasswordChange, PasswordChangeError};
 
@@ -60,13 +60,22 @@ pub struct AcceptedKey {
     pub is_used: bool,
 }
 
-/// A partner found by its API key.
+/// A partner found by an API key: its own, or that of one of its scoped credentials.
 #[derive(Debug, Clone)]
 pub struct ApiKeyOwner {
-    /// The partner and its hashes.
+    /// The partner and the hashes; of a scoped credential its login and hashes.
     pub credentials: Credentials,
-    /// Its sealing keys.
+    /// The sealing keys, of the scoped credential if it is one.
     pub keys: Vec<AcceptedKey>,
+    /// The scoped credential; `None` for the technical login.
+    pub credential: Option<Credential>,
+}
+
+impl ApiKeyOwner {
+    /// The identifier of the scoped credential.
+    fn credential_id(&self) -> Option<CredentialId> {
+        self.credential.as_ref().map(|credential| credential.id)
+    }
 }
 
 /// The body of a login.
@@ -143,12 +152,12 @@ pub enum RefreshOutcome {
 pub struct Caller {
     /// The partner.
     pub partner: PartnerId,
-    /// Who acts for the partner, and what it may do.
-    pub authority: Authority,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
-    /// Its sealing keys.
+    /// Its sealing keys, or that of the scoped credential.
     pub keys: Vec<AcceptedKey>,
+    /// The scoped credential that acts, if it is one.
+    pub credential: Option<Credential>,
     /// Whether the pair is already marked as used.
     pub pair_used: bool,
     /// Whether the recorded use of the session is a minute old: [`TokenService::touch`] records this one.

@@ -42,7 +42,7 @@ pub(crate) async fn authenticate(
     if caller.is_use_due {
         note_use(state, claims, address);
     }
-    let identity = Arc::new(Identity::new(caller.partner, caller.authority, caller.sealing, &caller.keys));
+    let identity = Arc::new(Identity::new(caller.partner, caller.credential, caller.sealing, &caller.keys));
     let known = AuthenticatedCaller { pair, session, identity };
     state.callers.remember(token, CacheEntry { at, expires_at, caller: known.clone() });
     Ok(known)

@@ -74,6 +74,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
             password_hash: "hash".to_owned(),
         }))
     });
+    unit.credentials.expect_by_api_key().returning(|_| Ok(None));
     let pair = TokenPair {
         id: PAIR,
         state: PairState::Fresh,
@@ -88,12 +89,13 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
             session_started_at: NOW,
             session_used_at: Some(NOW),
             session_revoked: false,
+            credential: None,
             pair: pair.clone(),
         }))
     });
     unit.sessions.expect_touch().returning(|_, _, _, _| Ok(()));
-    unit.sessions.expect_insert().returning(|_, _, _| Ok(()));
-    unit.sessions.expect_revoke_all_but().returning(|_, _| Ok(0));
+    unit.sessions.expect_insert().returning(|_, _, _, _| Ok(()));
+    unit.sessions.expect_revoke_all_but().returning(|_, _, _| Ok(0));
     unit.sessions.expect_insert_pair().returning(|_, _, _| Ok(()));
     unit.sessions.expect_update_pair().returning(|_, _| Ok(()));
     unit.throttle.expect_failures().returning(|_, _, _| Ok(Vec::new()));

@@ -127,6 +127,7 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM user_recovery_codes WHERE partner_id = ?",
     "DELETE FROM user_sessions WHERE partner_id = ?",
     "DELETE FROM users WHERE partner_id = ?",
+    "DELETE FROM credentials WHERE partner_id = ?",
     "DELETE FROM balances WHERE partner_id = ?",
     "DELETE FROM counters WHERE partner_id = ?",
     "DELETE FROM sealing_keys WHERE partner_id = ?",

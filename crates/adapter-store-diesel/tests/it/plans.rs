@@ -135,7 +135,12 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.partners().credentials(PARTNER)?;
     unit.partners().sealing_keys(PARTNER)?;
     unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;
-    unit.sessions().insert(PARTNER, session, NOW)?;
+    unit.sessions().insert(PARTNER, session, None, NOW)?;
+    unit.credentials().by_api_key(&[3; 32])?;
+    unit.credentials().get(PARTNER, Uuid::nil().into())?;
+    unit.credentials().list(PARTNER)?;
+    unit.credentials().revoke(PARTNER, Uuid::nil().into(), NOW)?;
+    unit.credentials().reencrypt(PARTNER, Uuid::nil().into(), &[1; 72])?;
     unit.sessions().pair(PARTNER, pair)?;
     unit.sessions().revoke(PARTNER, session)?;
     unit.sessions().revoke_others(PARTNER, session)?;

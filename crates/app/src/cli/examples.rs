@@ -108,6 +108,17 @@ Examples:
 pub(super) const USER_DELETE: &str = "\
 Examples:
   kopeck user delete anna@example.ru --yes";
+pub(super) const CREDENTIAL_CREATE: &str = "\
+Examples:
+  kopeck partner credential create 0198c2a4-7d3e-7f00-8000-000000000001 --scopes statements:read,events:read --name reports
+  kopeck partner credential create 0198c2a4-7d3e-7f00-8000-000000000001 --scopes replenishments:write --addresses 192.0.2.0/24 --json";
+pub(super) const CREDENTIAL_LIST: &str = "\
+Examples:
+  kopeck partner credential list 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner credential list 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const CREDENTIAL_REVOKE: &str = "\
+Examples:
+  kopeck partner credential revoke 0198c2a4-7d3e-7f00-8000-000000000001 0198c2a4-7d3e-7f00-8000-000000000002";
 pub(super) const AUDIT_LIST: &str = "\
 Examples:
   kopeck audit list --since 02.03.2026 --outcome refused

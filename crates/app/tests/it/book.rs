@@ -78,9 +78,10 @@ chapters! {
     chapter_8_leaver = "leaver",
     chapter_9_month_end = "month-end",
     chapter_10_sandbox = "sandbox",
-    chapter_11_limits_of_use = "limits-of-use",
+    chapter_11_who_may_do_what = "who-may-do-what",
+    chapter_12_limits_of_use = "limits-of-use",
     chapter_12_firewall = "firewall",
-    chapter_13_reference = "reference",
+    chapter_13_referencechapter_13_reference = "reference",
 }
 
 #[test]

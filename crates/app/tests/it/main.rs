@@ -108,6 +108,7 @@ mod returns;
 mod roles;
 mod runs;
 mod sandbox;
+mod scopes;
 mod sealed_once;
 mod sealing_required;
 mod sealing_rotation;

@@ -13,6 +13,7 @@ use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopM
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
+use kopeck_domain::access::Scopes;
 use kopeck_domain::access::{Actor, Authority, Scopes};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::partner::SealingPolicy;
@@ -28,7 +29,9 @@ use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
-use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
+use kopeck_service::partners::{
+    self, CredentialDraft, DepositOrigin, NewCredential, NewPartner, PartnerError,
+};
 use kopeck_service::reconciliation;
 use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
 use kopeck_service::runs::{self, InputRow, RunInput};
@@ -207,6 +210,26 @@ impl TestServer {
     /// Writes what waits for the request log.
     pub fn write_request_log(&self) {
         self.requests.close();
+    }
+
+    /// A scoped credential of the partner, as a partner with secrets of its own.
+    pub fn credential(&self, of: &TestPartner, scopes: Scopes, addresses: Option<&str>) -> TestPartner {
+        let addresses = addresses.map(|text| text.parse().unwrap());
+        let new = NewCredential { name: None, scopes, addresses };
+        let CredentialDraft { record, secrets } =
+            self.application.partners.prepare_credential(of.id, new).unwrap();
+        let (id, stored) = (of.id, record.clone());
+        // Past the limit of credentials too.
+        let insert = move |unit: &mut dyn UnitOfWork| unit.credentials().insert(id, &stored);
+        transact(&*self.application.store, Access::Write, insert).unwrap();
+        let secret: [u8; 32] = secrets.sealing_key.secret.expose_secret().try_into().unwrap();
+        TestPartner {
+            id: of.id,
+            api_key: secrets.api_key.expose_secret().to_owned(),
+            login: record.login,
+            password: secrets.password.expose_secret().to_owned(),
+            key: SealingKey::new(KeyId::from_bytes(secrets.sealing_key.id), secret),
+        }
     }
 
     /// Sets every partner's threshold, in kopecks.

@@ -1,6 +1,6 @@
 //! Logins and token pairs.
 
-use crate::session::{PairState, SessionOverview, TokenPair};
+use crate::session::{PairState, SessionOverview, SessionHolder, TokenPair};
 use kopeck_domain::ids::{PartnerId, SessionId};
 
 use super::support::{at, id, partner, read, write};
@@ -19,7 +19,7 @@ fn pair(expires: i64) -> TokenPair {
 
 fn session(store: &dyn Store, partner: PartnerId) -> SessionId {
     let session = id();
-    write(store, move |unit| unit.sessions().insert(partner, session, at(0))).unwrap();
+    write(store, move |unit| unit.sessions().insert(partner, session, None, at(0))).unwrap();
     session
 }
 
@@ -52,8 +52,11 @@ pub fn a_pair_is_stored_with_its_session(store: &dyn Store) {
     let stored = StoredPair {
         session,
         session_started_at: at(0),
-        session_used_at: None,
+        session_used_at:
+        None,
         session_revoked: false,
+        
+        credential:None,
         pair: fresh.clone(),
     };
     assert_eq!(get(store, partner, &fresh), Some(stored));
@@ -100,13 +103,16 @@ pub fn all_but_the_latest_sessions_are_revoked(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let start = |partner, seconds| {
         let (session, pair): (SessionId, _) = (id(), pair(100));
-        write(store, move |unit| unit.sessions().insert(partner, session, at(seconds))).unwrap();
+        write(store, move |unit| unit.sessions().insert(partner, session, None, at(seconds))).unwrap();
         insert(store, partner, session, &pair).unwrap();
         pair
     };
     let sessions = [start(partner, 1), start(partner, 3), start(partner, 3), start(partner, 2)];
     let foreign = start(other, 0);
-    let revoke = |keep| write(store, move |unit| unit.sessions().revoke_all_but(partner, keep)).unwrap();
+    let revoke = |keep| {
+        write(store, move |unit| unit.sessions().revoke_all_but(partner, SessionHolder::Anyone, keep))
+            .unwrap()
+    };
     let revoked = || sessions.clone().map(|pair| get(store, partner, &pair).unwrap().session_revoked);
     assert_eq!((revoke(4), revoked()), (0, [false; 4]));
     assert_eq!((revoke(2), revoked()), (2, [true, false, false, true]));
@@ -114,6 +120,30 @@ pub fn all_but_the_latest_sessions_are_revoked(store: &dyn Store) {
     assert_eq!((revoke(0), revoked()), (1, [true; 4]));
     assert_eq!(revoke(0), 0);
     assert!(!get(store, other, &foreign).unwrap().session_revoked);
+}
+
+/// A pair tells whose session it is of. Of one holder those of the others stay.
+pub fn sessions_are_revoked_by_their_holder(store: &dyn Store) {
+    let partner = partner(store);
+    let [one, other] = [id(), id()];
+    let holders = [None, Some(one), Some(one), Some(other)];
+    let pairs =
+        [(1, holders[0]), (2, holders[1]), (3, holders[2]), (4, holders[3])].map(|(seconds, holder)| {
+            let (session, pair): (SessionId, _) = (id(), pair(100));
+            write(store, move |unit| unit.sessions().insert(partner, session, holder, at(seconds))).unwrap();
+            insert(store, partner, session, &pair).unwrap();
+            pair
+        });
+    let found = || pairs.clone().map(|pair| get(store, partner, &pair).unwrap());
+    assert_eq!(found().map(|stored| stored.credential), holders);
+    let revoke = |holder, keep| {
+        write(store, move |unit| unit.sessions().revoke_all_but(partner, holder, keep)).unwrap()
+    };
+    let revoked = || found().map(|stored| stored.session_revoked);
+    assert_eq!((revoke(SessionHolder::Credential(one), 1), revoked()), (1, [false, true, false, false]));
+    assert_eq!((revoke(SessionHolder::Credential(one), 0), revoked()), (1, [false, true, true, false]));
+    assert_eq!((revoke(SessionHolder::Login, 0), revoked()), (1, [true, true, true, false]));
+    assert_eq!((revoke(SessionHolder::Anyone, 0), revoked()), (1, [true; 4]));
 }
 
 /// Not those that were revoked, those whose tokens have all ended, and another partner's.
@@ -160,8 +190,11 @@ pub fn a_pair_is_its_partners_own(store: &dyn Store) {
     let stored = StoredPair {
         session,
         session_started_at: at(0),
-        session_used_at: None,
+        session_used_at:
+        None,
         session_revoked: false,
+        
+        credential:None,
         pair: kept.clone(),
     };
     assert_eq!(get(store, first, &kept), Some(stored));
@@ -176,7 +209,7 @@ pub fn expired_sessions_are_forgotten(store: &dyn Store) {
     insert(store, partner, living, &also_ended).unwrap();
     insert(store, partner, living, &valid).unwrap();
     let begun: SessionId = id();
-    write(store, move |unit| unit.sessions().insert(partner, begun, at(61))).unwrap();
+    write(store, move |unit| unit.sessions().insert(partner, begun, None, at(61))).unwrap();
     assert_eq!(forget(store, 50, 10), 0, "a token is good up to its end");
     assert_eq!(forget(store, 61, 10), 3, "two pairs and a session");
     assert_eq!(get(store, partner, &ended), None);

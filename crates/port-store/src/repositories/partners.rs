@@ -1,7 +1,7 @@
 //! Partners, their keys and their sessions.
 
-use crate::session::{SessionOverview, TokenPair};
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use crate::session::{SessionOverview, TokenPair}crate::session::{SessionHolder, TokenPair};
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use time::OffsetDateTime;
 
@@ -83,11 +83,12 @@ pub trait PartnerRepository {
 /// Logins and token pairs.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SessionRepository {
-    /// Starts a session.
+    /// Starts a session, of the technical login or of a scoped credential.
     fn insert(
         &mut self,
         partner: PartnerId,
         session: SessionId,
+        credential: Option<CredentialId>,
         at: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// Revokes a session and with it every token that grew from it.
@@ -103,8 +104,13 @@ pub trait SessionRepository {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError>;
     /// Stores a changed pair.
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
-    /// Revokes the partner's sessions but the `keep` latest. Returns the number of revoked sessions.
-    fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError>;
+    /// Revokes the holder's sessions but the `keep` latest. Returns the number of revoked sessions.
+    fn revoke_all_but(
+        &mut self,
+        partner: PartnerId,
+        holder: SessionHolder,
+        keep: u32,
+    ) -> Result<u64, StoreError>;
     /// Revokes the sessions of the login that began this one, but this one. Returns the number of revoked sessions.
     fn revoke_others(&mut self, partner: PartnerId, keep: SessionId) -> Result<u64, StoreError>;
     /// Stores a use of a session, unless a later one is stored.

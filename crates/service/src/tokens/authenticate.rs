@@ -1,6 +1,5 @@
 //! Authentication by access token.
 
-use kopeck_domain::access::Authority;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_security::{TokenClaims, TokenKind};
 use kopeck_port_store::session::{PairState, TokenPair};
@@ -22,7 +21,7 @@ impl TokenService {
         self.verify_kind(access_token, TokenKind::Access)
     }
 
-    /// The partner behind `claims`, unless it is suspended or the token was revoked.
+    /// The partner behind `claims`, unless it is suspended or the token, or the scoped credential, was revoked.
     ///
     /// # Errors
     /// [`TokenError::Unauthorized`].
@@ -33,16 +32,19 @@ impl TokenService {
             .filter(|partner| partner.status == PartnerStatus::Active)
             .ok_or(TokenError::Unauthorized)?;
         let stored = self.live_pair(unit, claims)?;
-        let keys = self.accepted_keys(unit, partner.id)?;
-        let last = stored.session_used_at;
-        Ok(Caller {
-            partner: partner.id,
-            authority: Authority::LOGIN,
-            sealing: partner.sealing,
-            keys,
-            pair_used: stored.pair.used,
-            is_use_due: last.is_none_or(|at| self.env.now() - at >= USE_ACCURACY),
-        })
+        let (keys, credential) = match stored.credential {
+            None => (self.accepted_keys(unit, partner.id)?;
+        let last = stored.session_used_at, None),
+            Some(id) => {
+                let record = unit.credentials().get(partner.id, id)?;
+                let record = record.filter(|record| record.credential.revoked_at.is_none());
+                let record = record.ok_or(TokenError::Unauthorized)?;
+                (vec![self.credential_key(partner.id, &record)?], Some(record.credential))
+            }
+        };
+        let (partner, sealing, pair_used) = (partner.id, partner.sealing, stored.pair.used);
+        Ok(Caller { partner, sealing, keys, credential, pair_used 
+            is_use_due: last.is_none_or(|at| self.env.now() - at >= USE_ACCURACY),})
     }
 
     /// Records a use of the session of `claims` from this address, for the list of sessions.

@@ -3,7 +3,7 @@
 use crate::tokens::throttle;
 use kopeck_domain::ids::{PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 use time::OffsetDateTime;
@@ -12,7 +12,7 @@ use super::{
     ApiKeyOwner, IssuedTokens, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
 };
 
-/// How many sessions a partner can have at once. A login beyond that revokes the oldest one.
+/// How many sessions a login can have at once. A login beyond that revokes the oldest one.
 const MAX_SESSIONS: u32 = 1_000;
 
 /// The subjects of the throttle, as keyed digests.
@@ -91,13 +91,14 @@ impl TokenService {
         let (pair, issued) = self.issue(partner, session, now, now)?;
         transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
             check_throttle(unit, &subjects, settled)?;
-            if !still_valid(unit, &owner.credentials, now)? {
+            if !still_valid(unit, &owner, now)? {
                 return Err(TokenError::BadCredentials);
             }
-            unit.sessions().insert(partner, session, now)?;
+            let credential = owner.credential_id();
+            unit.sessions().insert(partner, session, credential, now)?;
             unit.sessions().insert_pair(partner, session, &pair)?;
             unit.sessions().touch(partner, session, now, client.as_deref())?;
-            unit.sessions().revoke_all_but(partner, MAX_SESSIONS)?;
+            unit.sessions().revoke_all_but(partner, credential.into(), MAX_SESSIONS)?;
             Ok(())
         })?;
         Ok(issued)
@@ -112,11 +113,16 @@ impl TokenService {
         self.secrets.fingerprint("partner", partner.to_string().as_bytes())
     }
 
-    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same
+    /// The throttle's subject: the owner of the API key (failures of a scoped credential do not lock the partner out), or for a
+    /// wrong key this attempt alone, which takes the same
     /// steps and locks no partner out.
     fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
         match owner {
-            Some(owner) => self.partner_fingerprint(owner.credentials.partner.id),
+            Some(owner) => self.partner_fingerprint(match owner.credential_id() Some(id) => self.secrets.fingerprint("credential", id.to_string().as_bytes()),
+                None => {
+                    owner.credentials.partner.id)
+                    ,
+                },
             None => self.secrets.fingerprint("attempt", &[key_hash.as_slice(), nonce.as_bytes()].concat()),
         }
     }
@@ -150,15 +156,21 @@ pub(super) fn check_throttle(
     }
 }
 
-/// Whether the credentials are still valid. A suspension or a new password ends all sessions, and a login whose password was
-/// checked before must not begin one afterwards.
+/// Whether the credentials are still valid. A suspension, a revocation or a new password ends all sessions, and a login whose
+/// password was checked before must not begin one afterwards.
 fn still_valid(
     unit: &mut dyn UnitOfWork,
-    checked: &Credentials,
+    owner: &ApiKeyOwner,
     now: OffsetDateTime,
 ) -> Result<bool, StoreError> {
-    // Reading the partner first locks it, so neither can happen between this check and the new session.
-    unit.partners().get(checked.partner.id)?;
+    let checked = &owner.credentials;
+    // Reading the partner first locks it, so none of these can happen between this check and the new session.
+    let partner = unit.partners().get(checked.partner.id)?;
+    if let Some(id) = owner.credential_id() {
+        let current = unit.credentials().get(checked.partner.id, id)?;
+        let is_accepted = current.is_some_and(|record| record.credential.revoked_at.is_none());
+        return Ok(is_accepted && partner.is_some_and(|partner| partner.status == PartnerStatus::Active));
+    }
     let current = unit.partners().by_api_key(&checked.api_key_hash, now)?;
     Ok(current.is_some_and(|current| {
         current.partner.status == PartnerStatus::Active && current.password_hash == checked.password_hash

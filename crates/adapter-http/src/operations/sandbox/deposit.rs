@@ -35,6 +35,9 @@ impl From<PartnerError> for ApiError {
             PartnerError::LoginTaken
             | PartnerError::Password(_)
             | PartnerError::NotFound
+            | PartnerError::NoCredential
+            | PartnerError::TooManyCredentials
+            | PartnerError::NotForCredentials(_)
             | PartnerError::ReferenceUsed(_)
             | PartnerError::NoDeposit
             | PartnerError::AlreadyReversed

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kopeck_domain::calendar::Zone;
+use kopeck_domain::credential::Credential;
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::KeyId;
 use kopeck_service::partners::{self, PartnerOverview, SealingKeyOverview};
@@ -10,6 +11,7 @@ use kopeck_service::users::UserOverview;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+use super::credentials::as_json as credential_as_json;
 use super::{as_json, existing_application};
 use crate::cli::ShowArgs;
 use crate::command_output::{aligned, print, say};
@@ -34,8 +36,12 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         sheet,
         former_api_key_until,
         sealing_keys,
+        
+        credentials,
         sessions,
         users,
+        open_requests,
+    
         open_requests,
     } = overview;
     let until = |at: &Option<OffsetDateTime>| at.map(|at| zone.moment_text(at));
@@ -51,6 +57,7 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         "approvalAbove": sheet.approval_above.get(),
         "formerApiKeyAcceptedUntil": until(former_api_key_until),
         "sealingKeys": sealing_keys.iter().map(key).collect::<Vec<_>>(),
+        "credentials": credentials.iter().map(|one| credential_as_json(one, zone)).collect::<Vec<_>>(),
         "sessions": sessions,
         "users": users.iter().map(|each| user::as_json(each, zone)).collect::<Vec<_>>(),
         "openRequests": open_requests,
@@ -68,8 +75,12 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         sheet,
         former_api_key_until,
         sealing_keys,
+        
+        credentials,
         sessions,
         users,
+        open_requests,
+    
         open_requests,
     } = overview;
     let balances = &sheet.balances;
@@ -95,6 +106,10 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
             .first_used_at
             .map_or_else(|| "not used yet".to_owned(), |at| format!("used since {}", zone.moment_text(at)));
         ("sealing key", format!("{id}, issued {issued}, {end}, {used}"))
+    }));
+    rows.extend(credentials.iter().map(|Credential { id, name, scopes, addresses, .. }| {
+        let from = addresses.as_ref().map_or_else(String::new, |blocks| format!(", from {blocks}"));
+        ("credential", format!("{id} {name}: {scopes}{from}"))
     }));
     rows.push(("sessions", sessions.to_string()));
     rows.extend(users.iter().map(|UserOverview { user, has_second_factor, .. }| {

@@ -77,6 +77,7 @@ fn unasked_sealing_takes_a_key_that_the_partner_has() {
 fn an_unknown_key_belongs_to_no_partner() {
     let mut unit = MockUnit::default();
     unit.partners.expect_by_api_key().times(1).returning(|_, _| Ok(None));
+    unit.credentials.expect_by_api_key().times(1).returning(|_| Ok(None));
     assert!(identify(&mut unit).unwrap().is_none());
 }
 

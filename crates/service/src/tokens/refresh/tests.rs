@@ -220,6 +220,9 @@ fn revoked_and_unknown_sessions_are_refused_and_nothing_written() {
             "a session that has lasted its 90 days",
             Some(StoredPair { session_started_at: START - Duration::days(90), ..fresh() }),
         ),
+        ("a pair of a scoped credential", {
+            Some(StoredPair { credential: Some(fresh_id(7).into()), ..fresh() })
+        }),
         ("a pair of another session", Some(StoredPair { session: SessionId::new(fresh_id(99)), ..fresh() })),
         (
             "an expired pair",
