@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kopeck_api::Code;
 use kopeck_domain::access::{Actor, Authority};
 use kopeck_domain::credential::Credential;
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::tokens::AcceptedKey;
@@ -56,6 +56,11 @@ impl Identity {
             keys.iter().partition(|key| key.is_default);
         let keys = default.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
         Self { partner, authority, credential, policy, keys, unused }
+    }
+
+    /// The scoped credential, if it is one.
+    pub(crate) fn credential(&self) -> Option<CredentialId> {
+        self.credential.as_ref().map(|credential| credential.id)
     }
 
     /// Refuses a credential with a list of addresses from any other.

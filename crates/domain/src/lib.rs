@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod access;
-pub mod approval;
 pub mod address_blocks;
+pub mod approval;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;

@@ -91,7 +91,7 @@ macro_rules! contract_tests {
             a_credential_is_found_by_key_and_by_id
             a_revoked_credential_stays_without_its_key
             a_credential_is_its_partners_own
-            a_credentials_secret_is_encrypted_anew
+            a_credentials_secret_and_password_are_stored_anew
         }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session

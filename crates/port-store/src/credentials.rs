@@ -47,6 +47,13 @@ pub trait CredentialRepository {
     fn list(&mut self, partner: PartnerId) -> Result<Vec<CredentialRecord>, StoreError>;
     /// Revokes a credential, unless it is.
     fn revoke(&mut self, partner: PartnerId, id: CredentialId, at: OffsetDateTime) -> Result<(), StoreError>;
+    /// Stores the hash of its new password.
+    fn set_password_hash(
+        &mut self,
+        partner: PartnerId,
+        id: CredentialId,
+        password_hash: &str,
+    ) -> Result<(), StoreError>;
     /// Stores the secret of its sealing key as it is encrypted anew.
     fn reencrypt(
         &mut self,

@@ -1,6 +1,6 @@
 //! Sessions and pairs of tokens.
 
-use kopeck_domain::ids::{SessionId, TokenPairId}kopeck_domain::ids::{CredentialId, TokenPairId};
+use kopeck_domain::ids::{CredentialId, SessionId, TokenPairId};
 use kopeck_domain::string_enum;
 use time::OffsetDateTime;
 

@@ -67,9 +67,12 @@ mod tests {
 
     fn unit() -> MockUnit {
         let mut unit = MockUnit::default();
-        unit.sessions.expect_list().withf(|partner, of, now| (*partner, *of, *now) == (PARTNER, CURRENT, START)).returning(
-            |_, _, _| Ok(vec![session(1, START - Duration::days(90)), session(2, START - Duration::days(89))]),
-        );
+        unit.sessions
+            .expect_list()
+            .withf(|partner, of, now| (*partner, *of, *now) == (PARTNER, CURRENT, START))
+            .returning(|_, _, _| {
+                Ok(vec![session(1, START - Duration::days(90)), session(2, START - Duration::days(89))])
+            });
         unit
     }
 

@@ -119,6 +119,16 @@ impl CredentialRepository for DieselTransaction {
         self.change(partner, text, binds![UtcTimestamp::of(at), partner.key(), id.key()])
     }
 
+    fn set_password_hash(
+        &mut self,
+        partner: PartnerId,
+        id: CredentialId,
+        password_hash: &str,
+    ) -> Result<(), StoreError> {
+        let text = "UPDATE credentials SET password_hash = ? WHERE partner_id = ? AND id = ?";
+        self.change(partner, text, binds![password_hash, partner.key(), id.key()])
+    }
+
     fn reencrypt(
         &mut self,
         partner: PartnerId,

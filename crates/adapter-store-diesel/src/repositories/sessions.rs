@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
-use kopeck_port_store::session::{SessionOverview, TokenPair}kopeck_port_store::session::{SessionHolder, TokenPair};
+use kopeck_port_store::session::{SessionHolder, SessionOverview, TokenPair};
 use kopeck_port_store::{SessionRepository, StoreError, StoredPair};
 use time::OffsetDateTime;
 
@@ -107,7 +107,13 @@ impl SessionRepository for DieselTransaction {
             .inner_join(sessions::table.on(joined))
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
-            .select((PairRow::as_select(), sessions::created_at, sessions::last_used_at, sessions::revoked, sessions::credential_id))
+            .select((
+                PairRow::as_select(),
+                sessions::created_at,
+                sessions::last_used_at,
+                sessions::revoked,
+                sessions::credential_id,
+            ))
             .get_result(self.of(partner)?)
             .found(|(row, started_at, used_at, revoked, credential): (PairRow, _, _, _)| {
                 row.stored_pair(started_at, used_at, revoked, credential)

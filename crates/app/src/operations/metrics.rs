@@ -16,8 +16,8 @@ use kopeck_adapter_workers::DeliveryObserver;
 use kopeck_port_store::webhook::AttemptOutcome;
 use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
-use kopeck_service::request_log::RequestLogObserver;
 use kopeck_service::logins::{LoginKind, LoginObserver, LoginOutcome};
+use kopeck_service::request_log::RequestLogObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,

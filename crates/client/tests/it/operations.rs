@@ -4,8 +4,7 @@ use kopeck_client::{
     BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardRef, CardStatus, CardType,
     CardWithdrawal, Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error,
     LimitPeriod, NewEmployee, NewRun, NewRunItem, Paging, Patch, PaymentQuestion, PlasticItem,
-    PrimitiveDateTime, Purchase,
-    RequestFilter,  RequestState, RunFilter, RunKind, RunOutcome, RunState, Time,
+    PrimitiveDateTime, Purchase, RequestFilter, RequestState, RunFilter, RunKind, RunOutcome, RunState, Time,
     TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;

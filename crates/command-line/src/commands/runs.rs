@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use kopeck_client::{
-    Client, Date, NewRun, NewRunItem, Paging, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind, RunOutcome,
-    RunState, Runs, Uuid,
+    Client, Date, NewRun, NewRunItem, Paging, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind,
+    RunOutcome, RunState, Runs, Uuid,
 };
 
 use super::shown;

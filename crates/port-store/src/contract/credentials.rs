@@ -86,6 +86,7 @@ pub fn a_credential_is_its_partners_own(store: &dyn Store) {
     assert_eq!((get(store, second, id), list(store, second)), (None, vec![]));
     write(store, move |unit| {
         unit.credentials().revoke(second, id, at(1))?;
+        unit.credentials().set_password_hash(second, id, "another")?;
         unit.credentials().reencrypt(second, id, &[9; 72])
     })
     .unwrap();
@@ -95,7 +96,7 @@ pub fn a_credential_is_its_partners_own(store: &dyn Store) {
 }
 
 /// That one, and nothing else of it.
-pub fn a_credentials_secret_is_encrypted_anew(store: &dyn Store) {
+pub fn a_credentials_secret_and_password_are_stored_anew(store: &dyn Store) {
     let partner = partner(store);
     let (changed, kept) = (credential(1), credential(2));
     for record in [&changed, &kept] {
@@ -103,5 +104,9 @@ pub fn a_credentials_secret_is_encrypted_anew(store: &dyn Store) {
     }
     let id = changed.credential.id;
     write(store, move |unit| unit.credentials().reencrypt(partner, id, &[9; 80])).unwrap();
-    assert_eq!(list(store, partner), [CredentialRecord { encrypted_secret: vec![9; 80], ..changed }, kept]);
+    let changed = CredentialRecord { encrypted_secret: vec![9; 80], ..changed };
+    assert_eq!(list(store, partner), [changed.clone(), kept.clone()]);
+    write(store, move |unit| unit.credentials().set_password_hash(partner, id, "another")).unwrap();
+    let changed = CredentialRecord { password_hash: "another".to_owned(), ..changed };
+    assert_eq!(list(store, partner), [changed, kept]);
 }

@@ -1,6 +1,6 @@
 //! Logins and token pairs.
 
-use crate::session::{PairState, SessionOverview, SessionHolder, TokenPair};
+use crate::session::{PairState, SessionHolder, SessionOverview, TokenPair};
 use kopeck_domain::ids::{PartnerId, SessionId};
 
 use super::support::{at, id, partner, read, write};
@@ -52,11 +52,10 @@ pub fn a_pair_is_stored_with_its_session(store: &dyn Store) {
     let stored = StoredPair {
         session,
         session_started_at: at(0),
-        session_used_at:
-        None,
+        session_used_at: None,
         session_revoked: false,
-        
-        credential:None,
+
+        credential: None,
         pair: fresh.clone(),
     };
     assert_eq!(get(store, partner, &fresh), Some(stored));
@@ -190,11 +189,10 @@ pub fn a_pair_is_its_partners_own(store: &dyn Store) {
     let stored = StoredPair {
         session,
         session_started_at: at(0),
-        session_used_at:
-        None,
+        session_used_at: None,
         session_revoked: false,
-        
-        credential:None,
+
+        credential: None,
         pair: kept.clone(),
     };
     assert_eq!(get(store, first, &kept), Some(stored));
@@ -295,7 +293,8 @@ pub fn all_sessions_but_one_are_revoked(store: &dyn Store) {
     };
     let (kept, _, _, foreign) = (begin(partner), begin(partner), begin(partner), begin(other));
     let revoke = || write(store, move |unit| unit.sessions().revoke_others(partner, kept)).unwrap();
-    let ids = |partner, of| -> Vec<_> { list(store, partner, of, 10).into_iter().map(|one| one.id).collect() };
+    let ids =
+        |partner, of| -> Vec<_> { list(store, partner, of, 10).into_iter().map(|one| one.id).collect() };
     assert_eq!((revoke(), ids(partner, kept)), (2, vec![kept]));
     assert_eq!((revoke(), ids(other, foreign)), (0, vec![foreign]));
 }

@@ -1,6 +1,6 @@
 //! Partners, their keys and their sessions.
 
-use crate::session::{SessionOverview, TokenPair}crate::session::{SessionHolder, TokenPair};
+use crate::session::{SessionHolder, SessionOverview, TokenPair};
 use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use time::OffsetDateTime;

@@ -33,8 +33,7 @@ impl TokenService {
             .ok_or(TokenError::Unauthorized)?;
         let stored = self.live_pair(unit, claims)?;
         let (keys, credential) = match stored.credential {
-            None => (self.accepted_keys(unit, partner.id)?;
-        let last = stored.session_used_at, None),
+            None => (self.accepted_keys(unit, partner.id)?, None),
             Some(id) => {
                 let record = unit.credentials().get(partner.id, id)?;
                 let record = record.filter(|record| record.credential.revoked_at.is_none());
@@ -42,9 +41,15 @@ impl TokenService {
                 (vec![self.credential_key(partner.id, &record)?], Some(record.credential))
             }
         };
-        let (partner, sealing, pair_used) = (partner.id, partner.sealing, stored.pair.used);
-        Ok(Caller { partner, sealing, keys, credential, pair_used 
-            is_use_due: last.is_none_or(|at| self.env.now() - at >= USE_ACCURACY),})
+        let last = stored.session_used_at;
+        Ok(Caller {
+            partner: partner.id,
+            sealing: partner.sealing,
+            keys,
+            credential,
+            pair_used: stored.pair.used,
+            is_use_due: last.is_none_or(|at| self.env.now() - at >= USE_ACCURACY),
+        })
     }
 
     /// Records a use of the session of `claims` from this address, for the list of sessions.

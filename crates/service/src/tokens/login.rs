@@ -1,7 +1,7 @@
 //! Login.
 
 use crate::tokens::throttle;
-use kopeck_domain::ids::{PartnerId, SessionId};
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
@@ -108,21 +108,23 @@ impl TokenService {
         address.map(|address| self.secrets.fingerprint("address", address.as_bytes())).into_iter().collect()
     }
 
-    /// The throttle's subject of a partner.
-    pub(super) fn partner_fingerprint(&self, partner: PartnerId) -> [u8; 32] {
-        self.secrets.fingerprint("partner", partner.to_string().as_bytes())
+    /// The throttle's subject of who logs in: failures of a scoped credential do not lock the partner out.
+    pub(super) fn holder_fingerprint(
+        &self,
+        partner: PartnerId,
+        credential: Option<CredentialId>,
+    ) -> [u8; 32] {
+        match credential {
+            Some(id) => self.secrets.fingerprint("credential", id.to_string().as_bytes()),
+            None => self.secrets.fingerprint("partner", partner.to_string().as_bytes()),
+        }
     }
 
-    /// The throttle's subject: the owner of the API key (failures of a scoped credential do not lock the partner out), or for a
-    /// wrong key this attempt alone, which takes the same
-    /// steps and locks no partner out.
+    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same steps
+    /// and locks no partner out.
     fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
         match owner {
-            Some(owner) => self.partner_fingerprint(match owner.credential_id() Some(id) => self.secrets.fingerprint("credential", id.to_string().as_bytes()),
-                None => {
-                    owner.credentials.partner.id)
-                    ,
-                },
+            Some(owner) => self.holder_fingerprint(owner.credentials.partner.id, owner.credential_id()),
             None => self.secrets.fingerprint("attempt", &[key_hash.as_slice(), nonce.as_bytes()].concat()),
         }
     }
@@ -168,7 +170,9 @@ fn still_valid(
     let partner = unit.partners().get(checked.partner.id)?;
     if let Some(id) = owner.credential_id() {
         let current = unit.credentials().get(checked.partner.id, id)?;
-        let is_accepted = current.is_some_and(|record| record.credential.revoked_at.is_none());
+        let is_accepted = current.is_some_and(|current| {
+            current.credential.revoked_at.is_none() && current.password_hash == checked.password_hash
+        });
         return Ok(is_accepted && partner.is_some_and(|partner| partner.status == PartnerStatus::Active));
     }
     let current = unit.partners().by_api_key(&checked.api_key_hash, now)?;

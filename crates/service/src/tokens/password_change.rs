@@ -1,10 +1,10 @@
 //! Change of one's own password.
 
 use kopeck_domain::Invalid;
-use kopeck_domain::ids::{PartnerId, SessionId};
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_security::SecurityError;
-use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::login::{check_throttle, count_failure};
@@ -16,6 +16,8 @@ use crate::password::check_password;
 pub struct PasswordChange {
     /// The partner.
     pub partner: PartnerId,
+    /// The scoped credential that asks; `None` for the technical login.
+    pub credential: Option<CredentialId>,
     /// The session that asks, which goes on.
     pub session: SessionId,
     /// The network address for the throttle, if any.
@@ -29,6 +31,7 @@ pub struct PasswordChange {
 /// A password change that was checked and is not stored yet.
 pub struct CheckedChange {
     partner: PartnerId,
+    credential: Option<CredentialId>,
     session: SessionId,
     /// The throttle's subjects.
     subjects: Vec<[u8; 32]>,
@@ -66,7 +69,7 @@ impl From<SecurityError> for PasswordChangeError {
 
 impl TokenService {
     /// Checks a password change. Blocks for the tens of milliseconds that each of two passwords takes. A wrong present
-    /// password counts as a failed login, for the address and for the partner.
+    /// password counts as a failed login, for the address and for who logs in.
     ///
     /// # Errors
     /// [`PasswordChangeError`].
@@ -75,29 +78,30 @@ impl TokenService {
         store: &dyn Store,
         change: &PasswordChange,
     ) -> Result<CheckedChange, PasswordChangeError> {
-        let PasswordChange { partner, session, address, current, new } = change;
+        let PasswordChange { partner, credential, session, address, current, new } = change;
         let mut subjects = self.address_subjects(address.as_deref());
-        subjects.push(self.partner_fingerprint(*partner));
-        let (id, begin, now) = (*partner, subjects.clone(), self.env.settled());
-        let owner = transact(store, Access::Write, move |unit| {
+        subjects.push(self.holder_fingerprint(*partner, *credential));
+        let (id, begin, now) = ((*partner, *credential), subjects.clone(), self.env.settled());
+        let holder = transact(store, Access::Write, move |unit| {
             check_throttle(unit, &begin, now)?;
-            active_owner(unit, id)
+            active_holder(unit, id.0, id.1)
         })?;
-        let wrong_current = !self.passwords.verify(current, Some(&owner.password_hash));
+        let wrong_current = !self.passwords.verify(current, Some(&holder.password_hash));
         if wrong_current {
             let failed = subjects.clone();
             transact(store, Access::Write, move |unit| count_failure(unit, &failed, now))?;
         }
-        let policy = check_password(new.expose_secret(), &[&owner.partner.login, &owner.partner.name]);
+        let policy = check_password(new.expose_secret(), &[&holder.login, &holder.name]);
         if wrong_current || policy.is_err() {
             return Err(PasswordChangeError::Refused { wrong_current, new: policy.err() });
         }
         let hash = self.passwords.hash(new)?;
         Ok(CheckedChange {
             partner: *partner,
+            credential: *credential,
             session: *session,
             subjects,
-            former_hash: owner.password_hash,
+            former_hash: holder.password_hash,
             hash,
         })
     }
@@ -114,22 +118,49 @@ impl TokenService {
         unit: &mut dyn UnitOfWork,
         change: &CheckedChange,
     ) -> Result<u64, PasswordChangeError> {
-        let CheckedChange { partner, session, subjects, former_hash, hash } = change;
+        let CheckedChange { partner, credential, session, subjects, former_hash, hash } = change;
         check_throttle(unit, subjects, self.env.settled())?;
-        if active_owner(unit, *partner)?.password_hash != *former_hash {
+        if active_holder(unit, *partner, *credential)?.password_hash != *former_hash {
             return Err(PasswordChangeError::Refused { wrong_current: true, new: None });
         }
-        if !unit.sessions().list(*partner, *session, self.env.now())?.iter().any(|active| active.id == *session) {
+        if !unit
+            .sessions()
+            .list(*partner, *session, self.env.now())?
+            .iter()
+            .any(|active| active.id == *session)
+        {
             return Err(TokenError::Unauthorized.into());
         }
-        unit.partners().set_password_hash(*partner, hash)?;
+        match credential {
+            Some(id) => unit.credentials().set_password_hash(*partner, *id, hash)?,
+            None => unit.partners().set_password_hash(*partner, hash)?,
+        }
         Ok(unit.sessions().revoke_others(*partner, *session)?)
     }
 }
 
-fn active_owner(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Credentials, TokenError> {
+/// Whose password it is.
+struct Holder {
+    login: String,
+    name: String,
+    password_hash: String,
+}
+
+/// The technical login of an active partner, or its scoped credential, unless that is revoked.
+fn active_holder(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    credential: Option<CredentialId>,
+) -> Result<Holder, TokenError> {
     let owner = unit.partners().credentials(partner)?;
-    owner.filter(|owner| owner.partner.status == PartnerStatus::Active).ok_or(TokenError::Unauthorized)
+    let owner = owner.filter(|owner| owner.partner.status == PartnerStatus::Active);
+    let owner = owner.ok_or(TokenError::Unauthorized)?;
+    let (name, login) = (owner.partner.name, owner.partner.login);
+    let Some(id) = credential else { return Ok(Holder { login, name, password_hash: owner.password_hash }) };
+    let record = unit.credentials().get(partner, id)?;
+    let record = record.filter(|record| record.credential.revoked_at.is_none());
+    let record = record.ok_or(TokenError::Unauthorized)?;
+    Ok(Holder { login: record.login, name, password_hash: record.password_hash })
 }
 
 #[cfg(test)]

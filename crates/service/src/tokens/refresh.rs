@@ -123,7 +123,7 @@ impl TokenService {
         stored: StoredPair,
         reissued: bool,
     ) -> Result<IssuedTokens, TokenError> {
-        let StoredPair { session, session_started_at, pair, ..credential: _,  } = stored;
+        let StoredPair { session, session_started_at, pair, .. } = stored;
         let (next, issued) = self.issue(partner, session, session_started_at, self.env.now())?;
         unit.sessions().insert_pair(partner, session, &next)?;
         let spent =

@@ -127,5 +127,6 @@ pub(super) fn stored(pair: TokenPair) -> StoredPair {
         session_used_at: Some(START),
         session_revoked: false,
         pair,
-    credential: None, }
+        credential: None,
+    }
 }

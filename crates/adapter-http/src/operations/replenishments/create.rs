@@ -21,8 +21,7 @@ pub(super) static OPERATION: Operation = Operation::of(
 .responds::<api::ReplenishmentCreated>(202)
 .refuses_cards(&[
     Code::CardNotFound,
-    
-        Code::EmployeeNotFound,
+    Code::EmployeeNotFound,
     Code::CardClosed,
     Code::CardInRequest,
     Code::CardNotMain,

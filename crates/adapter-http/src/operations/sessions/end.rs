@@ -20,7 +20,8 @@ async fn end(mut ctx: HandlerContext) -> HandlerResult {
     let (shared, session) = (std::sync::Arc::clone(&ctx.shared), id.as_ref().ok().copied());
     let ended = ctx
         .mutate(id, move |unit, env, partner, id| {
-            sessions::end(unit, env, partner, current, *id).map(|()| api::SessionEnded { id_session: id.uuid() })
+            sessions::end(unit, env, partner, current, *id)
+                .map(|()| api::SessionEnded { id_session: id.uuid() })
         })
         .await?;
     if let Some(session) = session {

@@ -53,6 +53,7 @@ async fn change(mut ctx: HandlerContext) -> HandlerResult {
     let client = &mutation.context().client;
     let wish = PasswordChange {
         partner,
+        credential: client.identity.credential(),
         session: client.session,
         address: client.address.network().map(|network| network.to_string()),
         current,

@@ -36,12 +36,12 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         sheet,
         former_api_key_until,
         sealing_keys,
-        
+
         credentials,
         sessions,
         users,
         open_requests,
-    
+
         open_requests,
     } = overview;
     let until = |at: &Option<OffsetDateTime>| at.map(|at| zone.moment_text(at));
@@ -75,12 +75,12 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         sheet,
         former_api_key_until,
         sealing_keys,
-        
+
         credentials,
         sessions,
         users,
         open_requests,
-    
+
         open_requests,
     } = overview;
     let balances = &sheet.balances;

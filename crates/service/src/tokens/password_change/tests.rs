@@ -25,6 +25,7 @@ fn passwords() -> MockPasswordHasher {
 fn change(current: &str, new: &str) -> PasswordChange {
     PasswordChange {
         partner: PARTNER,
+        credential: None,
         session: SESSION,
         address: Some("10.0.0.1".to_owned()),
         current: current.into(),
