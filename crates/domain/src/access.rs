@@ -69,7 +69,7 @@ serde_enum! {
         SettingsRead = "settings:read",
         /// Change the partner's settings.
         SettingsWrite = "settings:write",
-        /// Users and scoped credentials, without secrets, and the audit trail.
+        /// Users and scoped credentials, without secrets, and the audit log.
         UsersRead = "users:read",
         /// Create, reset and disable users; create and revoke scoped credentials.
         UsersWrite = "users:write",
