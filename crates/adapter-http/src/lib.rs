@@ -4,6 +4,7 @@ mod audit;
 mod body;
 mod bridge;
 mod caller_cache;
+mod cells;
 mod client_address;
 mod connections;
 mod docs_page;
@@ -11,6 +12,7 @@ mod drain;
 mod dto;
 mod error;
 mod feed_waiters;
+mod file_format;
 mod fingerprint;
 mod handler_context;
 mod http1;
@@ -37,10 +39,13 @@ mod server;
 mod settings;
 mod state;
 mod statement_file;
+mod wording;
+mod workbook;
 
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
 pub use feed_waiters::FeedWaiters;
+pub use file_format::FileFormat;
 pub use http1::{Application, ConnectionSettings, serve_app};
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
@@ -50,5 +55,7 @@ pub use server::{HttpState, configure, serve, serve_tls};
 pub use settings::HttpSettings;
 pub use state::HttpParts;
 pub use statement_file::{
-    SpreadsheetError, SpreadsheetWriter, StatementFormat, csv_head, csv_line, file_name, statement_body,
+    EntryWriter, SpreadsheetWriter, StatementHead, entry_writer, file_name, statement_body,
 };
+pub use wording::Language;
+pub use workbook::SpreadsheetError;

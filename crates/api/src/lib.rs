@@ -10,6 +10,7 @@ mod error_code;
 mod event;
 #[cfg(feature = "domain")]
 pub mod from_domain;
+mod language;
 mod limit;
 mod open_enum;
 mod operation;
@@ -39,6 +40,7 @@ pub use event::{
     EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent, TransferEvent,
     WebhookDisabledEvent, WithdrawalEvent,
 };
+pub use language::Language;
 pub use limit::*;
 pub use operation::{Method, Operation, operations, placeholders};
 pub use order::*;

@@ -73,7 +73,7 @@ pub use kopeck_api::{
     CardTransactionEvent, CardType, Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent,
     ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
     EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode,
-    Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
+    Event, EventData, EventType, Feed, Language, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
     LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta,
     Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
     Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent,

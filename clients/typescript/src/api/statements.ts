@@ -6,6 +6,7 @@ import { DecodeError } from "../errors.js";
 import type {
   BalanceEntry,
   EntryType,
+  Language,
   PartnerTransaction,
   Statement,
   TransactionFeed,
@@ -19,6 +20,9 @@ import { as } from "../read.js";
 const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = {
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "excel-csv": "text/csv; profile=excel",
+  "1c": "text/plain; profile=1c",
+  camt: "application/xml; profile=camt.053",
 };
 
 /** Which entries of the balance to list. By default all. */
@@ -79,9 +83,18 @@ export class Statements {
     return as(await this.#core.call(operations.STATEMENT, { ...options, month }));
   }
 
-  /** Reads the entries of a month as a file. It is not sealed, even if the client seals. */
-  async file(month: string, format: FileFormat, options?: CallOptions): Promise<Uint8Array> {
-    const answer = await this.#core.call(operations.STATEMENT, { ...options, month, accept: MEDIA_TYPES[format] });
+  /**
+   * Reads a month as a file. It is not sealed, even if the client seals. `lang` is the language of a file for people, by
+   * default English.
+   */
+  async file(
+    month: string,
+    format: FileFormat,
+    options?: CallOptions & { readonly lang?: Language | undefined },
+  ): Promise<Uint8Array> {
+    const { lang, ...others } = options ?? {};
+    const call = { ...others, month, query: { lang }, accept: MEDIA_TYPES[format] };
+    const answer = await this.#core.call(operations.STATEMENT, call);
     if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
     return answer;
   }

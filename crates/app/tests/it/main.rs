@@ -108,6 +108,7 @@ mod security_review;
 mod server;
 mod several;
 mod statement_command;
+mod statement_files;
 mod statements;
 mod stopping;
 mod stuck;

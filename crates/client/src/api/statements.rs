@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use kopeck_api::{
-    BalanceEntries, BalanceEntry, Paging, PartnerTransaction, Statement, TransactionFeed, operations,
+    BalanceEntries, BalanceEntry, Language, Paging, PartnerTransaction, Statement, TransactionFeed,
+    operations,
 };
 
 use crate::client::Client;
@@ -56,9 +57,23 @@ impl<'a> Statements<'a> {
     ///
     /// [`Error::Invalid`] for a month to come; see [`Error`].
     pub async fn file(&self, month: &str, format: FileFormat) -> Result<StatementFile, Error> {
-        let request = Request::of(&operations::STATEMENT).month(month).file(format.media_type());
-        let response = self.client.download(&request.wait(DOWNLOAD)).await?;
-        Ok(StatementFile { response })
+        let request = Request::of(&operations::STATEMENT).month(month);
+        self.client.read_file(request, format).await
+    }
+
+    /// Reads a month as a file for people in this language; see [`Statements::file`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a month to come; see [`Error`].
+    pub async fn file_in(
+        &self,
+        month: &str,
+        format: FileFormat,
+        language: &Language,
+    ) -> Result<StatementFile, Error> {
+        let request = Request::of(&operations::STATEMENT).month(month).query("lang", Some(language.as_str()));
+        self.client.read_file(request, format).await
     }
 
     /// Reads transactions of all cards, in the order in which the service received them.
@@ -74,6 +89,18 @@ impl<'a> Statements<'a> {
     /// can be read after the number of the last.
     pub fn all_transactions(&self, query: &TransactionQuery) -> TransactionReader {
         TransactionReader { client: self.client.clone(), query: query.clone(), ready: VecDeque::new() }
+    }
+}
+
+impl Client {
+    /// Begins to read a file.
+    pub(crate) async fn read_file(
+        &self,
+        request: Request,
+        format: FileFormat,
+    ) -> Result<StatementFile, Error> {
+        let request = request.file(format.media_type()).wait(DOWNLOAD);
+        Ok(StatementFile { response: self.download(&request).await? })
     }
 }
 

@@ -65,9 +65,13 @@ class Statements:
         """Reads what moved on the balance in a month, such as `2026-01`."""
         return decode(Statement, await self._core.call(operations.STATEMENT, month=month))
 
-    async def file(self, month: str, format: FileFormat) -> bytes:
-        """Reads the entries of a month as a file. It is not sealed, even if the client seals."""
-        answer = await self._core.call(operations.STATEMENT, month=month, accept=format.value)
+    async def file(self, month: str, format: FileFormat, *, lang: str | None = None) -> bytes:
+        """Reads a month as a file. It is not sealed, even if the client seals.
+
+        `lang` is the language of a file for people: `en`, which is the default, or `ru`.
+        """
+        query = {"lang": lang}
+        answer = await self._core.call(operations.STATEMENT, month=month, query=query, accept=format.value)
         return answer if isinstance(answer, bytes) else b""
 
     async def transactions(
