@@ -15,6 +15,7 @@ mod limits;
 mod orders;
 mod prelude;
 mod replenishments;
+mod reports;
 mod requests;
 mod sandbox;
 mod statement;
@@ -28,7 +29,7 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 14] = [
+static INTERFACE: [&[&Operation]; 15] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -40,6 +41,7 @@ static INTERFACE: [&[&Operation]; 14] = [
     &withdrawals::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
+    &reports::OPERATIONS,
     &[&transactions::OPERATION],
     &[&events::OPERATION],
     &webhooks::OPERATIONS,

@@ -120,6 +120,25 @@ texts! {
     OpeningAvailable: "Opening available", "Доступно на начало";
     ClosingHold: "Closing hold", "Удержано на конец";
     ClosingAvailable: "Closing available", "Доступно на конец";
+    // Columns of the report.
+    Report: "Employees", "Сотрудники";
+    Employee: "Employee", "Сотрудник";
+    CustomId: "Personnel No.", "Табельный номер";
+    Surname: "Surname", "Фамилия";
+    Name: "First name", "Имя";
+    Patronymic: "Patronymic", "Отчество";
+    Category: "Category", "Категория";
+    CardsOpening: "At the start", "На начало";
+    Given: "Given", "Начислено";
+    Spent: "Spent", "Потрачено";
+    Refunded: "Refunded", "Возвращено магазинами";
+    Returned: "Taken back", "Возвращено на баланс";
+    Corrected: "Corrected by the bank", "Исправлено банком";
+    Late: "Late, of closed months", "Поздние, за закрытые месяцы";
+    CardsClosing: "At the end", "На конец";
+    Payments: "Payments", "Число покупок";
+    Total: "Total", "Итого";
+    Nobody: "Cards without a holder", "Карты без держателя";
     // Types of entries.
     Deposit: "Deposit", "Пополнение";
     TypeHold: "Hold", "Удержание";

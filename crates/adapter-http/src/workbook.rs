@@ -56,6 +56,7 @@ struct Formats {
     head: Format,
     amount: Format,
     bold_amount: Format,
+    text: Format,
     number: Format,
     day: Format,
     time: Format,
@@ -77,17 +78,24 @@ pub(crate) struct Workbook {
 impl Workbook {
     /// A spreadsheet without sheets.
     pub(crate) fn new(language: Language) -> Self {
-        let with = |text| Format::new().set_num_format(text).set_align(FormatAlign::Left);
+        // Beside numbers at the right end of their cells a text needs a gap.
+        let text = Format::new().set_align(FormatAlign::Left).set_indent(1);
+        let with = |form| text.clone().set_num_format(form);
         let amount = Format::new().set_num_format("#,##0.00");
         let bold = Format::new().set_bold();
         let formats = Formats {
-            head: bold.clone().set_text_wrap().set_align(FormatAlign::Top),
-            bold,
+            head: bold
+                .clone()
+                .set_text_wrap()
+                .set_align(FormatAlign::Center)
+                .set_align(FormatAlign::VerticalCenter),
+            bold: bold.set_align(FormatAlign::Left).set_indent(1),
             bold_amount: amount.clone().set_bold(),
             amount,
             number: Format::new().set_num_format("0"),
             day: with("dd.mm.yyyy"),
             time: with("dd.mm.yyyy hh:mm"),
+            text,
         };
         let current = (Text::Entries, &[][..]);
         Self { book: XlsxWorkbook::new(), language, formats, current, parts: 0, row: 0 }
@@ -114,6 +122,7 @@ impl Workbook {
         let sheet = self.book.add_worksheet_with_constant_memory()?;
         sheet.set_name(name)?.set_freeze_panes(1, 0)?;
         sheet.set_landscape().set_paper_size(A4).set_print_fit_to_pages(1, 0).set_repeat_rows(0, 0)?;
+        sheet.set_row_height(0, HEAD_HEIGHT)?;
         for (place, (title, width)) in (0..).zip(columns) {
             sheet.set_column_width(place, *width)?;
             sheet.write_string_with_format(0, place, title.of(self.language), &self.formats.head)?;
@@ -154,10 +163,21 @@ impl Workbook {
     /// Adds the names of the columns of a block, after an empty row.
     pub(crate) fn titles(&mut self, titles: &[Option<Text>]) -> Result<(), XlsxError> {
         self.row += 1;
-        let language = self.language;
-        let cells: Vec<_> =
-            titles.iter().map(|title| Cell::from(title.map(|title| title.of(language)))).collect();
-        self.bold_row(&cells)
+        let last = self.book.worksheets().len().saturating_sub(1);
+        let sheet = self.book.worksheet_from_index(last)?;
+        sheet.set_row_height(self.row, HEAD_HEIGHT)?;
+        for (place, title) in (0..).zip(titles) {
+            if let Some(title) = title {
+                sheet.write_string_with_format(
+                    self.row,
+                    place,
+                    title.of(self.language),
+                    &self.formats.head,
+                )?;
+            }
+        }
+        self.row += 1;
+        Ok(())
     }
 
     fn write(&mut self, cells: &[Cell<'_>], is_bold: bool) -> Result<(), XlsxError> {
@@ -170,7 +190,7 @@ impl Workbook {
                     sheet.write_string_with_format(row, place, *text, &formats.bold)?;
                 }
                 Cell::Text(text) => {
-                    sheet.write_string(row, place, *text)?;
+                    sheet.write_string_with_format(row, place, *text, &formats.text)?;
                 }
                 Cell::Number(number) => write_number(sheet, (row, place), *number, &formats.number)?,
                 Cell::Amount(kopecks) => {
@@ -198,6 +218,8 @@ impl Workbook {
     }
 }
 
+/// The height of a row of names, in points: two lines.
+const HEAD_HEIGHT: u8 = 30;
 /// The paper size A4, by the number that spreadsheets have for it.
 const A4: u8 = 9;
 

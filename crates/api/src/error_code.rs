@@ -89,6 +89,7 @@ error_codes! {
     EventsAhead = "events_ahead", 410, "there is no event with this number yet: this is another feed than the one you read";
     TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";
     WebhookNotFound = "webhook_not_found", 404, "there is no such webhook";
+    PeriodClosed = "period_closed", 409, "the month is closed already";
     WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
     RequestInProgress = "request_in_progress", 409, "the first call under this key is still being carried out";

@@ -76,11 +76,11 @@ pub use kopeck_api::{
     Event, EventData, EventType, Feed, Language, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
     LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta,
     Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
-    Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent,
-    Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType,
-    TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent,
-    WithdrawalResult,
+    Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, Report, ReportClosed,
+    ReportRow, ReportTotals, RequestState, ReturnEvent, Statement, StatementDay, StatementTotal, TimeWindow,
+    Transaction, TransactionFeed, TransactionType, TransferEvent, UnlinkedCard, Webhook, WebhookCreated,
+    WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal,
+    WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -9,9 +9,10 @@ pub(crate) mod events;
 pub(crate) mod login;
 pub(crate) mod orders;
 pub(crate) mod profiles;
+pub(crate) mod reports;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
-pub(crate) mod statements;
+mod statements;
 pub(crate) mod webhooks;
 
 use args::{CallArgs, CallCommand};
@@ -63,6 +64,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,
         CallCommand::Statement(args) => statements::statement(client, args).await,
+        CallCommand::Report(command) => reports::run(client, command).await,
         CallCommand::Transactions(command) => statements::transactions(client, command).await,
         CallCommand::Login(_) | CallCommand::Profiles(_) | CallCommand::Seal(_) | CallCommand::Open(_) => {
             Err(Failure::local("this command needs no service"))

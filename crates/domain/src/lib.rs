@@ -21,6 +21,7 @@ pub mod partner;
 pub mod payment;
 pub mod person;
 pub mod replenishment;
+pub mod report;
 pub mod request;
 mod string_enum;
 pub mod text;

@@ -17,6 +17,7 @@ pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::movements::MockMovementRepository;
+pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
     MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
@@ -29,8 +30,8 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    PartnerRepository, ReconciliationRepository, ReportRepository, SealedNonceRepository, SessionRepository,
+    SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -69,6 +70,7 @@ mock_unit! {
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
+    reports: MockReportRepository as ReportRepository;
     events: FakeEvents as EventRepository;
     bank_feed: MockBankFeedRepository as BankFeedRepository;
     webhooks: MockWebhookRepository as WebhookRepository;

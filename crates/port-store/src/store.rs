@@ -10,8 +10,9 @@ use kopeck_domain::withdrawal::Withdrawals;
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, ReportRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -97,6 +98,8 @@ pub trait UnitOfWork {
     fn jobs(&mut self) -> &mut dyn JobRepository;
     /// Sums over the whole ledger, for the check.
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
+    /// What moved on the cards of each person in a month.
+    fn reports(&mut self) -> &mut dyn ReportRepository;
     /// The partners' feeds of events.
     fn events(&mut self) -> &mut dyn EventRepository;
     /// The place in the bank's feed.
@@ -130,6 +133,7 @@ macro_rules! unit_of_work {
             movements: MovementRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
+            reports: ReportRepository,
             events: EventRepository,
             bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,

@@ -24,6 +24,7 @@ pub mod password;
 pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
+pub mod report;
 mod returns;
 pub mod statement;
 pub mod stuck;

@@ -8,6 +8,8 @@ import type {
   EntryType,
   Language,
   PartnerTransaction,
+  Report,
+  ReportClosed,
   Statement,
   TransactionFeed,
   TransactionType,
@@ -46,6 +48,12 @@ export interface TransactionFeedFilter {
   readonly idCard?: Id | undefined;
   /** Those of the cards that this employee has. */
   readonly idEmployee?: Id | undefined;
+}
+
+/** Which employees a report has. By default all. */
+export interface ReportFilter {
+  /** Those of this category. */
+  readonly idCategory?: Id | undefined;
 }
 
 /** Which transactions of all cards to read, and how many. */
@@ -97,6 +105,29 @@ export class Statements {
     const answer = await this.#core.call(operations.STATEMENT, call);
     if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
     return answer;
+  }
+
+  /** Reads what moved on the cards of each employee in a month. */
+  async report(month: string, filter: ReportFilter = {}, options?: CallOptions): Promise<Report> {
+    return as(await this.#core.call(operations.REPORT_EMPLOYEES, { ...options, month, query: filter }));
+  }
+
+  /** Reads the report of a month as a file, in the language `lang` if it is for people, by default English. */
+  async reportFile(
+    month: string,
+    format: FileFormat,
+    filter: ReportFilter & { readonly lang?: Language | undefined } = {},
+    options?: CallOptions,
+  ): Promise<Uint8Array> {
+    const call = { ...options, month, query: filter, accept: MEDIA_TYPES[format] };
+    const answer = await this.#core.call(operations.REPORT_EMPLOYEES, call);
+    if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
+    return answer;
+  }
+
+  /** Closes a month that is over: its report no longer changes. */
+  async closeReport(month: string, options?: CallOptions): Promise<ReportClosed> {
+    return as(await this.#core.call(operations.REPORT_CLOSE, { ...options, month, body: {} }));
   }
 
   /** Reads transactions of all cards, in the order in which the service received them. */

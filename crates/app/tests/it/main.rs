@@ -98,6 +98,7 @@ mod reconcile_command;
 mod references;
 mod rehearsals;
 mod replenishments;
+mod reports;
 mod returns;
 mod roles;
 mod sandbox;

@@ -101,4 +101,5 @@ async fn account_statements_have_what_changed_the_balance() {
         .map(|line| String::from_utf8_lossy(&line[6..]).trim_end().to_owned())
         .collect();
     assert_eq!(sums, ["10000.00", "101.00"]);
+    server.run_jobs();
 }

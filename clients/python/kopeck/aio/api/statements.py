@@ -10,7 +10,15 @@ from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page
-from kopeck.models.generated import BalanceEntries, BalanceEntry, PartnerTransaction, Statement, TransactionFeed
+from kopeck.models.generated import (
+    BalanceEntries,
+    BalanceEntry,
+    PartnerTransaction,
+    Report,
+    ReportClosed,
+    Statement,
+    TransactionFeed,
+)
 from kopeck.parameters import FileFormat
 from kopeck.wire import decode, identifier
 from kopeck.words import EntryType, TransactionType
@@ -73,6 +81,26 @@ class Statements:
         query = {"lang": lang}
         answer = await self._core.call(operations.STATEMENT, month=month, query=query, accept=format.value)
         return answer if isinstance(answer, bytes) else b""
+
+    async def report(self, month: str, *, id_category: Id | None = None) -> Report:
+        """Reads what moved on the cards of each employee in a month."""
+        query = {"idCategory": None if id_category is None else identifier("id_category", id_category)}
+        return decode(Report, await self._core.call(operations.REPORT_EMPLOYEES, month=month, query=query))
+
+    async def report_file(
+        self, month: str, format: FileFormat, *, id_category: Id | None = None, lang: str | None = None
+    ) -> bytes:
+        """Reads the report of a month as a file, in the language `lang` if it is for people: `en` or `ru`."""
+        category = None if id_category is None else identifier("id_category", id_category)
+        query = {"idCategory": category, "lang": lang}
+        answer = await self._core.call(
+            operations.REPORT_EMPLOYEES, month=month, query=query, accept=format.value
+        )
+        return answer if isinstance(answer, bytes) else b""
+
+    async def close_report(self, month: str, *, idempotency_key: str | None = None) -> ReportClosed:
+        """Closes a month that is over: its report no longer changes."""
+        return decode(ReportClosed, await self._core.call(operations.REPORT_CLOSE, month=month, body={}, key=idempotency_key))
 
     async def transactions(
         self,
