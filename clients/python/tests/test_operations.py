@@ -72,6 +72,15 @@ STATEMENT = {
     **{"totals": [{"type": "HOLD", "number": 2, "amount": -5}]},
     **{"days": [{"date": "31.01.2026", "opening": 1, "closing": 2, "amount": -5}]},
 }
+AMOUNTS = {
+    **{"opening": 0, "given": 5, "spent": 0, "refunded": 0, "returned": 0, "correction": 0, "late": 0, "closing": 5},
+    "payments": 0,
+}
+PERSON = {"idEmployee": str(ID), "customId": "T-1", "surname": None, "name": None, "patronymic": None, "category": None}
+REPORT = {
+    **{"month": "2026-02", "complete": True, "sha256": None, "changedByErasure": False},
+    **{"data": [{**PERSON, **AMOUNTS}], "totals": AMOUNTS},
+}
 
 
 SESSION = {
@@ -101,6 +110,10 @@ def answer(seen: Seen) -> Reply:
         if seen.headers["accept"] == kopeck.FileFormat.XLSX.value:
             return Reply(200, b"PK\xff")
         return Reply(200, STATEMENT)
+    if seen.path == "/v1/report/employees/2026-02":
+        return Reply(200, b"PK\xff" if seen.headers["accept"] == kopeck.FileFormat.XLSX.value else REPORT)
+    if seen.path == "/v1/report/2026-02/close":
+        return Reply(200, {"month": "2026-02", "sha256": "0f" * 32})
     if seen.path == "/v1/transactions":
         read = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
         return Reply(200, {"data": read, "next": 4})
@@ -182,6 +195,9 @@ class Operations(unittest.TestCase):
             "GET /v1/balance/entries?page=1&per_page=100",
             "GET /v1/statement/2026-01",
             "GET /v1/statement/2026-01",
+            "GET /v1/report/employees/2026-02?idCategory=ID",
+            "GET /v1/report/employees/2026-02?lang=ru",
+            'POST /v1/report/2026-02/close {}',
             "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
             "GET /v1/transactions?after=0&limit=1000&from=07.02.2026&to=07.02.2026",
             "GET /v1/transactions?after=4&limit=1000&from=07.02.2026&to=07.02.2026",
@@ -382,6 +398,10 @@ def statements(client: Client) -> None:
     statement = client.statements.month("2026-01")
     assert (statement.complete, statement.totals[0].number, statement.days[0].date) == (True, 2, date(2026, 1, 31))
     assert client.statements.file("2026-01", kopeck.FileFormat.XLSX) == b"PK\xff"
+    report = client.statements.report("2026-02", id_category=ID)
+    assert (report.data[0].custom_id, report.totals.closing, report.sha256) == ("T-1", 5, None)
+    assert client.statements.report_file("2026-02", kopeck.FileFormat.XLSX, lang="ru") == b"PK\xff"
+    assert client.statements.close_report("2026-02").month == "2026-02"
     kind = TransactionType.PAYMENT
     feed = client.statements.transactions(after=3, limit=10, transaction_type=kind, id_card=ID, id_employee=str(ID))
     assert (feed.next, feed.data[0].seq, feed.data[0].custom_id, feed.data[0].id) == (4, 4, "T-1", 3)

@@ -53,6 +53,10 @@ function answer({ path, target, headers }) {
     const statement = { month: "2026-01", complete: true, opening: 1, closing: 2, totals: [], days: [] };
     return { body: headers.accept === "text/csv" ? "seq" : statement };
   }
+  if (path === "/v1/report/employees/2026-02") {
+    return { body: headers.accept === "text/csv; profile=excel" ? "No." : { data: [], totals: { closing: 5 } } };
+  }
+  if (path === "/v1/report/2026-02/close") return { body: { month: "2026-02", sha256: "0f" } };
   if (path === "/v1/transactions") {
     const data = target.includes("after=4") ? [] : [{ ...OBJECT, seq: 4, type: "PAYMENT" }];
     return { body: { data, next: 4 } };
@@ -157,6 +161,9 @@ const groups = {
     assert.deepEqual((await all(statements.allEntries())).map(({ seq }) => seq), [3]);
     assert.equal((await statements.month("2026-01")).closing, 2);
     assert.ok((await statements.file("2026-01", "csv")) instanceof Uint8Array);
+    assert.equal((await statements.report("2026-02", { idCategory: ID })).totals.closing, 5);
+    assert.ok((await statements.reportFile("2026-02", "excel-csv", { lang: "ru" })) instanceof Uint8Array);
+    assert.equal((await statements.closeReport("2026-02")).sha256, "0f");
     const feed = await statements.transactions({ after: 3, limit: 10, type: "PAYMENT", idCard: ID, idEmployee: ID });
     assert.deepEqual([feed.next, feed.data[0].seq, feed.data[0].customId], [4, 4, "T-1"]);
     assert.deepEqual((await all(statements.allTransactions(days))).map(({ seq }) => seq), [4]);
@@ -296,6 +303,9 @@ const SENT = {
     "GET /v1/balance/entries?page=1&per_page=100",
     "GET /v1/statement/2026-01",
     "GET /v1/statement/2026-01",
+    "GET /v1/report/employees/2026-02?idCategory=ID",
+    "GET /v1/report/employees/2026-02?lang=ru",
+    "POST /v1/report/2026-02/close {}",
     "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
     "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=0&limit=1000",
     "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=4&limit=1000",

@@ -8,6 +8,7 @@ use actix_web::http::Method;
 use kopeck_api::{Code, HasShape};
 use kopeck_domain::access::{Authority, Forbidden, Scope};
 
+use crate::file_format::FileFormat;
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
 use crate::input::reader::Reader;
@@ -48,8 +49,8 @@ pub(crate) struct Operation {
     pub(crate) status: u16,
     /// The schema of its response.
     pub(crate) response: fn(&mut Components) -> Json,
-    /// Media types of files that it responds with, if `Accept` asks for one.
-    pub(crate) files: &'static [&'static str],
+    /// Forms of files that it responds with, if `Accept` asks for one.
+    pub(crate) files: &'static [FileFormat],
     /// Its errors, beside those of every operation.
     pub(crate) errors: &'static [Code],
     /// The error codes of its lists of faulty cards.
@@ -201,9 +202,9 @@ impl Operation {
         self
     }
 
-    /// It responds with files of these media types too.
-    pub(crate) const fn or_files(mut self, media_types: &'static [&'static str]) -> Self {
-        self.files = media_types;
+    /// It responds with files of these forms too.
+    pub(crate) const fn or_files(mut self, forms: &'static [FileFormat]) -> Self {
+        self.files = forms;
         self
     }
 

@@ -16,6 +16,7 @@ mod orders;
 mod prelude;
 mod replenishments;
 mod request_log;
+mod reports;
 mod requests;
 mod runs;
 mod sandbox;
@@ -32,7 +33,7 @@ use kopeck_domain::access::Scopes;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 17] = [
+static INTERFACE: [&[&Operation]; 18] = [
     &tokens::OPERATIONS,
     &sessions::OPERATIONS,
     &employees::OPERATIONS,
@@ -46,6 +47,7 @@ static INTERFACE: [&[&Operation]; 17] = [
     &runs::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
+    &reports::OPERATIONS,
     &[&transactions::OPERATION],
     &[&events::OPERATION],
     &[&request_log::OPERATION],

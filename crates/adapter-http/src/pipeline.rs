@@ -134,7 +134,7 @@ impl Pipeline<'_> {
         request_id: &RequestId,
     ) -> HandlerResult {
         head::check_body_head(self.request.headers(), self.body_limit())?;
-        let head = Head::read(ids, self.request);
+        let head = Head::read(ids, self.operation.files, self.request);
         match self.operation.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload).await;

@@ -184,6 +184,39 @@ tables! {
         erased_at -> Nullable<UtcTimestamp>,
     }
 
+    closed_months (partner_id, month) {
+        partner_id -> Id,
+        month -> Day,
+        known -> BigInt,
+        kept_up_to -> BigInt,
+        erasures -> BigInt,
+        is_changed -> Bool,
+        sha256 -> Nullable<Binary>,
+        closed_at -> Nullable<UtcTimestamp>,
+    }
+
+    closed_month_rows (partner_id, month, place) {
+        partner_id -> Id,
+        month -> Day,
+        place -> BigInt,
+        employee_id -> Nullable<Id>,
+        custom_id -> Nullable<Text>,
+        surname -> Nullable<Text>,
+        name -> Nullable<Text>,
+        patronymic -> Nullable<Text>,
+        category_id -> Nullable<Id>,
+        category -> Nullable<Text>,
+        opening -> BigInt,
+        given -> BigInt,
+        spent -> BigInt,
+        refunded -> BigInt,
+        returned -> BigInt,
+        correction -> BigInt,
+        late -> BigInt,
+        payments -> BigInt,
+        transactions -> BigInt,
+    }
+
     orders (partner_id, id) {
         partner_id -> Id,
         id -> Id,

@@ -96,6 +96,7 @@ error_codes! {
     EventsAhead = "events_ahead", 410, "there is no event with this number yet: the feed is not the one that you read before";
     TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";
     WebhookNotFound = "webhook_not_found", 404, "there is no such webhook";
+    PeriodClosed = "period_closed", 409, "the month is closed already";
     WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
     PreconditionFailed = "precondition_failed", 412, "the employee has changed since the version that if-match names";

@@ -143,6 +143,8 @@ pub mod operations {
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";
+        REPORT_EMPLOYEES = "report.employees" reads Get "/v1/report/employees/{month}";
+        REPORT_CLOSE = "report.close" changes Post "/v1/report/{month}/close";
         TRANSACTION_FEED = "transaction.feed" reads Get "/v1/transactions";
         EVENT_FEED = "event.feed" reads Get "/v1/events";
         REQUEST_LIST = "request.list" reads Get "/v1/requests";

@@ -11,10 +11,11 @@ pub(crate) mod orders;
 pub(crate) mod profiles;
 pub(crate) mod request_log;
 pub(crate) mod runs;
+pub(crate) mod reports;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod sessions;
-pub(crate) mod statements;
+mod statements;
 pub(crate) mod webhooks;
 
 use args::{CallArgs, CallCommand};
@@ -70,6 +71,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,
         CallCommand::Statement(args) => statements::statement(client, args).await,
+        CallCommand::Report(command) => reports::run(client, command).await,
         CallCommand::Transactions(command) => statements::transactions(client, command).await,
         CallCommand::Login(_)
         | CallCommand::Profiles(_)

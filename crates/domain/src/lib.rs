@@ -26,6 +26,7 @@ pub mod payment;
 pub mod person;
 pub mod programme;
 pub mod replenishment;
+pub mod report;
 pub mod request;
 pub mod run;
 mod string_enum;

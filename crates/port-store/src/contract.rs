@@ -38,6 +38,7 @@ pub mod partners;
 pub mod reconciliation;
 pub mod request_log;
 pub mod runs;
+pub mod reports;
 pub mod sealed_nonces;
 pub mod sessions;
 mod support;
@@ -140,6 +141,12 @@ macro_rules! contract_tests {
             filtered_lists_are_paged_too
             an_erased_employee_leaves_the_identifier_alone
             pages_close_the_gaps_of_erased_employees
+        }
+        $crate::contract_tests! { @aggregate $make, reports:
+            rows_add_up_what_moved_on_the_cards_of_a_person
+            transactions_of_closed_months_are_late
+            former_holders_keep_what_moved_while_they_had_the_card
+            a_closed_month_keeps_its_rows
         }
         $crate::contract_tests! { @aggregate $make, webhooks:
             a_webhook_is_stored

@@ -18,6 +18,7 @@ pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::movements::MockMovementRepository;
+pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
     MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
@@ -33,8 +34,9 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
-    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    PartnerRepository, ReconciliationRepository, RequestLogRepository, RunRepository, ReportRepository, SealedNonceRepository,
+    SessionRepository,
+    SignatureCheck,  StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
 
@@ -77,6 +79,7 @@ mock_unit! {
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
+    reports: MockReportRepository as ReportRepository;
     events: FakeEvents as EventRepository;
     bank_feed: MockBankFeedRepository as BankFeedRepository;
     webhooks: MockWebhookRepository as WebhookRepository;

@@ -11,8 +11,10 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
     LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
-    RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository, StoreError,
-    ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
+    RequestLogRepository, RunRepository, ReportRepository,
+    SealedNonceRepository, SessionRepository, StoreError,
+    ThrottleRepository, TransactionRepository,
+    UserRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -104,6 +106,8 @@ pub trait UnitOfWork {
     fn jobs(&mut self) -> &mut dyn JobRepository;
     /// Sums over the whole ledger, for the check.
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
+    /// What moved on the cards of each person in a month.
+    fn reports(&mut self) -> &mut dyn ReportRepository;
     /// The partners' feeds of events.
     fn events(&mut self) -> &mut dyn EventRepository;
     /// The place in the bank's feed.
@@ -142,6 +146,7 @@ macro_rules! unit_of_work {
             movements: MovementRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
+            reports: ReportRepository,
             events: EventRepository,
             bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,

@@ -27,6 +27,7 @@ pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
 pub mod request_log;
+pub mod report;
 mod returns;
 pub mod runs;
 pub mod sessions;

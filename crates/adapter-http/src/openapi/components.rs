@@ -5,6 +5,7 @@ use kopeck_api::{self as api, Code, HasShape as _};
 use super::guide::Guide;
 use super::operation::with_examples;
 use crate::entity_tag::IF_MATCH;
+use crate::file_format::FileFormat;
 use crate::ignored::IGNORED;
 use crate::json::{Json, object};
 use crate::operation::{Effect, Operation};
@@ -75,18 +76,19 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
 }
 
 /// Adds the media types of files.
-pub(super) fn or_files(response: Json, media_types: &[&str]) -> Json {
+pub(super) fn or_files(response: Json, forms: &[FileFormat]) -> Json {
     let Some(Json::Object(content)) = response.get("content").cloned() else { return response };
     // A binary file has no schema.
-    let file = |media: &&str| {
+    let file = |form: &FileFormat| {
+        let media = form.media_type();
         let content = if media.starts_with("text/") {
             object! {"schema": object! {"type": "string"}}
         } else {
             object! {}
         };
-        ((*media).to_owned(), content)
+        (media.to_owned(), content)
     };
-    let content = content.into_iter().chain(media_types.iter().map(file)).collect();
+    let content = content.into_iter().chain(forms.iter().map(file)).collect();
     response.with("content", Json::Object(content))
 }
 

@@ -316,7 +316,9 @@ impl<'a> RequestOpener<'a> {
         let mut input = RequestInput {
             path: head.path.clone(),
             file: head.file,
-            if_match: head.if_match.clone(),
+            if_match:
+            language: head.if_match.clone(),
+            head.language,
             ids,
             ..RequestInput::default()
         };

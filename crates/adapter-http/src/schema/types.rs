@@ -28,6 +28,7 @@ use time::{Date, OffsetDateTime};
 use super::{Components, HasSchema, chars, free_text, integer, of_shape, pattern};
 use crate::json::{Json, object};
 use crate::patterns;
+use crate::wording::Language;
 
 /// Types whose schema is an expression.
 macro_rules! plain {
@@ -122,6 +123,7 @@ vocabularies! {
     EntrySource as EntrySourceKind,
     EntryType as EntryType,
     EventType as EventType,
+    Language as Language,
     OrderKind as OrderKind,
     Period as LimitPeriod,
     RequestState as RequestState,

@@ -160,6 +160,8 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),
+        ("report.employees", "2026-03", json!({"idCategory": "<category>"})),
+        ("report.close", "2026-02", none()),
         ("transaction.feed", "", json!({"idCard": "<card>"})),
         ("transaction.feed", "", json!({"idEmployee": "<employee>"})),
         ("event.feed", "", json!({"types": "card.issued,card.linked"})),

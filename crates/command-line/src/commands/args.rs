@@ -16,6 +16,7 @@ use super::orders::OrdersCommand;
 use super::profiles::ProfilesCommand;
 use super::request_log::RequestsArgs;
 use super::runs::RunsCommand;
+use super::reports::ReportCommand;
 use super::sandbox::SandboxCommand;
 use super::sealing::{OpenArgs, SealArgs};
 use super::sessions::{PasswordCommand, SessionsCommand};
@@ -104,6 +105,9 @@ pub(crate) enum CallCommand {
     /// The statement of a month: totals, or entries as a file.
     #[command(after_help = examples::STATEMENT)]
     Statement(StatementArgs),
+    /// What moved on the cards of each employee in a month: show, close.
+    #[command(subcommand, after_help = examples::REPORT)]
+    Report(ReportCommand),
     /// The transactions of all cards: list, export.
     #[command(subcommand)]
     Transactions(TransactionsCommand),
