@@ -15,7 +15,7 @@ pub(crate) mod reports;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod sessions;
-mod statements;
+pub(crate) mod statements;
 pub(crate) mod webhooks;
 
 use args::{CallArgs, CallCommand};

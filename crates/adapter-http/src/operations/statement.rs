@@ -72,7 +72,7 @@ async fn month(mut ctx: HandlerContext) -> HandlerResult {
     let head = StatementHead {
         outline: month.outline.clone(),
         totals,
-        partner: ctx.partner,
+        partner: ctx.partner(),
         name,
         made_at: ctx.env().now(),
         zone: ctx.zone(),

@@ -316,9 +316,8 @@ impl<'a> RequestOpener<'a> {
         let mut input = RequestInput {
             path: head.path.clone(),
             file: head.file,
-            if_match:
-            language: head.if_match.clone(),
-            head.language,
+            if_match: head.if_match.clone(),
+            language: head.language,
             ids,
             ..RequestInput::default()
         };

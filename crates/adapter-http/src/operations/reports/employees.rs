@@ -23,7 +23,7 @@ use crate::state::Shared;
 use crate::wording::Language;
 use crate::workbook::SpreadsheetError;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REPORT_EMPLOYEES, handler!(employees))
+pub(super) static OPERATION: Operation = Operation::of(&operations::REPORT_EMPLOYEES, Needs::One(Scope::StatementsRead), handler!(employees))
     .reads(reads!(read))
     .responds::<api::Report>(200)
     .or_files(&REPORT_FORMS);
@@ -44,7 +44,7 @@ async fn employees(mut ctx: HandlerContext) -> HandlerResult {
     let outline =
         ctx.read(Ok(month), |unit, env, partner, month| report::outline(unit, env, partner, *month)).await?;
     let report =
-        Arc::new(ReportReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner, outline, category });
+        Arc::new(ReportReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner(), outline, category });
     // It is read in pieces, each with a wait before it.
     ctx.pause();
     let language = language.unwrap_or(preferred);
