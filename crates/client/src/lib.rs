@@ -83,14 +83,12 @@ pub use kopeck_api::{
     LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
     Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
     PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
-    ReplenishmentResult, RequestFeed, Report, ReportClosed,
-    ReportRow, ReportTotals, RequestState, ReturnEvent, Run, RunEvent, RunFault, RunItem, RunKind, RunOutcome, RunRequest, RunRequestKind, RunState, Session, SessionEnded, Statement, StatementDay,
-    StatementTotal, TimeWindow,
-    Transaction, TransactionFeed, TransactionType, TransferEvent, UnlinkedCard,
-    Webhook, WebhookCreated,
-    WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret,
-    WebhookSecretRotated, Withdrawal,
-    WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
+    ReplenishmentResult, Report, ReportClosed, ReportRow, ReportTotals, RequestFeed, RequestState,
+    ReturnEvent, Run, RunEvent, RunFault, RunItem, RunKind, RunOutcome, RunRequest, RunRequestKind, RunState,
+    Session, SessionEnded, Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed,
+    TransactionType, TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery,
+    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated,
+    WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -34,10 +34,9 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, RequestLogRepository, RunRepository, ReportRepository, SealedNonceRepository,
-    SessionRepository,
-    SignatureCheck,  StoreError, ThrottleRepository, TransactionRepository, UserRepository,
-    WebhookRepository,
+    PartnerRepository, ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository,
+    SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
+    TransactionRepository, UserRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {

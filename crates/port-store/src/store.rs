@@ -11,10 +11,8 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
     LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
-    RequestLogRepository, RunRepository, ReportRepository,
-    SealedNonceRepository, SessionRepository, StoreError,
-    ThrottleRepository, TransactionRepository,
-    UserRepository, WebhookRepository,
+    ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository,
+    StoreError, ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.

@@ -12,11 +12,12 @@ use crate::operations::prelude::*;
 use crate::report_file::{csv_line, csv_names, hex};
 use crate::state::Shared;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REPORT_CLOSE, Needs::One(Scope::StatementsWrite), handler!(close))
-    .reads(reads!(read))
-    .body_optional()
-    .responds::<api::ReportClosed>(200)
-    .refuses(&[Code::PeriodClosed]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::REPORT_CLOSE, Needs::One(Scope::StatementsWrite), handler!(close))
+        .reads(reads!(read))
+        .body_optional()
+        .responds::<api::ReportClosed>(200)
+        .refuses(&[Code::PeriodClosed]);
 
 fn read(r: &mut Reader<'_>) -> Option<CalendarMonth> {
     r.path("month", text(CalendarMonth::parse))

@@ -23,10 +23,11 @@ use crate::state::Shared;
 use crate::wording::Language;
 use crate::workbook::SpreadsheetError;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REPORT_EMPLOYEES, Needs::One(Scope::StatementsRead), handler!(employees))
-    .reads(reads!(read))
-    .responds::<api::Report>(200)
-    .or_files(&REPORT_FORMS);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::REPORT_EMPLOYEES, Needs::One(Scope::StatementsRead), handler!(employees))
+        .reads(reads!(read))
+        .responds::<api::Report>(200)
+        .or_files(&REPORT_FORMS);
 
 /// Which report.
 type Wanted = (CalendarMonth, Option<CategoryId>, Option<Language>);
