@@ -62,7 +62,6 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
-        credential_id -> Nullable<Id>,
         last_used_at -> Nullable<UtcTimestamp>,
         address -> Nullable<Text>,
         credential_id -> Nullable<Id>,

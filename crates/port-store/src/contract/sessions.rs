@@ -263,7 +263,7 @@ pub fn sessions_are_listed_oldest_first(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     let begin = |partner, seconds, until| {
         let session = id();
-        write(store, move |unit| unit.sessions().insert(partner, session, at(seconds))).unwrap();
+        write(store, move |unit| unit.sessions().insert(partner, session, None, at(seconds))).unwrap();
         insert(store, partner, session, &pair(until)).unwrap();
         session
     };

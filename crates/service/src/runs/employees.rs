@@ -110,9 +110,9 @@ fn update(
     match employees::update(unit, env, partner, id, &update, |_| true) {
         Ok(employee) => Ok(done(item, employee.id())),
         Err(UpdateEmployeeError::Store(error)) => Err(error),
-        Err(UpdateEmployeeError::Conflicts(_) | UpdateEmployeeError::NotFound) => {
-            Ok(decision(item, Outcome::Refused, CONFLICT))
-        }
+        Err(
+            UpdateEmployeeError::Conflicts(_) | UpdateEmployeeError::NotFound | UpdateEmployeeError::Changed,
+        ) => Ok(decision(item, Outcome::Refused, CONFLICT)),
     }
 }
 
