@@ -115,7 +115,7 @@ impl SessionRepository for DieselTransaction {
                 sessions::credential_id,
             ))
             .get_result(self.of(partner)?)
-            .found(|(row, started_at, used_at, revoked, credential): (PairRow, _, _, _)| {
+            .found(|(row, started_at, used_at, revoked, credential): (PairRow, _, _, _, _)| {
                 row.stored_pair(started_at, used_at, revoked, credential)
             })
     }

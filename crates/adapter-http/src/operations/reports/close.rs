@@ -31,7 +31,7 @@ async fn close(mut ctx: HandlerContext) -> HandlerResult {
         return Ok(recorded);
     }
     let month = month?;
-    let (sha256, erasures) = keep(&mutation.context().shared, mutation.context().partner, month).await?;
+    let (sha256, erasures) = keep(&mutation.context().shared, mutation.context().partner(), month).await?;
     mutation.renew_deadline();
     mutation
         .once(month, move |unit, env, partner, month| {
