@@ -28,6 +28,14 @@ pub struct ReportOutline {
     period: ReportPeriod,
 }
 
+impl ReportOutline {
+    /// Whether all persons are in one piece.
+    #[must_use]
+    pub const fn is_small(&self) -> bool {
+        self.last_person <= PIECE
+    }
+}
+
 /// Why there is no report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {

@@ -21,7 +21,6 @@ fn the_profile_of_the_media_type_decides_on_the_form() {
     for (accept, form) in [
         ("text/csv", FileFormat::Csv),
         ("text/csv;profile=excel", FileFormat::ExcelCsv),
-        ("text/plain; profile=1c", FileFormat::OneC),
         ("application/xml; profile=\"camt.053\"", FileFormat::Camt),
         ("text/csv; profile=other, text/plain, text/csv; profile=excel", FileFormat::ExcelCsv),
     ] {

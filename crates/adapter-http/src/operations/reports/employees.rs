@@ -3,7 +3,7 @@
 use std::io::Seek as _;
 use std::sync::Arc;
 
-use futures_util::stream;
+use futures_util::stream::{self, TryStreamExt as _};
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::{CategoryId, PartnerId};
 use kopeck_domain::report::ReportAmounts;
@@ -53,6 +53,7 @@ async fn employees(mut ctx: HandlerContext) -> HandlerResult {
         Some(FileFormat::Csv) => rows(&report, RowWriter::Csv),
         Some(FileFormat::ExcelCsv) => rows(&report, RowWriter::Excel(language)),
         Some(_) => spreadsheet(&report, language).await?,
+        None if report.outline.is_small() => return Ok(ctx.respond_with(whole(&report).await?)),
         None => rows(&report, RowWriter::Json(false)),
     };
     let file = format.map(|format| ResponseFile {
@@ -124,6 +125,15 @@ enum Rest {
     /// What stands behind the rows.
     Tail,
     Nothing,
+}
+
+/// All of a small report.
+async fn whole(report: &Arc<ReportReader>) -> Result<ResponseBody, ApiError> {
+    let (mut body, mut chunks) = (Vec::new(), rows(report, RowWriter::Json(false)));
+    while let Some(chunk) = chunks.try_next().await? {
+        body.extend(chunk);
+    }
+    Ok(ResponseBody::Whole(body))
 }
 
 fn rows(report: &Arc<ReportReader>, writer: RowWriter) -> BodyStream {
