@@ -88,7 +88,7 @@ rules! {
     62 feed::stays_as_it_was [Feed] "an entry of the feed never changes";
     70 registry::has_every_movement [Registry] "the registry has every movement with the key that caused it";
     71 registry::is_of_a_period [Registry] "a period begins at from and ends before until";
-    72 registry::is_read_on [Registry] "the registry is sorted, and is read on from card and id";
+    72 registry::is_sorted_and_read_on [Registry] "the registry is sorted, and is read on from card and id";
 }
 
 #[cfg(test)]

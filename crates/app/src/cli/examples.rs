@@ -11,9 +11,9 @@ Examples:
 pub(super) const BANK_CHECK: &str = "\
 Examples:
   kopeck bank-check --list
-  KOPECK_BANK_SECRET=secret kopeck bank-check http://127.0.0.1:8090 --test-account
-  KOPECK_BANK_SECRET=secret kopeck bank-check http://127.0.0.1:8090 --test-account --only 11,30-35 --json
-  KOPECK_BANK_SECRET=secret kopeck bank-check http://127.0.0.1:8090 --test-account --storm 10m --seed 7";
+  kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account
+  kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account --only 11,30-35 --json
+  kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account --storm 10m --seed 7";
 pub(super) const MIGRATE: &str = "\
 Examples:
   kopeck migrate

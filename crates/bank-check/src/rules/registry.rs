@@ -127,7 +127,7 @@ pub(super) fn is_of_a_period(session: &mut Session<'_>) -> Checked {
     Ok(())
 }
 
-pub(super) fn is_read_on(session: &mut Session<'_>) -> Checked {
+pub(super) fn is_sorted_and_read_on(session: &mut Session<'_>) -> Checked {
     let (one, _) = moved(session)?;
     let (two, _) = moved(session)?;
     let period = around(session);
