@@ -13,7 +13,6 @@ use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopM
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
-use kopeck_domain::access::Scopes;
 use kopeck_domain::access::{Actor, Authority, Scopes};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::partner::SealingPolicy;

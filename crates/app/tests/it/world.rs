@@ -451,7 +451,7 @@ impl Maker<'_> {
             refresh_expires_at: now + Duration::DAY,
         };
         let begin = move |unit: &mut dyn UnitOfWork| {
-            unit.sessions().insert(partner, session, now)?;
+            unit.sessions().insert(partner, session, None, now)?;
             unit.sessions().insert_pair(partner, session, &pair)
         };
         transact::<_, StoreError>(&*application.store, Access::Write, begin).unwrap();

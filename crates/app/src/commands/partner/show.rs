@@ -41,8 +41,6 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         sessions,
         users,
         open_requests,
-
-        open_requests,
     } = overview;
     let until = |at: &Option<OffsetDateTime>| at.map(|at| zone.moment_text(at));
     let key = |key: &SealingKeyOverview| {
@@ -79,8 +77,6 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         credentials,
         sessions,
         users,
-        open_requests,
-
         open_requests,
     } = overview;
     let balances = &sheet.balances;
