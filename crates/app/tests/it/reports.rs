@@ -248,7 +248,7 @@ async fn step(server: &TestServer, api: &Api, cards: &[Plastic], dice: &mut Dice
             }
         }
         5 if balance >= 200 => {
-            withdraw(server, api, &card.id, dice.amount(balance.unsigned_abs() / 200)).await
+            withdraw(server, api, &card.id, dice.amount(balance.unsigned_abs() / 200)).await;
         }
         _ => {
             api.post("/v1/order/virtualcards", &virtual_order(1, 5_000 + dice.amount(50))).await.ok(202);
@@ -312,9 +312,9 @@ async fn random_histories_agree_with_statement_feed_and_cards() {
             closing = shown["totals"]["closing"].as_i64().unwrap();
             for (holder, [opening, closing]) in expected(&api, month).await {
                 let rows = shown["data"].as_array().unwrap();
-                match rows.iter().find(|row| row["idEmployee"].to_string() == holder) {
+                match rows.iter().find(|row| row["idEmployee"] == holder) {
                     Some(row) => {
-                        assert_eq!((&row["opening"], &row["closing"]), (&json!(opening), &json!(closing)))
+                        assert_eq!((&row["opening"], &row["closing"]), (&json!(opening), &json!(closing)));
                     }
                     None => assert_eq!((opening, closing), (0, 0), "seed {seed}, {month}: {holder}"),
                 }
