@@ -65,7 +65,7 @@ serde_enum! {
         ProgrammesRead = "programmes:read",
         /// Create, change, pause and delete programmes; change the settings that they go by.
         ProgrammesWrite = "programmes:write",
-        /// Users and scoped credentials, without secrets, and the audit trail.
+        /// Users and scoped credentials, without secrets, and the audit log.
         UsersRead = "users:read",
         /// Create, reset and disable users; create and revoke scoped credentials.
         UsersWrite = "users:write",
