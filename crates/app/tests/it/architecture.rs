@@ -99,6 +99,7 @@ const PURE: &[(&str, &[&str])] = &[
             "uuid",
             "thiserror",
             "email_address",
+            "ipnet",
             "serde",
             "unicode-general-category",
             "unicode-normalization",
