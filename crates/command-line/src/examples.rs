@@ -49,5 +49,5 @@ Examples:
   kopeck call statement 2026-01 --format xlsx --output 2026-01.xlsx";
 pub(crate) const RUNS_CREATE: &str = "\
 Examples:
-  kopeck call runs create march.csv --kind TOP_UP --reference 'meals March'
+  kopeck call runs create march.csv --kind TOP_UP --reference meals-March
   kopeck call runs create staff.csv --kind EMPLOYEES --create-categories --submit";

@@ -31,6 +31,7 @@ pages! {
     "guide/leaver.md",
     "guide/month-end.md",
     "guide/sandbox.md",
+    "guide/who-may-do-what.md",
     "guide/limits-of-use.md",
     "guide/firewall.md",
     "guide/reference.md",

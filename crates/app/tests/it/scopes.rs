@@ -266,7 +266,7 @@ fn operators_create_list_and_revoke_credentials() {
     drop(running);
     let entries = installation.succeed(&["audit", "list", "--json"]);
     let of = |action: &str| -> Value {
-        let found = entries.lines().filter(|line| line.contains(&format!("\"{action}\"")));
+        let mut found = entries.lines().filter(|line| line.contains(&format!("\"{action}\"")));
         serde_json::from_str(found.next_back().unwrap_or_else(|| panic!("{action}: {entries}"))).unwrap()
     };
     for (action, outcome) in [("category.create", "DONE"), ("balance", "REFUSED")] {

@@ -19,6 +19,7 @@ pub(super) static OPERATION: Operation =
     Operation::of(&operations::CLOSING_CREATE, Needs::One(Scope::ClosingsWrite), handler!(create))
         .reads(reads!(read))
         .responds::<api::ClosingCreated>(202)
+        .refuses(&[Code::NotSupported])
         .refuses_cards(&[
             Code::CardNotFound,
             Code::EmployeeNotFound,

@@ -17,7 +17,7 @@ pub(super) static OPERATION: Operation =
     Operation::of(&operations::LIMITS_SET, Needs::One(Scope::LimitsWrite), handler!(set))
         .reads(reads!(read))
         .responds::<api::LimitChangeCreated>(202)
-        .refuses(&[Code::LimitConflict])
+        .refuses(&[Code::LimitConflict, Code::NotSupported])
         .refuses_cards(&[
             Code::CardNotFound,
             Code::EmployeeNotFound,

@@ -18,6 +18,7 @@ pub(super) static OPERATION: Operation =
     Operation::of(&operations::WITHDRAWAL_CREATE, Needs::One(Scope::WithdrawalsWrite), handler!(create))
         .reads(reads!(read))
         .responds::<api::WithdrawalCreated>(202)
+        .refuses(&[Code::NotSupported])
         .refuses_cards(&[
             Code::CardNotFound,
             Code::EmployeeNotFound,
