@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::input::faults::{Fault, Faults};
 use actix_web::http::StatusCode;
 use kopeck_api::{self as api, Code};
+use kopeck_domain::access::Forbidden;
 use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, RunId};
 use kopeck_port_security::SecurityError;
@@ -135,6 +136,17 @@ impl ApiError {
         }
     }
 
+    /// The error code that the response shows, if it has one.
+    pub(crate) fn shown_code(&self) -> Option<&'static str> {
+        if matches!(self.body, ErrorBody::Fields(_)) { None } else { Some(self.code()) }
+    }
+
+    /// The names of the faulty fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        let faults = if let ErrorBody::Fields(faults) = &self.body { faults.as_slice() } else { &[] };
+        faults.iter().map(|fault| fault.field.as_str())
+    }
+
     /// The value of `Retry-After`.
     pub(crate) const fn retry_seconds(&self) -> Option<u64> {
         self.retry_after
@@ -195,6 +207,13 @@ impl From<StoreError> for ApiError {
                 Self::internal(error.to_string())
             }
         }
+    }
+}
+
+/// 403, whatever there is and is not: the actor lacks a scope.
+impl From<Forbidden> for ApiError {
+    fn from(error: Forbidden) -> Self {
+        Self::new(Code::Forbidden, error.to_string())
     }
 }
 

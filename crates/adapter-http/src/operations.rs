@@ -15,9 +15,12 @@ mod limits;
 mod orders;
 mod prelude;
 mod replenishments;
+mod reports;
+mod request_log;
 mod requests;
 mod runs;
 mod sandbox;
+mod sessions;
 mod statement;
 pub(crate) mod tokens;
 mod transactions;
@@ -25,12 +28,14 @@ mod webhooks;
 mod withdrawals;
 
 use kopeck_api::Code;
+use kopeck_domain::access::Scopes;
 
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 15] = [
+static INTERFACE: [&[&Operation]; 18] = [
     &tokens::OPERATIONS,
+    &sessions::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
     &cards::OPERATIONS,
@@ -42,8 +47,10 @@ static INTERFACE: [&[&Operation]; 15] = [
     &runs::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
+    &reports::OPERATIONS,
     &[&transactions::OPERATION],
     &[&events::OPERATION],
+    &[&request_log::OPERATION],
     &webhooks::OPERATIONS,
 ];
 
@@ -79,6 +86,8 @@ pub struct OperationInfo {
     pub path: &'static str,
     /// Whether it changes data. Such requests have an idempotency key.
     pub changes: bool,
+    /// The scopes that its actor needs, all of them.
+    pub scopes: Scopes,
 }
 
 impl OperationInfo {
@@ -106,6 +115,7 @@ pub fn operations() -> impl Iterator<Item = OperationInfo> {
         method: operation.method.as_str(),
         path: operation.path,
         changes: operation.is_mutation(),
+        scopes: Scopes::of(&operation.needs.scopes().collect::<Vec<_>>()),
     })
 }
 
@@ -136,6 +146,7 @@ mod tests {
             "idEmployee",
             "idCategory",
             "idWebhook",
+            "idSession",
             "order_id",
             "replenishmentId",
             "setLimitsCardsId",
@@ -195,6 +206,7 @@ mod tests {
                         ("card.switch", "idCard"),
                         ("event.feed", "after limit types wait"),
                         ("transaction.feed", "after limit"),
+                        ("request.list", "after limit"),
                     ]
                     .map(|(name, fields)| (name, fields.to_owned())),
                 )

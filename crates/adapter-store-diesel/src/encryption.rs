@@ -1,4 +1,4 @@
-//! Encrypted columns: personal data, activation codes, recorded responses, and secrets of webhooks.
+//! Encrypted columns: personal data, activation codes, recorded responses, and secrets of webhooks and users.
 //!
 //! The [`ColumnCipher`] of the store encrypts each value for its table, column, partner and row, so that a value that
 //! is copied elsewhere does not decrypt.
@@ -12,6 +12,7 @@ use kopeck_port_store::{ColumnCipher, ColumnPlace, ReencryptionCursor, StoreErro
 
 use crate::convert::corrupt;
 use crate::error::Stored;
+use crate::repositories::users::rows::LOGIN;
 use crate::sql_types::{Id, sql};
 use crate::statements::{self, Bind, binds};
 use crate::transaction::DieselTransaction;
@@ -62,7 +63,7 @@ enum PrimaryKey {
     IdempotencyKey,
 }
 
-const COLUMNS: [EncryptedColumn; 10] = [
+const COLUMNS: [EncryptedColumn; 13] = [
     EncryptedColumn("employees", "phone", PrimaryKey::IdAndPartner),
     EncryptedColumn("employees", "email", PrimaryKey::IdAndPartner),
     EncryptedColumn("order_lines", "address", PrimaryKey::OrderLine),
@@ -73,6 +74,9 @@ const COLUMNS: [EncryptedColumn; 10] = [
     EncryptedColumn("run_items", "cells", PrimaryKey::RunItem),
     EncryptedColumn("webhooks", "secret", PrimaryKey::PartnerAndId),
     EncryptedColumn("webhooks", "former_secret", PrimaryKey::PartnerAndId),
+    EncryptedColumn("users", "login", PrimaryKey::PartnerAndId),
+    EncryptedColumn("users", "totp_secret", PrimaryKey::PartnerAndId),
+    EncryptedColumn("user_sessions", "setup", PrimaryKey::PartnerAndId),
 ];
 
 impl EncryptedColumn {
@@ -95,11 +99,17 @@ impl EncryptedColumn {
         )
     }
 
-    /// Replaces a value, unless it has changed meanwhile.
+    /// Replaces a value, and its digest if it has one, unless it has changed meanwhile.
     fn replace(&self) -> String {
         let Self(table, column, key) = self;
         let (columns, values) = key.columns();
-        format!("UPDATE {table} SET {column} = ? WHERE {column} = ? AND ({columns}) = ({values})")
+        let digest = if self.has_digest() { format!(", {column}_digest = ?") } else { String::new() };
+        format!("UPDATE {table} SET {column} = ?{digest} WHERE {column} = ? AND ({columns}) = ({values})")
+    }
+
+    /// Whether a column beside it has a digest under the same master key, for look-ups.
+    fn has_digest(&self) -> bool {
+        (self.0, self.1) == ("users", "login")
     }
 }
 
@@ -195,8 +205,12 @@ impl DieselTransaction {
     ) -> Result<(), StoreError> {
         let EncryptedColumn(table, name, key) = *column;
         let place = RowCipher { cipher, table, partner: Id::of(row.partner).to(), row: &key.row(row) };
-        let value = place.encrypt(name, &place.decrypt(name, stored)?)?;
-        let mut values = binds![&value, stored];
+        let plaintext = place.decrypt(name, stored)?;
+        let value = place.encrypt(name, &plaintext)?;
+        let digest = cipher.digests(LOGIN, &plaintext).first().copied().filter(|_| column.has_digest());
+        let mut values = binds![&value];
+        values.extend(digest.as_ref().map(|digest| Bind::from(&digest[..])));
+        values.push(stored.into());
         values.extend(key.values(row));
         statements::execute(self.unlocked()?, &column.replace(), values).done()
     }

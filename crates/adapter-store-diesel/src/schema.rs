@@ -35,6 +35,21 @@ tables! {
         first_used_at -> Nullable<UtcTimestamp>,
     }
 
+    credentials (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        name -> Text,
+        scopes -> Text,
+        addresses -> Nullable<Text>,
+        login -> Text,
+        api_key_hash -> Binary,
+        password_hash -> Text,
+        key_id -> Binary,
+        encrypted_secret -> Binary,
+        created_at -> UtcTimestamp,
+        revoked_at -> Nullable<UtcTimestamp>,
+    }
+
     counters (partner_id, list) {
         partner_id -> Id,
         list -> Text,
@@ -47,6 +62,9 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
+        last_used_at -> Nullable<UtcTimestamp>,
+        address -> Nullable<Text>,
+        credential_id -> Nullable<Id>,
     }
 
     token_pairs (partner_id, id) {
@@ -58,6 +76,55 @@ tables! {
         successor -> Nullable<Id>,
         reissued -> Bool,
         refresh_expires_at -> UtcTimestamp,
+    }
+
+    users (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        login -> Binary,
+        login_digest -> Binary,
+        role -> Text,
+        status -> Text,
+        password_hash -> Text,
+        initial_until -> Nullable<UtcTimestamp>,
+        totp_secret -> Nullable<Binary>,
+        totp_step -> Nullable<BigInt>,
+        created_at -> UtcTimestamp,
+        last_login_at -> Nullable<UtcTimestamp>,
+    }
+
+    user_recovery_codes (partner_id, user_id, digest) {
+        partner_id -> Id,
+        user_id -> Id,
+        digest -> Binary,
+    }
+
+    user_sessions (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        user_id -> Id,
+        token_digest -> Binary,
+        stage -> Text,
+        setup -> Nullable<Binary>,
+        address -> Nullable<Text>,
+        created_at -> UtcTimestamp,
+        last_used_at -> UtcTimestamp,
+        expires_at -> UtcTimestamp,
+    }
+
+    request_log (partner_id, seq) {
+        partner_id -> Id,
+        seq -> BigInt,
+        at -> UtcTimestamp,
+        request_id -> Text,
+        operation -> Text,
+        status -> Integer,
+        code -> Nullable<Text>,
+        fields -> Text,
+        duration_ms -> BigInt,
+        credential -> Nullable<Id>,
+        address -> Nullable<Text>,
+        replayed -> Bool,
     }
 
     login_failures (id) {
@@ -114,6 +181,39 @@ tables! {
         status_updated_at -> UtcTimestamp,
         search_text -> Text,
         erased_at -> Nullable<UtcTimestamp>,
+    }
+
+    closed_months (partner_id, month) {
+        partner_id -> Id,
+        month -> Day,
+        known -> BigInt,
+        kept_up_to -> BigInt,
+        erasures -> BigInt,
+        is_changed -> Bool,
+        sha256 -> Nullable<Binary>,
+        closed_at -> Nullable<UtcTimestamp>,
+    }
+
+    closed_month_rows (partner_id, month, place) {
+        partner_id -> Id,
+        month -> Day,
+        place -> BigInt,
+        employee_id -> Nullable<Id>,
+        custom_id -> Nullable<Text>,
+        surname -> Nullable<Text>,
+        name -> Nullable<Text>,
+        patronymic -> Nullable<Text>,
+        category_id -> Nullable<Id>,
+        category -> Nullable<Text>,
+        opening -> BigInt,
+        given -> BigInt,
+        spent -> BigInt,
+        refunded -> BigInt,
+        returned -> BigInt,
+        correction -> BigInt,
+        late -> BigInt,
+        payments -> BigInt,
+        transactions -> BigInt,
     }
 
     orders (partner_id, id) {
@@ -405,6 +505,7 @@ tables! {
         status -> Nullable<BigInt>,
         code -> Nullable<Text>,
         signature -> Nullable<Binary>,
+        actor_id -> Nullable<Id>,
     }
 
     history_notices (number) {

@@ -15,12 +15,10 @@ serde_enum! {
         CategoriesRead = "categories:read",
         /// Create, rename and delete categories.
         CategoriesWrite = "categories:write",
-        /// Cards, their balances, and what they may buy.
+        /// Cards, their balances at the bank, and whether they pay.
         CardsRead = "cards:read",
         /// Link, switch, unlink, freeze and unfreeze cards.
         CardsWrite = "cards:write",
-        /// Transactions of cards.
-        TransactionsRead = "transactions:read",
         /// Orders, without activation codes.
         OrdersRead = "orders:read",
         /// Order cards, confirm and cancel orders.
@@ -43,14 +41,14 @@ serde_enum! {
         ClosingsRead = "closings:read",
         /// Close cards, and cancel that.
         ClosingsWrite = "closings:write",
-        /// The partner's balance and its entries.
-        BalanceRead = "balance:read",
-        /// Statements and reports.
+        /// The partner's balance, its entries, transactions of cards, statements and reports.
         StatementsRead = "statements:read",
         /// Close the month of a report.
         StatementsWrite = "statements:write",
         /// The feed of events, and the request log.
         EventsRead = "events:read",
+        /// As [`EventsRead`](Self::EventsRead): nothing writes to the feed.
+        EventsWrite = "events:write",
         /// Webhooks and their deliveries.
         WebhooksRead = "webhooks:read",
         /// Create, change and delete webhooks; their secrets.
@@ -59,17 +57,15 @@ serde_enum! {
         RunsRead = "runs:read",
         /// Prepare and cancel runs. Submitting one needs the scope of what it becomes, too.
         RunsWrite = "runs:write",
+        /// What waits for an approval.
+        ApprovalsRead = "approvals:read",
         /// Approve and refuse what others submitted.
         ApprovalsWrite = "approvals:write",
-        /// Programmes and their forecast.
+        /// Programmes, their forecast, and the settings that they go by.
         ProgrammesRead = "programmes:read",
-        /// Create, change, pause and delete programmes.
+        /// Create, change, pause and delete programmes; change the settings that they go by.
         ProgrammesWrite = "programmes:write",
-        /// The partner's settings.
-        SettingsRead = "settings:read",
-        /// Change the partner's settings.
-        SettingsWrite = "settings:write",
-        /// Users and scoped credentials, without secrets, and the audit trail.
+        /// Users and scoped credentials, without secrets, and the audit log.
         UsersRead = "users:read",
         /// Create, reset and disable users; create and revoke scoped credentials.
         UsersWrite = "users:write",
@@ -78,8 +74,38 @@ serde_enum! {
     }
 }
 
-/// A set of scopes.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+impl Scope {
+    /// The scope that holds this one: what may be written may be read.
+    const fn writer(self) -> Option<Self> {
+        Some(match self {
+            Self::EmployeesRead => Self::EmployeesWrite,
+            Self::CategoriesRead => Self::CategoriesWrite,
+            Self::CardsRead => Self::CardsWrite,
+            Self::OrdersRead => Self::OrdersWrite,
+            Self::ReplenishmentsRead => Self::ReplenishmentsWrite,
+            Self::WithdrawalsRead => Self::WithdrawalsWrite,
+            Self::LimitsRead => Self::LimitsWrite,
+            Self::ClosingsRead => Self::ClosingsWrite,
+            Self::StatementsRead => Self::StatementsWrite,
+            Self::EventsRead => Self::EventsWrite,
+            Self::WebhooksRead => Self::WebhooksWrite,
+            Self::RunsRead => Self::RunsWrite,
+            Self::ApprovalsRead => Self::ApprovalsWrite,
+            Self::ProgrammesRead => Self::ProgrammesWrite,
+            Self::UsersRead => Self::UsersWrite,
+            _ => return None,
+        })
+    }
+
+    /// Whether a scoped credential can have it. Users and the sandbox are for people and the technical login.
+    #[must_use]
+    pub const fn is_for_credentials(self) -> bool {
+        !matches!(self, Self::UsersRead | Self::UsersWrite | Self::SandboxWrite)
+    }
+}
+
+/// A set of scopes. One to write holds that to read the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Scopes(u64);
 
 impl Scopes {
@@ -103,15 +129,23 @@ impl Scopes {
         Self(self.0 | other.0)
     }
 
-    /// Whether the scope is in the set.
+    /// Whether the set holds the scope.
     #[must_use]
     pub const fn contains(self, scope: Scope) -> bool {
+        match scope.writer() {
+            Some(writer) if self.names(writer) => true,
+            _ => self.names(scope),
+        }
+    }
+
+    /// Whether the scope is in the set by its own name.
+    const fn names(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u32) != 0
     }
 
-    /// The scopes of the set, in the order in which they are declared.
+    /// The scopes that the set was made of, in the order in which they are declared.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.iter().copied().filter(move |scope| self.contains(*scope))
+        Scope::ALL.iter().copied().filter(move |scope| self.names(*scope))
     }
 }
 
@@ -160,19 +194,17 @@ const READS: Scopes = Scopes::of(&[
     Scope::EmployeesRead,
     Scope::CategoriesRead,
     Scope::CardsRead,
-    Scope::TransactionsRead,
     Scope::OrdersRead,
     Scope::ReplenishmentsRead,
     Scope::WithdrawalsRead,
     Scope::LimitsRead,
     Scope::ClosingsRead,
-    Scope::BalanceRead,
     Scope::StatementsRead,
     Scope::EventsRead,
     Scope::WebhooksRead,
     Scope::RunsRead,
+    Scope::ApprovalsRead,
     Scope::ProgrammesRead,
-    Scope::SettingsRead,
     Scope::UsersRead,
 ]);
 
@@ -199,7 +231,6 @@ impl Role {
                 Scope::RunsWrite,
                 Scope::ApprovalsWrite,
                 Scope::ProgrammesWrite,
-                Scope::SettingsWrite,
             ])),
             Self::Auditor => READS,
             Self::Operator => Scopes::of(&[]),
@@ -292,10 +323,23 @@ mod tests {
         assert_eq!(Scopes::ALL.iter().collect::<Vec<_>>(), Scope::ALL);
         let two = read(" orders:write , employees:read,orders:write").unwrap();
         assert_eq!(two.to_string(), "employees:read,orders:write");
-        assert!(two.contains(Scope::OrdersWrite) && !two.contains(Scope::OrdersRead));
+        assert!(two.contains(Scope::OrdersWrite) && !two.contains(Scope::EmployeesWrite));
         for text in ["", "orders", "orders:write,", "ORDERS:WRITE", "orders:write;employees:read"] {
             assert!(read(text).is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_may_be_written_may_be_read() {
+        for read in Scope::ALL {
+            let Some((kind, "read")) = read.as_str().split_once(':') else { continue };
+            let writer = Scope::ALL.iter().find(|scope| scope.as_str() == format!("{kind}:write"));
+            assert_eq!(read.writer().as_ref(), writer, "{read}");
+            assert!(writer.is_none_or(|writer| Scopes::of(&[*writer]).contains(*read)), "{read}");
+        }
+        let writes = Scopes::of(&[Scope::OrdersWrite]);
+        assert!(!writes.contains(Scope::CodesRead) && !writes.contains(Scope::CardsRead));
+        assert_eq!(writes.to_string(), "orders:write");
     }
 
     #[test]
@@ -309,7 +353,7 @@ mod tests {
         assert_eq!(writers(Scope::ApprovalsWrite), [Role::Owner, Role::Finance]);
         assert_eq!(writers(Scope::UsersWrite), [Role::Owner]);
         assert_eq!(writers(Scope::CodesRead), [Role::Owner, Role::Hr]);
-        assert_eq!(writers(Scope::BalanceRead), [Role::Owner, Role::Hr, Role::Finance, Role::Auditor]);
+        assert_eq!(writers(Scope::StatementsRead), [Role::Owner, Role::Hr, Role::Finance, Role::Auditor]);
     }
 
     #[test]

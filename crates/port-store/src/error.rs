@@ -6,6 +6,8 @@
 pub enum Rule {
     /// A login belongs to one partner.
     PartnerLogin,
+    /// A login belongs to one user, of whatever partner.
+    UserLogin,
     /// A custom identifier belongs to one employee of a partner.
     EmployeeCustomId,
     /// A category's name is the partner's only one, without regard to letter case and to how letters are composed.
@@ -46,7 +48,7 @@ pub enum StoreError {
     /// The database is away.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// A stored value is none that the domain allows; names the table and column.
+    /// A stored value that the domain does not allow; names the table and column.
     #[error("stored data is corrupt: {0}")]
     Corrupt(String),
     /// Anything else: a bug, a full disk.

@@ -6,7 +6,7 @@ use kopeck_domain::card::{AccountBalance, BankStatus, BankView, Card, CardStatus
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId, SessionId};
+use kopeck_domain::ids::{CardId, CategoryId, CredentialId, EmployeeId, OrderId, PartnerId, SessionId};
 use kopeck_domain::ledger::{Balances, Reference};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::OrderState;
@@ -56,8 +56,12 @@ pub struct StoredPair {
     pub session: SessionId,
     /// The login that it began with.
     pub session_started_at: OffsetDateTime,
+    /// When the session was last used, as far as that is recorded.
+    pub session_used_at: Option<OffsetDateTime>,
     /// Whether the whole session was revoked.
     pub session_revoked: bool,
+    /// The scoped credential that logged in; `None` for the technical login.
+    pub credential: Option<CredentialId>,
     /// The pair.
     pub pair: TokenPair,
 }

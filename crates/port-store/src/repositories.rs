@@ -1,4 +1,4 @@
-//! One repository an aggregate. Everything belongs to a partner: what is another's is as if it were not there.
+//! One repository an aggregate. Everything belongs to a partner: another partner's rows are as if they were not there.
 //!
 //! Every method fails with a [`StoreError`] if the database does, and those that can meet a constraint say which
 //! [`Rule`](crate::Rule) they fail with.

@@ -30,7 +30,7 @@ use time::Duration;
 
 use crate::{Env, runs};
 use card_batch::{BatchTask, BatchVerdicts, SubmissionPolicy};
-use in_flight::{InFlightGuard, JobsInFlight, Lease};
+use in_flight::{JobGuard, JobsInFlight, Lease};
 use next::{Next, back_off, conclude};
 pub(crate) use order::{ORDER_KEY, order_key};
 use order::{OrderFindings, OrderTask};
@@ -69,7 +69,7 @@ pub struct Worker {
 pub struct Task {
     lease: Lease,
     step: Step,
-    guard: Arc<InFlightGuard>,
+    guard: Arc<JobGuard>,
 }
 
 #[derive(Debug, Clone)]

@@ -88,6 +88,11 @@ impl InputField {
         matches!(&self.what, InputType::Value(schema) if schema.may_be_clear)
     }
 
+    /// The fields of the items of a list.
+    pub(crate) fn items(&self) -> &[Self] {
+        if let InputType::List(_, items) = &self.what { items } else { &[] }
+    }
+
     pub(super) fn or_as(self, also: &'static str) -> Self {
         Self { also: Some(also), ..self }
     }

@@ -5,6 +5,7 @@ use crate::input::reader::{TWICE, card_field};
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch};
 use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::money::AmountOverflow;
+use kopeck_port_bank::NotSupported;
 use kopeck_port_store::{StoredKind, UnitOfWork};
 use kopeck_service::card_batches::{
     self, BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
@@ -19,6 +20,13 @@ use crate::operations::prelude::*;
 pub(super) const NO_RESULT: &[Code] =
     &[Code::RequestNotFound, Code::RequestNotProcessed, Code::RequestCancelled];
 pub(super) const NOT_CANCELLABLE: &[Code] = &[Code::RequestNotFound, Code::RequestNotCancellable];
+
+/// The bank cannot do what a request asks for, so the request would never succeed.
+impl From<NotSupported> for ApiError {
+    fn from(error: NotSupported) -> Self {
+        Self::new(Code::NotSupported, error.to_string())
+    }
+}
 
 /// Responds with what became of each card of a batch.
 pub(super) async fn result<K: StoredKind>(

@@ -45,8 +45,8 @@ fn read_digest(body: &mut Fields<'_>) -> Option<Digest> {
 }
 
 /// Who acts.
-fn authority(_: &HandlerContext) -> Authority {
-    Authority::LOGIN
+fn authority(ctx: &HandlerContext) -> Authority {
+    ctx.client.identity.authority.clone()
 }
 
 impl From<RunError> for ApiError {

@@ -12,7 +12,7 @@ use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
     CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, RunId,
-    WebhookId, WithdrawalId,
+    SessionId, WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::{EntrySource, EntryType};
 use kopeck_domain::limit::Period;
@@ -28,6 +28,7 @@ use time::{Date, OffsetDateTime};
 use super::{Components, HasSchema, chars, free_text, integer, of_shape, pattern};
 use crate::json::{Json, object};
 use crate::patterns;
+use crate::wording::Language;
 
 /// Types whose schema is an expression.
 macro_rules! plain {
@@ -80,7 +81,17 @@ plain! {
 macro_rules! identifiers {
     ($($type:ty),*) => {plain! {$($type => uuid();)*}};
 }
-identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
+identifiers!(
+    EmployeeId,
+    CategoryId,
+    CardId,
+    OrderId,
+    ReplenishmentId,
+    LimitChangeId,
+    EventId,
+    WebhookId,
+    SessionId
+);
 identifiers!(ClosingId, WithdrawalId, RunId);
 
 /// String enums that the domain and the API have both.
@@ -112,6 +123,7 @@ vocabularies! {
     EntrySource as EntrySourceKind,
     EntryType as EntryType,
     EventType as EventType,
+    Language as Language,
     OrderKind as OrderKind,
     Period as LimitPeriod,
     RequestState as RequestState,

@@ -26,8 +26,8 @@ use kopeck_port_store::page::Page;
 use kopeck_port_store::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::{
     AuditFilter, AvailableFilter, BankFeedState, CardFilter, EmployeeFilter, Horizon, RequestFilter,
-    Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery, UnitOfWork,
-    WebhookRecord,
+    RequestLogFilter, Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery,
+    UnitOfWork, WebhookRecord,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -132,11 +132,20 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.partners().former_api_key_until(PARTNER)?;
     unit.partners().set_sealing(PARTNER, SealingPolicy::Optional)?;
     unit.partners().get(PARTNER)?;
+    unit.partners().credentials(PARTNER)?;
     unit.partners().sealing_keys(PARTNER)?;
     unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;
-    unit.sessions().insert(PARTNER, session, NOW)?;
+    unit.sessions().insert(PARTNER, session, None, NOW)?;
+    unit.credentials().by_api_key(&[3; 32])?;
+    unit.credentials().get(PARTNER, Uuid::nil().into())?;
+    unit.credentials().list(PARTNER)?;
+    unit.credentials().revoke(PARTNER, Uuid::nil().into(), NOW)?;
+    unit.credentials().reencrypt(PARTNER, Uuid::nil().into(), &[1; 72])?;
     unit.sessions().pair(PARTNER, pair)?;
     unit.sessions().revoke(PARTNER, session)?;
+    unit.sessions().revoke_others(PARTNER, session)?;
+    unit.sessions().touch(PARTNER, session, NOW, None)?;
+    unit.sessions().list(PARTNER, session, NOW)?;
     unit.sessions().active(PARTNER, NOW)?;
     unit.sessions().forget_expired(NOW, 10)?;
     unit.throttle().failures(&[0; 32], NOW, 10)?;
@@ -150,6 +159,21 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         unit.sealed_nonces().spend(PARTNER, "nonce", &spent, stale_before)?;
     }
     unit.sealed_nonces().forget_before(NOW, 10)?;
+    request_log(unit)
+}
+
+fn request_log(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    unit.request_log().append(PARTNER, &[], NOW)?;
+    let none = RequestLogFilter::default();
+    for filter in [
+        none.clone(),
+        RequestLogFilter { status: Some(404), ..none.clone() },
+        RequestLogFilter { operation: Some("balance".to_owned()), ..none.clone() },
+        RequestLogFilter { request_id: Some("id".to_owned()), ..none },
+    ] {
+        unit.request_log().after(PARTNER, 7, &filter, 10)?;
+    }
+    unit.request_log().forget_before(NOW, 10)?;
     Ok(())
 }
 

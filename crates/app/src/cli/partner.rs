@@ -10,6 +10,7 @@ use secrecy::SecretString;
 
 use time::Duration;
 
+use super::CredentialCommand;
 use super::amount::{ConfirmArgs, roubles, roubles_above_zero};
 use super::{StoreArgs, duration, examples, partner_id, secret};
 
@@ -63,6 +64,9 @@ pub enum PartnerCommand {
     /// Issue a new API key; the old one is accepted for another 14 days.
     #[command(after_help = examples::ROTATE_API_KEY)]
     RotateApiKey(RotateKeyArgs),
+    /// Scoped credentials of a partner: for programs that may do a part of what it may.
+    #[command(subcommand)]
+    Credential(CredentialCommand),
     /// Set a partner's password and end all its sessions. At a terminal it prompts for the password, else it is the first
     /// line of standard input.
     SetPassword(PartnerArgs),

@@ -1,6 +1,7 @@
 //! `kopeck partner …`.
 
 mod contract_end;
+mod credentials;
 mod show;
 mod transfers;
 
@@ -49,6 +50,7 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::SetPolicy(args) => set_policy(&args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
+        PartnerCommand::Credential(command) => credentials::run(command),
         PartnerCommand::SetPassword(args) => set_password(&args),
         PartnerCommand::EndSessions(args) => end_sessions(&args),
     }

@@ -28,8 +28,11 @@ use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
-use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
+use kopeck_service::partners::{
+    self, CredentialDraft, DepositOrigin, NewCredential, NewPartner, PartnerError,
+};
 use kopeck_service::reconciliation;
+use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
 use kopeck_service::runs::{self, InputRow, RunInput};
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use kopeck_service::{Env, Progress, Settings};
@@ -65,12 +68,16 @@ pub struct TestServer {
     blocks: Mutex<BlockSender>,
     follower: Mutex<BankFeedFollower>,
     watch: Mutex<ClockWatch>,
+    requests: Arc<RequestLogQueue>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     /// Dropped last.
     deployment: Arc<Deployment>,
     died: bool,
 }
+
+/// The password of every partner.
+pub const PASSWORD: &str = "nine blue lorries at dawn";
 
 /// A partner with its secrets.
 pub struct TestPartner {
@@ -110,6 +117,11 @@ impl TestServer {
         let bank = simulator(&deployment.data, &adapters, SETTINGS, true).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
         let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
+        let requests = RequestLogQueue::new(
+            application.store(),
+            Arc::clone(&application.env.clock),
+            Arc::new(NoopRequestLogObserver),
+        );
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&application.env),
             wall: Arc::clone(&adapters.wall),
@@ -119,6 +131,7 @@ impl TestServer {
                 Arc::clone(&adapters.wall),
                 Arc::new(NoopAuditObserver),
             ),
+            requests: Arc::clone(&requests),
             store: Arc::clone(&ports.store),
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&application.tokens),
@@ -155,6 +168,7 @@ impl TestServer {
             blocks: blocks.into(),
             follower: follower.into(),
             watch: watch.into(),
+            requests,
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
             deployment,
@@ -165,7 +179,12 @@ impl TestServer {
     /// A partner with so many kopecks.
     pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
         let login = format!("partner-{}", self.deployment.partners.lock().unwrap().len() + 1);
-        let new = NewPartner { name: "Test".to_owned(), login: Some(login), password: None, sealing };
+        let new = NewPartner {
+            name: "Test".to_owned(),
+            login: Some(login),
+            password: Some(PASSWORD.into()),
+            sealing,
+        };
         let prepared = self.application.partners.prepare(new).unwrap();
         let (service, env) = (self.application.partners.clone(), Arc::clone(&self.application.env));
         let (partner, secrets) = transact(&*self.application.store, Access::Write, move |unit| {
@@ -182,6 +201,31 @@ impl TestServer {
             id: partner.id,
             api_key: secrets.api_key.expose_secret().to_owned(),
             login: partner.login,
+            password: secrets.password.expose_secret().to_owned(),
+            key: SealingKey::new(KeyId::from_bytes(secrets.sealing_key.id), secret),
+        }
+    }
+
+    /// Writes what waits for the request log.
+    pub fn write_request_log(&self) {
+        self.requests.close();
+    }
+
+    /// A scoped credential of the partner, as a partner with secrets of its own.
+    pub fn credential(&self, of: &TestPartner, scopes: Scopes, addresses: Option<&str>) -> TestPartner {
+        let addresses = addresses.map(|text| text.parse().unwrap());
+        let new = NewCredential { name: None, scopes, addresses };
+        let CredentialDraft { record, secrets } =
+            self.application.partners.prepare_credential(of.id, new).unwrap();
+        let (id, stored) = (of.id, record.clone());
+        // Past the limit of credentials too.
+        let insert = move |unit: &mut dyn UnitOfWork| unit.credentials().insert(id, &stored);
+        transact(&*self.application.store, Access::Write, insert).unwrap();
+        let secret: [u8; 32] = secrets.sealing_key.secret.expose_secret().try_into().unwrap();
+        TestPartner {
+            id: of.id,
+            api_key: secrets.api_key.expose_secret().to_owned(),
+            login: record.login,
             password: secrets.password.expose_secret().to_owned(),
             key: SealingKey::new(KeyId::from_bytes(secrets.sealing_key.id), secret),
         }

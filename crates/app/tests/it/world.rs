@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 
 use kopeck_adapter_http::{OperationInfo, operations};
+use kopeck_domain::ids::SessionId;
+use kopeck_port_store::session::{PairState, TokenPair};
+use kopeck_port_store::{Access, StoreError, UnitOfWork, transact};
 use serde_json::{Value, json};
+use time::Duration;
 
 use crate::api_client::{UNKNOWN_ID, plastic_order, text, top_ups, virtual_order};
 use crate::raw_http::{RawRequest, RawResponse, get, post};
-use crate::server::TestServer;
+use crate::server::{PASSWORD, TestServer};
 
 /// The requests that carry the API key; all others carry a token.
 pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
@@ -78,6 +82,10 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
     let of_card = |amount: i64| json!({"idCard": "<card>", "amountReplenishment": amount});
     let everything = json!({"unlimited": true});
     vec![
+        ("session.list", "", none()),
+        ("session.end", "<session>", none()),
+        ("password.change", "", json!({"current": PASSWORD, "new": PASSWORD})),
+        ("request.list", "", json!({"operation": "balance", "status": "200"})),
         ("employee.add", "", json!({"customId": "[new]", "idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"status": "MEDICAL"})),
@@ -94,6 +102,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("card.can_pay", "<card>", json!({"amount": 1})),
         ("card.list", "", json!({"orderId": "<order>"})),
         ("card.list", "", json!({"idEmployee": "<employee>", "linked": "true"})),
+        ("card.list", "", json!({"customIdCard": "<number>"})),
         ("card.available", "", json!({"typeCard": "MP4"})),
         ("card.link", "<employee>", json!({"customIdCard": "<number>", "statusCard": "ADDITIONAL"})),
         ("card.switch", "<employee>", json!({"idCard": "<card>", "statusCard": "ADDITIONAL"})),
@@ -151,6 +160,8 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),
+        ("report.employees", "2026-03", json!({"idCategory": "<category>"})),
+        ("report.close", "2026-02", none()),
         ("transaction.feed", "", json!({"idCard": "<card>"})),
         ("transaction.feed", "", json!({"idEmployee": "<employee>"})),
         ("event.feed", "", json!({"types": "card.issued,card.linked"})),
@@ -275,6 +286,7 @@ impl Things {
             "webhook",
             "spare webhook",
             "event",
+            "session",
         ];
         let mut things: BTreeMap<&str, Value> =
             ids.into_iter().map(|name| (name, json!(UNKNOWN_ID))).collect();
@@ -373,6 +385,7 @@ impl Maker<'_> {
             ("waiting digest", json!(waiting_digest)),
             ("webhook", json!(self.webhook())),
             ("spare webhook", json!(self.webhook())),
+            ("session", json!(self.session())),
             ("event", self.send(get("/v1/events?limit=1")).ok(200)["data"][0]["id"].clone()),
         ];
         Things(things.into())
@@ -422,6 +435,27 @@ impl Maker<'_> {
 
     fn withdrawal(&self, card: &str) -> String {
         self.post("/v1/withdrawals", &json!({"data": [{"idCard": card, "amount": 100}]}), "withdrawalId")
+    }
+
+    /// A session beside the one that calls.
+    fn session(&self) -> String {
+        let application = &self.server.application;
+        let partner = application.tokens.verify(self.token).unwrap().partner;
+        let (session, now) = (SessionId::new(application.env.ids.next_id()), application.env.now());
+        let pair = TokenPair {
+            id: application.env.ids.next_id().into(),
+            state: PairState::Fresh,
+            used: false,
+            successor: None,
+            reissued: false,
+            refresh_expires_at: now + Duration::DAY,
+        };
+        let begin = move |unit: &mut dyn UnitOfWork| {
+            unit.sessions().insert(partner, session, None, now)?;
+            unit.sessions().insert_pair(partner, session, &pair)
+        };
+        transact::<_, StoreError>(&*application.store, Access::Write, begin).unwrap();
+        session.to_string()
     }
 
     /// A new webhook, in place of the oldest if there are many.

@@ -94,7 +94,7 @@ impl CardBatchKind for Replenishment {
     type CardResult = ReplenishmentResult;
 }
 
-impl sealed::Kind for Replenishment {
+impl sealed::RequestOperations for Replenishment {
     const STATUS: &'static Operation = &operations::REPLENISHMENT_STATUS;
     const RESULT: &'static Operation = &operations::REPLENISHMENT_RESULT;
     const CANCEL: &'static Operation = &operations::REPLENISHMENT_CANCEL;
@@ -109,7 +109,7 @@ impl CardBatchKind for LimitChange {
     type CardResult = LimitResult;
 }
 
-impl sealed::Kind for LimitChange {
+impl sealed::RequestOperations for LimitChange {
     const STATUS: &'static Operation = &operations::LIMITS_STATUS;
     const RESULT: &'static Operation = &operations::LIMITS_RESULT;
     const CANCEL: &'static Operation = &operations::LIMITS_CANCEL;
@@ -125,7 +125,7 @@ impl CardBatchKind for Closing {
     type CardResult = ClosingResult;
 }
 
-impl sealed::Kind for Closing {
+impl sealed::RequestOperations for Closing {
     const STATUS: &'static Operation = &operations::CLOSING_STATUS;
     const RESULT: &'static Operation = &operations::CLOSING_RESULT;
     const CANCEL: &'static Operation = &operations::CLOSING_CANCEL;
@@ -140,7 +140,7 @@ impl CardBatchKind for Withdrawal {
     type CardResult = WithdrawalResult;
 }
 
-impl sealed::Kind for Withdrawal {
+impl sealed::RequestOperations for Withdrawal {
     const STATUS: &'static Operation = &operations::WITHDRAWAL_STATUS;
     const RESULT: &'static Operation = &operations::WITHDRAWAL_RESULT;
     const CANCEL: &'static Operation = &operations::WITHDRAWAL_CANCEL;

@@ -126,7 +126,7 @@ fn answer(seen: &RecordedRequest) -> Reply {
     let body = request_or_list(seen)
         .or_else(|| special(seen.path()))
         .unwrap_or_else(|| if wrapped { format!(r#"{{"data":{OBJECT}}}}}"#) } else { format!("{OBJECT}}}") });
-    Reply::json(200, body)
+    Reply::json(200, body).header("etag", "\"1e\"")
 }
 
 /// `METHOD path?query body`, with the identifier as `ID` and the parameters of the query sorted.
@@ -135,7 +135,8 @@ fn line(seen: &RecordedRequest) -> String {
     let mut parameters: Vec<_> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
     parameters.sort_unstable();
     let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
-    format!("{} {path}{query} {}", seen.method, seen.body)
+    let condition = seen.header("if-match").map(|tag| format!(" if-match: {tag}")).unwrap_or_default();
+    format!("{} {path}{query} {}{condition}", seen.method, seen.body)
         .replace(&ID.to_string(), "ID")
         .trim_end()
         .to_owned()
@@ -166,7 +167,11 @@ async fn employees_and_categories() {
         assert_eq!(employees.add(&added).await?.phone.as_deref(), Some("9031234567"));
         let update = EmployeeUpdate { email: Patch::Clear, ..EmployeeUpdate::default() };
         assert_eq!(employees.update(ID, &update).await?.status, EmployeeStatus::Work);
+        let conditional = employees.update(ID, &update).if_match("\"1f\"").await?;
+        assert_eq!(conditional.id_employee, ID);
         assert_eq!(employees.get(ID).await?.employee.id_employee, ID);
+        let tagged = employees.get_tagged(ID).await?;
+        assert_eq!((tagged.value.employee.id_employee, tagged.etag.as_deref()), (ID, Some("\"1e\"")));
         let filter = EmployeeFilter {
             status: Some(EmployeeStatus::Work),
             id_category: Some(ID),
@@ -188,6 +193,8 @@ async fn employees_and_categories() {
         [
             r#"POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}"#,
             r#"PUT /v1/employee/ID {"email":null}"#,
+            r#"PUT /v1/employee/ID {"email":null} if-match: "1f""#,
+            "GET /v1/employee/ID",
             "GET /v1/employee/ID",
             "GET /v1/employees?customId=T-1&idCategory=ID&page=1&per_page=15&q=a+b&status=WORK",
             "DELETE /v1/employee/ID",
@@ -293,14 +300,21 @@ async fn orders() {
 async fn replenishments_and_limits() {
     let sent = lines(async |client| {
         let replenishments = client.replenishments();
-        assert_eq!(replenishments.create(&[TopUp::new(ID, 100)]).await?.replenishment_id, ID);
+        assert_eq!(
+            replenishments
+                .create(&[TopUp::new(ID, 100), TopUp::new(CardRef::custom_id("T-1"), 200)])
+                .await?
+                .replenishment_id,
+            ID
+        );
         replenishments.status(ID).await?;
         let results = replenishments.result(ID).await?;
         assert!(results.iter().all(|result| result.error_replenishment.as_deref() == Some("expired")));
         replenishments.cancel(ID).await?;
         replenishments.list(&RequestFilter::default(), Paging::default()).await?;
         let limits = client.limits();
-        assert_eq!(limits.set(&[ID], &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
+        let cards = [CardRef::from(ID), CardRef::number("8747859702"), CardRef::employee(ID)];
+        assert_eq!(limits.set(&cards, &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
         limits.status(ID).await?;
         limits.cancel(ID).await?;
         assert!(limits.result(ID).await?.iter().all(|result| result.result_limit));
@@ -311,12 +325,12 @@ async fn replenishments_and_limits() {
     assert_eq!(
         sent,
         [
-            r#"POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}"#,
+            r#"POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},{"customId":"T-1","amountReplenishment":200}]}"#,
             "GET /v1/replenishment/status/?idReplenishment=ID",
             "GET /v1/replenishment/result/?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments",
-            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
+            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"},{"idEmployee":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
             r#"POST /v1/limits/status {"setLimitsCardsId":"ID"}"#,
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",

@@ -19,7 +19,7 @@ use crate::failure::{Failure, field_of_item};
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{self, Kind, RequestFilterArgs, WaitArgs, changed, listed};
+use crate::requests::{self, RequestCommand, RequestFilterArgs, WaitArgs, changed, listed};
 use crate::table::Column;
 
 /// Commands for a kind of card batch; `C` is a new one, as it is typed.
@@ -77,7 +77,7 @@ pub(crate) trait NewBatch: Args {
     async fn create(self, client: &Client) -> Result<Output, Failure>;
 }
 
-impl<C: NewBatch> Kind for C {
+impl<C: NewBatch> RequestCommand for C {
     type Record = C::Record;
 
     fn of(client: &Client) -> Requests<'_, C::Record> {

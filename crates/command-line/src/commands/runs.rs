@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use kopeck_client::{
-    Client, Date, NewRun, NewRunItem, Paging, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind, RunOutcome,
-    RunState, Runs, Uuid,
+    Client, Date, NewRun, NewRunItem, Paging, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind,
+    RunOutcome, RunState, Runs, Uuid,
 };
 
 use super::shown;
@@ -255,7 +255,7 @@ fn items(path: &Path) -> Result<Vec<NewRunItem>, Failure> {
         return Err(Failure::rows(message, &file.faults));
     }
     let present: Vec<&str> = COLUMNS.into_iter().filter(|column| file.has(column)).collect();
-    let item = |row: &crate::csv_file::Row| {
+    let item = |row: &crate::csv_file::CsvRow| {
         NewRunItem::of_texts(
             present.iter().map(|column| ((*column).to_owned(), row.get(column).map(ToOwned::to_owned))),
         )

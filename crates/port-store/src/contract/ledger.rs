@@ -106,7 +106,7 @@ pub fn a_reference_counts_once(store: &dyn Store) {
 }
 
 /// Whatever a use case believes the balances to be.
-pub fn what_does_not_add_up_is_refused(store: &dyn Store) {
+pub fn unbalanced_movements_are_refused(store: &dyn Store) {
     let partner = partner(store);
     let order = some_order(store, partner);
     for after in [

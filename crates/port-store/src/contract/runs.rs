@@ -151,13 +151,10 @@ pub fn a_reference_is_one_run_s(store: &dyn Store) {
 /// Those that fit, page by page.
 pub fn runs_are_listed_newest_first(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
-    let runs: Vec<Run> = [
-        (RunKind::TopUp, Some("A"), 10),
-        (RunKind::Withdraw, None, 20),
-        (RunKind::TopUp, Some("B"), 30),
-    ]
-    .map(|(kind, called, seconds)| draft(kind, called, seconds))
-    .into();
+    let runs: Vec<Run> =
+        [(RunKind::TopUp, Some("A"), 10), (RunKind::Withdraw, None, 20), (RunKind::TopUp, Some("B"), 30)]
+            .map(|(kind, called, seconds)| draft(kind, called, seconds))
+            .into();
     for run in &runs {
         insert(store, partner, run, &[]).unwrap();
     }
@@ -203,7 +200,10 @@ pub fn an_item_is_decided_once(store: &dyn Store) {
     assert_eq!((open(), outcomes()), (vec![], RunOutcomes { done: 1, missed: 1 }));
     let decided = all_items(store, partner, id);
     assert_eq!((decided[0].outcome, decided[0].employee), (Some(Outcome::Done), Some(employee)));
-    assert_eq!((decided[0].reason.as_deref(), decided[1].reason.as_deref()), (None, Some("the card is closed")));
+    assert_eq!(
+        (decided[0].reason.as_deref(), decided[1].reason.as_deref()),
+        (None, Some("the card is closed"))
+    );
     let list = |filter| {
         let listed = read(store, move |unit| unit.runs().list_items(partner, id, filter, page(1, 10)));
         (listed.total, listed.items.iter().map(|item| item.ordinal).collect::<Vec<_>>())
@@ -262,6 +262,9 @@ pub fn an_erased_employee_leaves_no_values_in_runs(store: &dyn Store) {
     let erase = move |unit: &mut dyn UnitOfWork| unit.employees().erase(partner, employee, at(50));
     write(store, erase).unwrap();
     let left = all_items(store, partner, run.id());
-    assert_eq!((left[0].cells.len(), left[0].custom_id.as_ref(), left[0].employee), (0, None, Some(employee)));
+    assert_eq!(
+        (left[0].cells.len(), left[0].custom_id.as_ref(), left[0].employee),
+        (0, None, Some(employee))
+    );
     assert_eq!(left[1], items[1]);
 }

@@ -107,12 +107,12 @@ fn update(
     let EmployeeRow { surname, name, patronymic, phone, email, status, category: _ } = row;
     let update =
         EmployeeUpdate { custom_id: None, surname, name, patronymic, phone, email, category, status };
-    match employees::update(unit, env, partner, id, &update) {
+    match employees::update(unit, env, partner, id, &update, |_| true) {
         Ok(employee) => Ok(done(item, employee.id())),
         Err(UpdateEmployeeError::Store(error)) => Err(error),
-        Err(UpdateEmployeeError::Conflicts(_) | UpdateEmployeeError::NotFound) => {
-            Ok(decision(item, Outcome::Refused, CONFLICT))
-        }
+        Err(
+            UpdateEmployeeError::Conflicts(_) | UpdateEmployeeError::NotFound | UpdateEmployeeError::Changed,
+        ) => Ok(decision(item, Outcome::Refused, CONFLICT)),
     }
 }
 

@@ -116,14 +116,20 @@ fn a_run_waits_for_its_request_and_takes_over_its_verdicts() {
         if pause {
             unit.jobs
                 .expect_reschedule()
-                .withf(|_, terms: &Reschedule| terms.delay == Duration::milliseconds(100) && terms.failures == 0)
+                .withf(|_, terms: &Reschedule| {
+                    terms.delay == Duration::milliseconds(100) && terms.failures == 0
+                })
                 .times(1)
                 .returning(|_, _| Ok(()));
         } else {
             unit.runs.expect_open_items().returning(|_, _, _| Ok(vec![item(0), item(1)]));
             let states = [ItemState::Done, ItemState::Refused(TopUpRefusal::Blocked)];
             unit.replenishments.expect_items().returning(move |_, _, _, _| {
-                Ok(open_items(&[250, 250]).into_iter().zip(states).map(|(item, state)| BatchItem { state, ..item }).collect())
+                Ok(open_items(&[250, 250])
+                    .into_iter()
+                    .zip(states)
+                    .map(|(item, state)| BatchItem { state, ..item })
+                    .collect())
             });
             unit.runs
                 .expect_decide()

@@ -87,7 +87,7 @@ impl Command {
 
 /// A call under its idempotency key.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct KeyedCommand {
     /// The idempotency key of the partner.
     pub(crate) key: String,
     pub(crate) fingerprint: [u8; 32],

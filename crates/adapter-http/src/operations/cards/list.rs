@@ -12,9 +12,10 @@ use super::info::body;
 use crate::input::field_types::{boolean, id, string_enum, text};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LIST, handler!(list))
-    .reads(reads!(read))
-    .responds::<api::Page<api::Card>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_LIST, Needs::One(Scope::CardsRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::Page<api::Card>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<(Page, CardFilter)> {
     let page = r.page();

@@ -13,18 +13,19 @@ use crate::input::limit::{self, LimitConflict};
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, handler!(set))
-    .reads(reads!(read))
-    .responds::<api::LimitChangeCreated>(202)
-    .refuses(&[Code::LimitConflict])
-    .refuses_cards(&[
-        Code::CardNotFound,
-        Code::EmployeeNotFound,
-        Code::CardClosed,
-        Code::CardInRequest,
-        Code::CardNotMain,
-        Code::CardExpired,
-    ]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::LIMITS_SET, Needs::One(Scope::LimitsWrite), handler!(set))
+        .reads(reads!(read))
+        .responds::<api::LimitChangeCreated>(202)
+        .refuses(&[Code::LimitConflict])
+        .refuses_cards(&[
+            Code::CardNotFound,
+            Code::EmployeeNotFound,
+            Code::CardClosed,
+            Code::CardInRequest,
+            Code::CardNotMain,
+            Code::CardExpired,
+        ]);
 
 /// A new change: its cards, their limit, and its reference.
 type NewChange = (Vec<CardRef>, Result<Limit, LimitConflict>, Option<RequestReference>);
@@ -41,12 +42,14 @@ fn read(r: &mut Reader<'_>) -> Option<NewChange> {
 
 async fn set(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
-    ctx.mutate(values, |unit, env, partner, (cards, limit, reference)| {
+    let bank = ctx.bank_capabilities();
+    ctx.mutate(values, move |unit, env, partner, (cards, limit, reference)| {
         let Ok(limit) = limit else {
             // Unknown cards come first, as 404 comes before 409.
             limits::check_cards(unit, partner, cards)?;
             return Err(ApiError::from(Code::LimitConflict));
         };
+        bank.require_limit(limit)?;
         Ok(accepted(limits::set(unit, env, partner, cards, limit, reference.as_ref())?))
     })
     .await

@@ -12,17 +12,21 @@ use crate::operations::card_batches::amounts_not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::ReplenishmentCreated>(202)
-    .refuses_cards(&[
-        Code::CardNotFound,
-        Code::EmployeeNotFound,
-        Code::CardClosed,
-        Code::CardInRequest,
-        Code::CardNotMain,
-        Code::CardExpired,
-    ]);
+pub(super) static OPERATION: Operation = Operation::of(
+    &operations::REPLENISHMENT_CREATE,
+    Needs::One(Scope::ReplenishmentsWrite),
+    handler!(create),
+)
+.reads(reads!(read))
+.responds::<api::ReplenishmentCreated>(202)
+.refuses_cards(&[
+    Code::CardNotFound,
+    Code::EmployeeNotFound,
+    Code::CardClosed,
+    Code::CardInRequest,
+    Code::CardNotMain,
+    Code::CardExpired,
+]);
 
 /// The cards of a request, and its reference.
 fn read(r: &mut Reader<'_>) -> Option<(Vec<TopUp>, Option<RequestReference>)> {

@@ -8,10 +8,11 @@ use kopeck_service::runs;
 use super::{NOT_APPROVED, authority, body, read_digest, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_APPROVE, handler!(approve))
-    .reads(reads!(read))
-    .responds::<api::Run>(200)
-    .refuses(NOT_APPROVED);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_APPROVE, Needs::One(Scope::ApprovalsWrite), handler!(approve))
+        .reads(reads!(read))
+        .responds::<api::Run>(200)
+        .refuses(NOT_APPROVED);
 
 fn read(r: &mut Reader<'_>) -> Option<(RunId, Digest)> {
     let id = read_id(r);

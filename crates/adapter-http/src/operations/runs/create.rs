@@ -20,10 +20,11 @@ use crate::operations::prelude::*;
 use crate::operations::requests::read_reference;
 use crate::schema::Components;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_CREATE, handler!(create))
-    .reads(reads!(read, ANY_ZONE))
-    .responds::<api::Run>(201)
-    .refuses(&[Code::ReferenceTaken]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_CREATE, Needs::One(Scope::RunsWrite), handler!(create))
+        .reads(reads!(read, ANY_ZONE))
+        .responds::<api::Run>(201)
+        .refuses(&[Code::ReferenceTaken]);
 
 /// The fields of an item that are texts or numbers, each with what it says.
 const FIELDS: [(&str, &str); 16] = [

@@ -5,10 +5,11 @@ use kopeck_service::runs;
 use super::{NO_RUN, body, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_GET, handler!(get))
-    .reads(reads!(read_id))
-    .responds::<api::Run>(200)
-    .refuses(NO_RUN);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_GET, Needs::One(Scope::RunsRead), handler!(get))
+        .reads(reads!(read_id))
+        .responds::<api::Run>(200)
+        .refuses(NO_RUN);
 
 async fn get(mut ctx: HandlerContext) -> HandlerResult {
     let (id, zone) = (ctx.values(read_id), ctx.zone());

@@ -10,10 +10,11 @@ use super::{NO_RUN, body, read_id};
 use crate::input::field_types::{boolean, string_enum};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_ITEMS, handler!(list))
-    .reads(reads!(read))
-    .responds::<api::Page<api::RunItem>>(200)
-    .refuses(NO_RUN);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_ITEMS, Needs::One(Scope::RunsRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::Page<api::RunItem>>(200)
+        .refuses(NO_RUN);
 
 fn read(r: &mut Reader<'_>) -> Option<(RunId, RunItemFilter, Page)> {
     let id = read_id(r);

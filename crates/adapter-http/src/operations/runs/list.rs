@@ -13,9 +13,10 @@ use crate::input::period::{self, Period};
 use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_LIST, handler!(list))
-    .reads(reads!(read, ANY_ZONE))
-    .responds::<api::Page<api::Run>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_LIST, Needs::One(Scope::RunsRead), handler!(list))
+        .reads(reads!(read, ANY_ZONE))
+        .responds::<api::Page<api::Run>>(200);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(Page, RunFilter)> {
     let page = r.page();

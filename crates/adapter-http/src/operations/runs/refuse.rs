@@ -9,11 +9,12 @@ use super::{NOT_APPROVED, authority, body, read_id};
 use crate::input::field_types::text;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_REFUSE, handler!(refuse))
-    .reads(reads!(read))
-    .responds::<api::Run>(200)
-    .refuses(NOT_APPROVED)
-    .body_optional();
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_REFUSE, Needs::One(Scope::ApprovalsWrite), handler!(refuse))
+        .reads(reads!(read))
+        .responds::<api::Run>(200)
+        .refuses(NOT_APPROVED)
+        .body_optional();
 
 fn read(r: &mut Reader<'_>) -> Option<(RunId, Option<String>)> {
     let id = read_id(r);

@@ -7,10 +7,11 @@ use super::{NO_RUN, body, read_id};
 use crate::list_stream::{self, ListSource, NoFields, PAGE};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_RESULT, handler!(result))
-    .reads(reads!(read_id))
-    .responds::<api::Data<Vec<api::RunItem>>>(200)
-    .refuses(NO_RUN);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_RESULT, Needs::One(Scope::RunsRead), handler!(result))
+        .reads(reads!(read_id))
+        .responds::<api::Data<Vec<api::RunItem>>>(200)
+        .refuses(NO_RUN);
 
 async fn result(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id)?;

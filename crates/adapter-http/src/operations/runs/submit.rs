@@ -9,10 +9,11 @@ use super::{authority, body, read_digest, read_id};
 use crate::input::field_types::boolean;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::RUN_SUBMIT, handler!(submit))
-    .reads(reads!(read))
-    .responds::<api::Run>(200)
-    .refuses(&[Code::Forbidden, Code::RunNotFound, Code::RunChanged, Code::RunFaulty]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::RUN_SUBMIT, Needs::One(Scope::RunsWrite), handler!(submit))
+        .reads(reads!(read))
+        .responds::<api::Run>(200)
+        .refuses(&[Code::Forbidden, Code::RunNotFound, Code::RunChanged, Code::RunFaulty]);
 
 fn read(r: &mut Reader<'_>) -> Option<(RunId, Digest, bool)> {
     let id = read_id(r);

@@ -6,6 +6,7 @@ use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::replenishment::{MAX_AMOUNT, top_up_amount};
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::withdrawal::Withdrawal;
+use kopeck_port_bank::Capability;
 use kopeck_service::withdrawals::{self, CardWithdrawal};
 
 use crate::input::field_types::integer;
@@ -13,16 +14,17 @@ use crate::operations::card_batches::amounts_not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::WithdrawalCreated>(202)
-    .refuses_cards(&[
-        Code::CardNotFound,
-        Code::EmployeeNotFound,
-        Code::CardClosed,
-        Code::CardInRequest,
-        Code::CardNotMain,
-    ]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WITHDRAWAL_CREATE, Needs::One(Scope::WithdrawalsWrite), handler!(create))
+        .reads(reads!(read))
+        .responds::<api::WithdrawalCreated>(202)
+        .refuses_cards(&[
+            Code::CardNotFound,
+            Code::EmployeeNotFound,
+            Code::CardClosed,
+            Code::CardInRequest,
+            Code::CardNotMain,
+        ]);
 
 /// A new withdrawal: its cards, and its reference.
 type NewWithdrawal = (Vec<CardWithdrawal>, Option<RequestReference>);
@@ -42,7 +44,9 @@ fn read(r: &mut Reader<'_>) -> Option<NewWithdrawal> {
 
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
-    ctx.mutate(values, |unit, env, partner, (cards, reference)| {
+    let bank = ctx.bank_capabilities();
+    ctx.mutate(values, move |unit, env, partner, (cards, reference)| {
+        bank.require(Capability::Withdrawals)?;
         let created = withdrawals::create(unit, env, partner, cards, reference.as_ref());
         created.map(accepted).map_err(|error| amounts_not_created(error, "data"))
     })
