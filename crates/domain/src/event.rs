@@ -17,7 +17,7 @@ pub use crate::employee::{EmployeeChange, EmployeeErased};
 pub use crate::ledger::{BalanceLow, Deposited, ReturnOrigin, Returned, Transfer};
 pub use crate::payment::{CardDeclined, DeclinedPurchase};
 pub use crate::request::RequestStatus;
-pub use crate::run::RunStatus;
+pub use crate::run::status::RunStatus;
 pub use crate::transaction::CardTransaction;
 
 /// Something that happened once.

@@ -6,18 +6,19 @@
 mod item;
 pub mod row;
 mod state;
+pub mod status;
 
 use time::{Duration, OffsetDateTime};
 
 pub use self::item::{Fault, FaultCode, Outcome, RunItem};
-pub use self::state::{ApproveRunError, CancelRunError, RunState, SubmitError};
+pub use self::state::{ApproveRunError, CancelRunError, SubmitError};
+pub use self::status::{RunKind, RunState, RunStatus};
 use crate::Kopecks;
-use crate::access::{Actor, Scope};
+use crate::access::Actor;
 use crate::approval::Digest;
 use crate::fields::fields;
 use crate::ids::RunId;
 use crate::request::RequestReference;
-use crate::string_enum::serde_enum;
 
 /// The greatest number of items of a run.
 pub const MAX_ITEMS: usize = 10_000;
@@ -25,42 +26,6 @@ pub const MAX_ITEMS: usize = 10_000;
 pub const MAX_LIMITS: usize = 100;
 /// How long a draft waits until it is submitted.
 pub const DRAFT_LIFETIME: Duration = Duration::days(7);
-
-serde_enum! {
-    /// What a run does.
-    RunKind {
-        /// Tops cards up.
-        TopUp = "TOP_UP",
-        /// Takes money back from cards.
-        Withdraw = "WITHDRAW",
-        /// Gives cards their limits.
-        Limit = "LIMIT",
-        /// Orders virtual cards.
-        VirtualOrder = "VIRTUAL_ORDER",
-        /// Adds and updates employees.
-        Employees = "EMPLOYEES",
-    }
-}
-
-impl RunKind {
-    /// What an actor needs to submit it, beside the scope of runs: the scope of what it becomes.
-    #[must_use]
-    pub const fn scope(self) -> Scope {
-        match self {
-            Self::TopUp => Scope::ReplenishmentsWrite,
-            Self::Withdraw => Scope::WithdrawalsWrite,
-            Self::Limit => Scope::LimitsWrite,
-            Self::VirtualOrder => Scope::OrdersWrite,
-            Self::Employees => Scope::EmployeesWrite,
-        }
-    }
-
-    /// Whether its items name cards or their holders.
-    #[must_use]
-    pub const fn names_cards(self) -> bool {
-        matches!(self, Self::TopUp | Self::Withdraw | Self::Limit)
-    }
-}
 
 /// A run. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,21 +106,6 @@ pub struct NewRun {
     pub totals: RunTotals,
     /// Names all that it does.
     pub digest: Digest,
-}
-
-/// Where a run stands now, for its event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct RunStatus {
-    /// The run.
-    pub id: RunId,
-    /// What it does.
-    pub kind: RunKind,
-    /// Its new state.
-    pub state: RunState,
-    /// What the partner calls it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub reference: Option<RequestReference>,
 }
 
 impl Run {

@@ -1,6 +1,5 @@
 //! The items of a run.
 
-use super::row::Cell;
 use crate::Kopecks;
 use crate::ids::{CardId, EmployeeId};
 use crate::limit::Limit;
@@ -77,6 +76,33 @@ impl Fault {
     pub fn new(field: impl Into<String>, code: FaultCode, detail: impl Into<String>) -> Self {
         Self { field: field.into(), code, detail: detail.into() }
     }
+}
+
+/// A value of an item, under its own name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The field, or the name of the column, as it was given.
+    pub name: String,
+    /// The value.
+    pub value: CellValue,
+}
+
+/// Values are personal data.
+impl std::fmt::Debug for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cell").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What stands in a cell.
+#[derive(Clone, PartialEq, Eq)]
+pub enum CellValue {
+    /// Nothing: an empty cell, or `null`.
+    Blank,
+    /// A text, or a number as it is written.
+    Text(String),
+    /// A formula of a workbook, which is not computed.
+    Formula,
 }
 
 /// An item of a run: a plain record.

@@ -2,7 +2,9 @@
 //!
 //! A list gives texts and numbers, a file gives texts. Both are read by the same rules, again when the run is carried out.
 
-use super::{Fault, FaultCode, RunKind};
+pub use super::item::{Cell, CellValue};
+use super::item::{Fault, FaultCode};
+use super::status::RunKind;
 use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::card_ref::CardRef;
@@ -13,33 +15,6 @@ use crate::invalid::Invalid;
 use crate::order::{LineDetails, OrderLine, first_top_up, virtual_count, virtual_type};
 use crate::person::{CustomId, Email, PersonName, Phone};
 use crate::replenishment::top_up_amount;
-
-/// A value of an item, under its own name.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Cell {
-    /// The field, or the name of the column, as it was given.
-    pub name: String,
-    /// The value.
-    pub value: CellValue,
-}
-
-/// Values are personal data.
-impl std::fmt::Debug for Cell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cell").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// What stands in a cell.
-#[derive(Clone, PartialEq, Eq)]
-pub enum CellValue {
-    /// Nothing: an empty cell, or `null`.
-    Blank,
-    /// A text, or a number as it is written.
-    Text(String),
-    /// A formula of a workbook, which is not computed.
-    Formula,
-}
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

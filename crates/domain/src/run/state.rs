@@ -2,44 +2,12 @@
 
 use time::OffsetDateTime;
 
+use super::status::RunState;
 use super::{DRAFT_LIFETIME, Run, RunFields, Submitted};
 use crate::Kopecks;
 use crate::access::{Actor, Authority, Scope};
 use crate::approval::{self, ApprovalError, Digest, Submission};
 use crate::request::{TransitionError, moved};
-use crate::string_enum::serde_enum;
-
-serde_enum! {
-    /// Where a run stands.
-    RunState {
-        /// Made, checked and shown; nobody has submitted it.
-        Draft = "DRAFT",
-        /// Submitted; another person has to approve it.
-        WaitingApproval = "WAITING_APPROVAL",
-        /// To be carried out later.
-        Scheduled = "SCHEDULED",
-        /// Being carried out.
-        InProcess = "IN_PROCESS",
-        /// Every item without a fault was carried out.
-        Success = "SUCCESS",
-        /// Some of them were.
-        PartSuccess = "PART_SUCCESS",
-        /// None of them was.
-        Decline = "DECLINE",
-        /// Cancelled, or refused by an approver.
-        Rejected = "REJECTED",
-        /// Not submitted, or not approved, in time.
-        Expired = "EXPIRED",
-    }
-}
-
-impl RunState {
-    /// Whether it has not begun, and may never begin.
-    #[must_use]
-    pub const fn is_waiting(self) -> bool {
-        matches!(self, Self::Draft | Self::WaitingApproval | Self::Scheduled)
-    }
-}
 
 /// Why a run was not submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

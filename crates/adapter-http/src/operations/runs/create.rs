@@ -14,10 +14,11 @@ use crate::input::faults::Faults;
 use crate::input::field_types::{FieldEncoding, FieldType, InputValue, boolean, string_enum, text};
 use crate::input::limit::{self, LimitConflict};
 use crate::input::reader::Fields;
+use crate::json::object;
 use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
 use crate::operations::requests::read_reference;
-use crate::schema::HasSchema;
+use crate::schema::Components;
 
 pub(super) static OPERATION: Operation =
     Operation::of(&operations::RUN_CREATE, Needs::One(Scope::RunsWrite), handler!(create))
@@ -98,7 +99,8 @@ fn limit_of(read: Result<Result<Limit, LimitConflict>, Faults>) -> Result<Limit,
 
 /// A text, or a number as it is written.
 fn cell() -> FieldType<impl Fn(InputValue<'_>) -> Result<CellValue, Invalid>> {
-    FieldType::new(String::schema, FieldEncoding::Json, |given: InputValue<'_>| {
+    let schema = |_: &mut Components| object! {"type": ["string", "number"]};
+    FieldType::new(schema, FieldEncoding::Json, |given: InputValue<'_>| {
         Ok(CellValue::Text(match given {
             InputValue::Text(text) => text.to_owned(),
             InputValue::Json(value) => {
