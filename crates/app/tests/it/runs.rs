@@ -276,7 +276,7 @@ async fn a_large_run_waits_for_another_person_and_expires() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 100_000);
     let api = Api::login(&server, &partner).await;
-    let people = people(&api, &server, 1).await;
+    people(&api, &server, 1).await;
     server.change_partners(|unit, _, id| kopeck_service::partners::set_approval(unit, id, Kopecks::new(500)));
     let items = json!([{"customId": "T-1", "amount": 501}]);
     let run = draft(&api, "TOP_UP", items).await;
@@ -288,15 +288,15 @@ async fn a_large_run_waits_for_another_person_and_expires() {
     carry_out(&server);
     api.expect_money(100_000, 0).await;
 
-    let (waiting, digest) = server.waiting_run(&people[0].2);
+    let (waiting, digest) = server.waiting_run_of(partner.id);
     let approve = format!("/v1/run/{waiting}/approve");
     api.post(&approve, &json!({"digest": "0".repeat(64)})).await.refused(409, "run_changed");
     let approved = api.post(&approve, &json!({"digest": digest})).await.ok(200);
     assert_eq!((&approved["status"], &approved["approvedBy"]), (&json!("IN_PROCESS"), &json!("login")));
     api.post(&approve, &json!({"digest": digest})).await.refused(409, "run_changed");
     carry_out(&server);
-    api.expect_money(100_000 - 2, 0).await;
-    let (refused, _) = server.waiting_run(&people[0].2);
+    api.expect_money(95_000, 0).await;
+    let (refused, _) = server.waiting_run_of(partner.id);
     let refused =
         api.post(&format!("/v1/run/{refused}/refuse"), &json!({"reason": "too much"})).await.ok(200);
     assert_eq!((&refused["status"], &refused["reason"]), (&json!("REJECTED"), &json!("too much")));

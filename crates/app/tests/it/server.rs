@@ -238,34 +238,37 @@ impl TestServer {
         });
     }
 
-    /// A run that tops the card up, made and submitted by somebody else than the login, and waiting for an approval: its
-    /// identifier and its digest.
-    pub fn waiting_run(&self, card: &str) -> (String, String) {
+    /// The partner who has this card.
+    pub fn holder_of(&self, card: &str) -> PartnerId {
         let card: CardId = card.parse().unwrap();
+        let partners = self.deployment.partners.lock().unwrap().clone();
+        let has = |id: &PartnerId| {
+            let id = *id;
+            let read = move |unit: &mut dyn UnitOfWork| unit.cards().get(id, card);
+            transact::<_, StoreError>(&*self.application.store, Access::Read, read).unwrap().is_some()
+        };
+        partners.into_iter().find(has).unwrap()
+    }
+
+    /// A run that orders a card, made and submitted by somebody else than the login, and waiting for an approval: its
+    /// identifier and its digest.
+    pub fn waiting_run_of(&self, id: PartnerId) -> (String, String) {
         let by = Authority { actor: Actor::User(Uuid::from_u128(1).into()), scopes: Scopes::ALL };
-        for id in self.deployment.partners.lock().unwrap().iter().copied() {
-            let (env, by) = (Arc::clone(&self.application.env), by.clone());
-            let cell =
-                |name: &str, text: String| Cell { name: name.to_owned(), value: CellValue::Text(text) };
-            let cells = vec![cell("idCard", card.to_string()), cell("amount", "2".to_owned())];
-            let rows = vec![InputRow { line: 1, cells, limit: None }];
-            let kind = RunKind::TopUp;
-            let input = RunInput { kind, reference: None, at: None, creates_categories: false, rows };
-            let made = transact(&*self.application.store, Access::Write, move |unit| {
-                if unit.cards().get(id, card)?.is_none() {
-                    return Ok(None);
-                }
-                let run = runs::create(unit, &env, id, &by.actor, &input).unwrap();
-                unit.ledger().set_approval(id, Kopecks::new(1))?;
-                runs::submit(unit, &env, id, &by, run.id(), run.digest(), false).unwrap();
-                unit.ledger().set_approval(id, Kopecks::ZERO)?;
-                Ok::<_, StoreError>(Some((run.id().to_string(), run.digest().to_string())))
-            });
-            if let Some(made) = made.unwrap() {
-                return made;
-            }
-        }
-        panic!("no partner has the card {card}");
+        let env = Arc::clone(&self.application.env);
+        let cell =
+            |name: &str, text: &str| Cell { name: name.to_owned(), value: CellValue::Text(text.to_owned()) };
+        let cells = vec![cell("typeCard", "MLZ"), cell("numberCards", "1"), cell("amount", "5000")];
+        let rows = vec![InputRow { line: 1, cells, limit: None }];
+        let kind = RunKind::VirtualOrder;
+        let input = RunInput { kind, reference: None, at: None, creates_categories: false, rows };
+        transact(&*self.application.store, Access::Write, move |unit| {
+            let run = runs::create(unit, &env, id, &by.actor, &input).unwrap();
+            unit.ledger().set_approval(id, Kopecks::new(1))?;
+            runs::submit(unit, &env, id, &by, run.id(), run.digest(), false).unwrap();
+            unit.ledger().set_approval(id, Kopecks::ZERO)?;
+            Ok::<_, StoreError>((run.id().to_string(), run.digest().to_string()))
+        })
+        .unwrap()
     }
 
     /// Starts and ends the runs that are due.

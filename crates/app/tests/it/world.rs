@@ -353,7 +353,7 @@ impl Maker<'_> {
         let withdrawal = self.withdrawal(&card);
         self.server.run_jobs();
         let run = self.run(&other);
-        let (waiting, waiting_digest) = self.server.waiting_run(&other);
+        let (waiting, waiting_digest) = self.server.waiting_run_of(self.server.holder_of(&other));
         let purchase = json!({"amount": 100});
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
         let things = [
