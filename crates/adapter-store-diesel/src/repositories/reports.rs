@@ -70,7 +70,7 @@ macro_rules! sums {
             "SELECT ",
             $place,
             " AS place, t.kind, \
-             CASE WHEN t.executed_at >= ? THEN 1 WHEN t.seq <= ? THEN 0 ELSE 2 END AS part, \
+             CAST(CASE WHEN t.executed_at >= ? THEN 1 WHEN t.seq <= ? THEN 0 ELSE 2 END AS BIGINT) AS part, \
              CAST(SUM(t.amount) AS BIGINT) AS amount, COUNT(*) AS number "
         )
     };
@@ -118,7 +118,7 @@ const FORMER_HOLDERS: &str = concat!(
 
 /// Cards that nobody has had.
 const UNASSIGNED: &str = concat!(
-    sums!("0"),
+    sums!("CAST(0 AS BIGINT)"),
     "FROM cards c \
      JOIN transactions t ON t.partner_id = c.partner_id AND t.card_id = c.id \
      WHERE c.partner_id = ? AND c.employee_id IS NULL AND t.executed_at < ? AND t.seq <= ? \
