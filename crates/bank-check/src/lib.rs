@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod display;
 mod random;
 mod relay;
 mod report;

@@ -22,6 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::display::{masked, shortened};
 use crate::relay::{Fault, Relay};
 use crate::report::{Exchange, Outcome, RuleReport};
 use crate::rules::Rule;
@@ -33,8 +34,6 @@ pub(crate) const MOST_CARDS: usize = 120;
 pub(crate) const ADDRESS: &str = "kopeck bank-check: a test, do not deliver";
 /// The exchanges that a broken rule shows.
 const SHOWN: usize = 4;
-/// The characters of a body that are shown.
-const SHOWN_CHARS: usize = 1_500;
 /// Between two queries of a pending instruction.
 const POLL: std::time::Duration = std::time::Duration::from_millis(200);
 
@@ -477,37 +476,4 @@ fn parsed<T: DeserializeOwned>(reply: &Reply) -> Checked<T> {
 pub(crate) fn error_code(reply: &Reply) -> String {
     let body: Value = serde_json::from_str(&reply.body).unwrap_or_default();
     body.get("code").and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// A body without activation codes: a secret of the card's holder.
-fn masked(body: &str) -> String {
-    let Ok(mut value) = serde_json::from_str::<Value>(body) else { return body.to_owned() };
-    let cards = value.get_mut("cards").and_then(Value::as_array_mut);
-    for card in cards.into_iter().flatten() {
-        if let Some(code) = card.get_mut("activationCode") {
-            *code = Value::from("***");
-        }
-    }
-    value.to_string()
-}
-
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(SHOWN_CHARS).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn activation_codes_are_not_shown() {
-        let body = r#"{"cards":[{"number":"1","activationCode":"SECRET"},{"number":"2"}]}"#;
-        assert_eq!(masked(body), r#"{"cards":[{"activationCode":"***","number":"1"},{"number":"2"}]}"#);
-        assert_eq!(masked("no json"), "no json");
-        assert_eq!(shortened(&"x".repeat(SHOWN_CHARS + 1)).chars().count(), SHOWN_CHARS + 1);
-    }
 }
