@@ -229,7 +229,11 @@ impl Pipeline<'_> {
             _ => None,
         };
         if let Some(login) = login.filter(|_| what == RefusalKind::Login) {
-            metrics.record_login(LoginKind::Login, login);
+            let kind = match self.state.audit.actor {
+                Some(Actor::Credential(_)) => LoginKind::Credential,
+                _ => LoginKind::Login,
+            };
+            metrics.record_login(kind, login);
         }
         outcome
     }

@@ -1,6 +1,10 @@
 //! The tables as the queries see them. Written by hand, in step with `migrations/`.
 
+mod users;
+
 use diesel::allow_tables_to_appear_in_same_query;
+
+pub(crate) use users::*;
 
 macro_rules! tables {
     ($($name:ident $key:tt $columns:tt)*) => {
@@ -11,6 +15,7 @@ macro_rules! tables {
         })*
     };
 }
+use tables;
 
 tables! {
     partners (id) {
@@ -76,40 +81,6 @@ tables! {
         successor -> Nullable<Id>,
         reissued -> Bool,
         refresh_expires_at -> UtcTimestamp,
-    }
-
-    users (partner_id, id) {
-        partner_id -> Id,
-        id -> Id,
-        login -> Binary,
-        login_digest -> Binary,
-        role -> Text,
-        status -> Text,
-        password_hash -> Text,
-        initial_until -> Nullable<UtcTimestamp>,
-        totp_secret -> Nullable<Binary>,
-        totp_step -> Nullable<BigInt>,
-        created_at -> UtcTimestamp,
-        last_login_at -> Nullable<UtcTimestamp>,
-    }
-
-    user_recovery_codes (partner_id, user_id, digest) {
-        partner_id -> Id,
-        user_id -> Id,
-        digest -> Binary,
-    }
-
-    user_sessions (partner_id, id) {
-        partner_id -> Id,
-        id -> Id,
-        user_id -> Id,
-        token_digest -> Binary,
-        stage -> Text,
-        setup -> Nullable<Binary>,
-        address -> Nullable<Text>,
-        created_at -> UtcTimestamp,
-        last_used_at -> UtcTimestamp,
-        expires_at -> UtcTimestamp,
     }
 
     request_log (partner_id, seq) {

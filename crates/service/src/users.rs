@@ -191,7 +191,7 @@ fn check_user_password(
 /// The audit entry of something that `user` did.
 fn entry_of(user: &User, entry: &Entry, outcome: Outcome) -> Entry {
     Entry {
-        actor: Actor::Unknown,
+        actor: Actor::User(user.id),
         partner: user.partner,
         subject: format!("user:{}", user.id),
         outcome,

@@ -199,8 +199,11 @@ fn no_text_of_a_client_is_in_the_log() {
     let log = whole_log(&server, &token);
     let text = format!("{log:?}").to_lowercase();
     assert!(!text.contains(&SECRET.to_lowercase()), "{text}");
-    let fields: BTreeSet<&str> =
-        log.iter().flat_map(|row| row["fields"].as_array().unwrap()).map(|name| name.as_str().unwrap()).collect();
+    let fields: BTreeSet<&str> = log
+        .iter()
+        .flat_map(|row| row["fields"].as_array().unwrap())
+        .map(|name| name.as_str().unwrap())
+        .collect();
     assert!(log.len() > 500, "{}", log.len());
     // The names that the operations declare are there.
     for name in ["customId", "idCard", "cards[0].idCard", "data[0].idCard", "limit", "types"] {

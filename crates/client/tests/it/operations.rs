@@ -3,9 +3,8 @@
 use kopeck_client::{
     BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardRef, CardStatus, CardType,
     CardWithdrawal, Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error,
-    LimitPeriod, NewEmployee, NewRun, NewRunItem, Paging, Patch, PaymentQuestion, PlasticItem,
-    PrimitiveDateTime, Purchase, RequestFilter, RequestState, RunFilter, RunKind, RunOutcome, RunState, Time,
-    TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
+    LimitPeriod, NewEmployee, Paging, Patch, PaymentQuestion, PlasticItem, PrimitiveDateTime, Purchase,
+    RequestFilter, RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 use crate::stub::{RecordedRequest, Reply, logged_in};
 
-const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
+pub const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
 /// One response for all: each operation reads the fields that it knows.
 const OBJECT: &str = r#"{
@@ -142,7 +141,7 @@ fn line(seen: &RecordedRequest) -> String {
         .to_owned()
 }
 
-async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String> {
+pub async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String> {
     let stub = logged_in(answer).await;
     calls(&stub.client()).await.unwrap();
     let seen = stub.calls();
@@ -155,7 +154,7 @@ async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String>
     seen.iter().map(line).collect()
 }
 
-fn noon() -> PrimitiveDateTime {
+pub fn noon() -> PrimitiveDateTime {
     PrimitiveDateTime::new(Date::from_ordinal_date(2026, 38).unwrap(), Time::from_hms(12, 0, 0).unwrap())
 }
 
@@ -335,55 +334,6 @@ async fn replenishments_and_limits() {
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",
             "GET /v1/limits?status=DECLINE",
-        ]
-    );
-}
-
-#[tokio::test]
-async fn runs() {
-    let sent = lines(async |client| {
-        let runs = client.runs();
-        let items = [NewRunItem::top_up(CardRef::custom_id("T-1"), 500)];
-        let new = NewRun { reference: Some("R-1".to_owned()), ..NewRun::new(RunKind::TopUp, items) };
-        assert_eq!(runs.create(&new).await?.state, RunState::Draft);
-        let items = [
-            NewRunItem::withdrawal(ID, None),
-            NewRunItem::limit(ID, CardLimit::unlimited()),
-            NewRunItem::order(VirtualItem::new(2, 5_000)),
-            NewRunItem::employee(NewEmployee::new("T-1")),
-        ];
-        let new = NewRun { at: Some(noon()), create_categories: true, ..NewRun::new(RunKind::Limit, items) };
-        runs.create(&new).await?;
-        assert_eq!(runs.get(ID).await?.requests[0].id, ID);
-        assert_eq!(
-            runs.items(ID, Some(true), Some(RunOutcome::Skipped)).page(Paging::default()).await?.data.len(),
-            1
-        );
-        runs.submit(ID, "ab", true).await?;
-        runs.approve(ID, "ab").await?;
-        runs.refuse(ID, Some("no")).await?;
-        runs.refuse(ID, None).await?;
-        runs.cancel(ID).await?;
-        assert_eq!(runs.result(ID).await?[0].outcome, Some(RunOutcome::Done));
-        let filter = RunFilter { state: Some(RunState::Draft), ..RunFilter::default() };
-        assert_eq!(runs.list(&filter, Paging::default()).await?.data[0].id_run, ID);
-        Ok(())
-    })
-    .await;
-    assert_eq!(
-        sent,
-        [
-            r#"POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}"#,
-            r#"POST /v1/runs {"kind":"LIMIT","items":[{"idCard":"ID"},{"idCard":"ID","limit":{"unlimited":true,"days":[],"times":[]}},{"numberCards":2,"typeCard":"MLZ","amount":5000},{"customId":"T-1"}],"at":"07.02.2026 12:00","createCategories":true}"#,
-            "GET /v1/run/ID",
-            "GET /v1/run/ID/items?faulty=true&outcome=SKIPPED",
-            r#"POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}"#,
-            r#"POST /v1/run/ID/approve {"digest":"ab"}"#,
-            r#"POST /v1/run/ID/refuse {"reason":"no"}"#,
-            "POST /v1/run/ID/refuse {}",
-            "POST /v1/run/ID/cancel",
-            "GET /v1/run/ID/result",
-            "GET /v1/runs?status=DRAFT",
         ]
     );
 }
