@@ -1,10 +1,10 @@
 //! The tables as the queries see them. Written by hand, in step with `migrations/`.
 
-mod users;
+mod people;
 
 use diesel::allow_tables_to_appear_in_same_query;
 
-pub(crate) use users::*;
+pub(crate) use people::*;
 
 macro_rules! tables {
     ($($name:ident $key:tt $columns:tt)*) => {

@@ -54,6 +54,22 @@ async fn balance_of(api: &Api, card: &str) -> i64 {
     api.get(&format!("/v1/card/{card}/balance")).await.ok(200)["balance"].as_i64().unwrap()
 }
 
+/// Two items that are fine, and eight with a fault.
+fn one_of_each_fault(people: &[(String, String, String)]) -> Value {
+    json!([
+        {"customId": "T-1", "amount": 4_000},
+        {"idEmployee": people[1].1, "amount": 7_000},
+        {"idCard": people[2].2, "amount": 5_000},
+        {"customId": "T-4", "amount": 1},
+        {"customId": "T-9", "amount": 1},
+        {"customId": "T-0", "amount": 1},
+        {"idCard": people[0].2, "amount": 1},
+        {"customId": "T-3"},
+        {"amount": 1},
+        {"customId": "T-2", "idEmployee": people[1].1, "amount": 1},
+    ])
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_preview_names_every_fault_and_what_is_left_happens() {
     let (server, api) = start(10_000).await;
@@ -61,23 +77,7 @@ async fn a_preview_names_every_fault_and_what_is_left_happens() {
     let leaver = &people[3];
     api.put(&format!("/v1/employee/{}", leaver.1), &json!({"status": "DONT_WORK"})).await.ok(200);
     api.employee("T-9").await;
-    let run = draft(
-        &api,
-        "TOP_UP",
-        json!([
-            {"customId": "T-1", "amount": 4_000},
-            {"idEmployee": people[1].1, "amount": 7_000},
-            {"idCard": people[2].2, "amount": 5_000},
-            {"customId": "T-4", "amount": 1},
-            {"customId": "T-9", "amount": 1},
-            {"customId": "T-0", "amount": 1},
-            {"idCard": people[0].2, "amount": 1},
-            {"customId": "T-3"},
-            {"amount": 1},
-            {"customId": "T-2", "idEmployee": people[1].1, "amount": 1},
-        ]),
-    )
-    .await;
+    let run = draft(&api, "TOP_UP", one_of_each_fault(&people)).await;
     assert_eq!((&run["status"], &run["number"], &run["faulty"]), (&json!("DRAFT"), &json!(10), &json!(8)));
     assert_eq!(
         (&run["amount"], &run["available"], &run["availableAfter"]),

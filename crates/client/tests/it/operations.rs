@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::stub::{RecordedRequest, Reply, logged_in};
 
-pub const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
+pub(crate) const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
 /// One response for all: each operation reads the fields that it knows.
 const OBJECT: &str = r#"{
@@ -141,7 +141,7 @@ fn line(seen: &RecordedRequest) -> String {
         .to_owned()
 }
 
-pub async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String> {
+pub(crate) async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String> {
     let stub = logged_in(answer).await;
     calls(&stub.client()).await.unwrap();
     let seen = stub.calls();
@@ -154,7 +154,7 @@ pub async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<Str
     seen.iter().map(line).collect()
 }
 
-pub fn noon() -> PrimitiveDateTime {
+pub(crate) fn noon() -> PrimitiveDateTime {
     PrimitiveDateTime::new(Date::from_ordinal_date(2026, 38).unwrap(), Time::from_hms(12, 0, 0).unwrap())
 }
 
