@@ -76,13 +76,14 @@ macro_rules! sums {
     };
 }
 
-/// A card that nobody had before. Its history is that of its holder, from the beginning on.
+/// A card that nobody had before. Its history is that of its holder, from the beginning on. With CROSS JOIN SQLite keeps the
+/// order of tables; otherwise it reads all transactions for each page.
 const ONLY_HOLDER: &str = concat!(
     sums!("e.seq"),
     "FROM employees e \
-     JOIN cards c ON c.partner_id = e.partner_id AND c.employee_id = e.id \
-     JOIN transactions t ON t.partner_id = c.partner_id AND t.card_id = c.id \
-     WHERE e.partner_id = ? AND e.seq >= ? AND e.seq < ? AND t.executed_at < ? AND t.seq <= ? \
+     CROSS JOIN cards c CROSS JOIN transactions t \
+     WHERE c.partner_id = e.partner_id AND c.employee_id = e.id \
+     AND t.partner_id = c.partner_id AND t.card_id = c.id AND e.partner_id = ? AND e.seq >= ? AND e.seq < ? AND t.executed_at < ? AND t.seq <= ? \
      AND NOT EXISTS (SELECT 1 FROM former_card_holders f WHERE f.partner_id = c.partner_id AND f.card_id = c.id) \
      GROUP BY 1, 2, 3"
 );
@@ -103,14 +104,15 @@ const FORMER_HOLDERS: &str = concat!(
              JOIN employees e ON e.partner_id = f.partner_id AND e.id = f.employee_id \
              WHERE f.partner_id = ? AND e.seq >= ? AND e.seq < ? \
              UNION \
-             SELECT f.partner_id, f.card_id FROM former_card_holders f \
-             JOIN cards c ON c.partner_id = f.partner_id AND c.id = f.card_id \
-             JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id \
-             WHERE f.partner_id = ? AND e.seq >= ? AND e.seq < ?\
+             SELECT f.partner_id, f.card_id \
+             FROM employees e CROSS JOIN cards c CROSS JOIN former_card_holders f \
+             WHERE c.partner_id = e.partner_id AND c.employee_id = e.id \
+             AND f.partner_id = c.partner_id AND f.card_id = c.id \
+             AND e.partner_id = ? AND e.seq >= ? AND e.seq < ?\
          ) k \
-         JOIN cards c ON c.partner_id = k.partner_id AND c.id = k.card_id \
-         JOIN transactions x ON x.partner_id = c.partner_id AND x.card_id = c.id \
-         WHERE x.executed_at < ? AND x.seq <= ?\
+         CROSS JOIN cards c CROSS JOIN transactions x \
+         WHERE c.partner_id = k.partner_id AND c.id = k.card_id \
+         AND x.partner_id = c.partner_id AND x.card_id = c.id AND x.executed_at < ? AND x.seq <= ?\
      ) t \
      JOIN employees e ON e.partner_id = t.partner_id AND e.id = t.holder_id \
      WHERE e.seq >= ? AND e.seq < ? GROUP BY 1, 2, 3"
@@ -119,9 +121,8 @@ const FORMER_HOLDERS: &str = concat!(
 /// Cards that nobody has had.
 const UNASSIGNED: &str = concat!(
     sums!("CAST(0 AS BIGINT)"),
-    "FROM cards c \
-     JOIN transactions t ON t.partner_id = c.partner_id AND t.card_id = c.id \
-     WHERE c.partner_id = ? AND c.employee_id IS NULL AND t.executed_at < ? AND t.seq <= ? \
+    "FROM cards c CROSS JOIN transactions t \
+     WHERE t.partner_id = c.partner_id AND t.card_id = c.id AND c.partner_id = ? AND c.employee_id IS NULL AND t.executed_at < ? AND t.seq <= ? \
      AND NOT EXISTS (SELECT 1 FROM former_card_holders f WHERE f.partner_id = c.partner_id AND f.card_id = c.id) \
      GROUP BY 2, 3"
 );
