@@ -76,7 +76,7 @@ fn scopes_fit_what_an_operation_does() {
         let needs_none = is_about_credentials.iter().any(|group| operation.name.starts_with(group));
         let is_own =
             ["token.", "session.", "password."].iter().any(|group| operation.name.starts_with(group));
-        assert_eq!(scopes.is_empty(), needs_none,is_own, "{}", operation.name);
+        assert_eq!(scopes.is_empty(), needs_none, is_own, "{}", operation.name);
         if needs_none {
             continue;
         }

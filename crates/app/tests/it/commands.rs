@@ -373,7 +373,7 @@ fn a_file_that_is_no_database_of_kopeck_is_refused() {
     std::fs::write(&text, "a text that is long enough to be taken for something").unwrap();
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     for (name, says) in [
-        ("other.db", "another program's: it has x and none of Kopeck's tables"),
+        ("other.db", "belongs to another program: it has x and none of Kopeck's tables"),
         ("notes.txt", "file is not a database"),
         ("folder", "is a folder: name a file in it, such as"),
     ] {

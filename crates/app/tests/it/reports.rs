@@ -312,7 +312,11 @@ async fn random_histories_agree_with_statement_feed_and_cards() {
             closing = shown["totals"]["closing"].as_i64().unwrap();
             for (holder, [opening, closing]) in expected(&api, month).await {
                 let rows = shown["data"].as_array().unwrap();
-                match rows.iter().find(|row| row["idEmployee"] == holder) {
+                let row = rows.iter().find(|row| {
+                    let of = row["idEmployee"].to_string();
+                    of == holder
+                });
+                match row {
                     Some(row) => {
                         assert_eq!((&row["opening"], &row["closing"]), (&json!(opening), &json!(closing)));
                     }
