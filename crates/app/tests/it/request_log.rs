@@ -194,9 +194,10 @@ fn no_text_of_a_client_is_in_the_log() {
         }
         server.write_request_log();
     }
-    server.run_timer();
-    server.run_jobs();
-    server.run_timer();
+    // What became of the runs, too.
+    for _ in 0..4 {
+        server.run_jobs();
+    }
     assert_eq!(operations, token_operations().map(|operation| operation.name).collect());
     assert!(planted > 2_000, "{planted}");
     let log = whole_log(&server, &token);

