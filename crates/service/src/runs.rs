@@ -1,6 +1,6 @@
 //! Runs: lists of changes for many people, which are checked and shown, submitted, approved, and carried out by a worker.
 //!
-//! A run has no money of its own: [`execution`] makes ordinary requests of it by the use cases that a caller would use, in
+//! A run has no money of its own: `execution` makes ordinary requests of it by the use cases that a caller would use, in
 //! the unit of work that notes them, and follows them to their end.
 
 mod create;
