@@ -19,18 +19,12 @@ KEEP: Final = Keep()
 
 
 class FileFormat(Enum):
-    """The form of a statement's or a report's file."""
+    """The form of a statement's file."""
 
     CSV = "text/csv"
-    """Rows, in kopecks, for programs."""
+    """The entries."""
     XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-    """A spreadsheet of rows and totals, in roubles, for people."""
-    EXCEL_CSV = "text/csv; profile=excel"
-    """Rows that a spreadsheet program takes apart by itself, in roubles, for people."""
-    ONE_C = "text/plain; profile=1c"
-    """1CClientBankExchange in Windows-1251, of a statement alone."""
-    CAMT = "application/xml; profile=camt.053"
-    """ISO 20022 camt.053.001.08, of a statement alone."""
+    """A spreadsheet of entries and totals."""
 
 
 def with_reference(body: Mapping[str, object], reference: str | None) -> Mapping[str, object]:

@@ -34,7 +34,7 @@ export function bearer({ pair }: Tokens): Credential {
 
 /** The tokens in use. */
 export class Session {
-  #credentials: Credentials;
+  readonly #credentials: Credentials;
   readonly #transport: Transport;
   readonly #retry: RetryPolicy;
   #current: Tokens | undefined;
@@ -45,11 +45,6 @@ export class Session {
     this.#credentials = credentials;
     this.#transport = transport;
     this.#retry = retry;
-  }
-
-  /** Takes another password for further logins. */
-  passwordIs(password: Secret): void {
-    this.#credentials = { ...this.#credentials, password };
   }
 
   /** Tokens that are good as far as can be known here. */
@@ -124,8 +119,7 @@ export class Session {
   }
 
   async #fetch(call: Call): Promise<TokenPair> {
-    const { value } = await this.#transport.send(call, ["x-api-key", this.#credentials.apiKey.expose()]);
-    return pairOf(objectOf(value));
+    return pairOf(objectOf(await this.#transport.send(call, ["x-api-key", this.#credentials.apiKey.expose()])));
   }
 }
 

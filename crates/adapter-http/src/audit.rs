@@ -4,7 +4,6 @@ mod subject;
 
 use actix_web::http::StatusCode;
 use kopeck_audit::{Actor, Entry, KeyDigest, Outcome};
-use kopeck_domain::access;
 use kopeck_domain::ids::{PartnerId, TokenPairId};
 use time::OffsetDateTime;
 
@@ -18,8 +17,8 @@ pub(crate) use subject::Subject;
 pub(crate) struct AuditContext {
     /// The partner; before authentication, the one with the API key.
     pub(crate) partner: Option<PartnerId>,
-    /// Who acts, once authenticated.
-    pub(crate) actor: Option<access::Actor>,
+    /// Whether the partner is authenticated.
+    pub(crate) is_proved: bool,
     /// The token pair that was used or issued.
     pub(crate) pair: Option<TokenPairId>,
     /// The idempotency key of a mutation.
@@ -46,8 +45,7 @@ impl EntryDraft {
         request_id: &RequestId,
         context: &AuditContext,
     ) -> Self {
-        let actor = context.actor.as_ref();
-        let actor = actor.map_or(Actor::Unknown, |actor| Actor::of(actor, context.pair));
+        let actor = if context.is_proved { Actor::Partner(context.pair) } else { Actor::Unknown };
         let entry = Entry {
             actor,
             partner: context.partner,

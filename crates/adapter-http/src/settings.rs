@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use ipnet::IpNet;
-
 use crate::client_address::{ProxyHeader, TrustedProxies};
 use crate::rate_limit::RateLimit;
 
@@ -35,10 +33,8 @@ pub struct HttpSettings {
     pub logins_at_once: usize,
     /// The most requests that wait for the bank.
     pub bank_calls_at_once: usize,
-    /// Whether `/openapi.json`, the reference page `/docs` and the book as Markdown are served.
+    /// Whether `/openapi.json` and the reference page `/docs` are served.
     pub docs: bool,
-    /// The addresses from which webhooks come, as partners see them; told beside the book.
-    pub webhook_senders: Vec<IpNet>,
 }
 
 impl Default for HttpSettings {
@@ -60,7 +56,6 @@ impl Default for HttpSettings {
             logins_at_once: processors,
             bank_calls_at_once: 64,
             docs: true,
-            webhook_senders: Vec::new(),
         }
     }
 }

@@ -98,8 +98,7 @@ impl KeyRing {
         true
     }
 
-    /// All keys, the current one first.
-    pub(crate) fn keys(&self) -> Arc<[Arc<DerivedKeys>]> {
+    fn keys(&self) -> Arc<[Arc<DerivedKeys>]> {
         Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod capabilities;
 mod cards;
 mod convert;
 mod day;
@@ -13,7 +12,6 @@ mod registry;
 mod responses;
 pub mod simulator;
 
-pub use capabilities::CapabilitiesResponse;
 pub use cards::{
     CardDto, CardResponse, IssuedCardDto, IssuedCardsResponse, TransactionDto, TransactionsResponse,
 };
@@ -26,8 +24,6 @@ pub use responses::{
     InstructionResult, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitResponse,
 };
 
-/// What the bank can do: `GET`.
-pub const CAPABILITIES: &str = "/bank/v1/capabilities";
 /// Submits instructions: `POST`.
 pub const INSTRUCTIONS: &str = "/bank/v1/instructions";
 /// Reads the verdicts on instructions: `POST`.

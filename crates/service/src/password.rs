@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_and_counting_passwords_are_refused() {
+    fn what_repeats_or_counts_is_refused() {
         for guess in [
             "aaaaaaaaaaaa",
             "            ",

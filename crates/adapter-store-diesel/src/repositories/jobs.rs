@@ -22,7 +22,6 @@ pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
 pub(super) const LIMIT_CHANGE: &str = "LIMIT_CHANGE";
 pub(super) const CLOSING: &str = "CLOSING";
-pub(super) const RUN: &str = "RUN";
 pub(super) const WITHDRAWAL: &str = "WITHDRAWAL";
 
 fn columns(subject: Subject) -> (&'static str, Id) {
@@ -32,7 +31,6 @@ fn columns(subject: Subject) -> (&'static str, Id) {
         Subject::LimitChange(id) => (LIMIT_CHANGE, id.key()),
         Subject::Closing(id) => (CLOSING, id.key()),
         Subject::Withdrawal(id) => (WITHDRAWAL, id.key()),
-        Subject::Run(id) => (RUN, id.key()),
     }
 }
 
@@ -44,7 +42,6 @@ impl JobRow {
             LIMIT_CHANGE => Ok(Subject::LimitChange(self.subject_id.to())),
             CLOSING => Ok(Subject::Closing(self.subject_id.to())),
             WITHDRAWAL => Ok(Subject::Withdrawal(self.subject_id.to())),
-            RUN => Ok(Subject::Run(self.subject_id.to())),
             _ => Err(corrupt("jobs.subject_kind")),
         }
     }

@@ -10,7 +10,6 @@ mod import;
 mod lists;
 mod operations;
 mod retries;
-mod runs;
 mod sealed;
 mod stub;
 mod tls;

@@ -63,7 +63,7 @@ pub(super) fn known(status: PartnerStatus) -> ApiKeyOwner {
         api_key_hash: api_key_hash(API_KEY),
         password_hash: "the hash".to_owned(),
     };
-    ApiKeyOwner { credentials, keys: vec![], credential: None }
+    ApiKeyOwner { credentials, keys: vec![] }
 }
 
 /// The claims of a token of pair 1 that was issued at the start.
@@ -121,12 +121,5 @@ pub(super) fn pair(n: u128, state: PairState) -> TokenPair {
 }
 
 pub(super) fn stored(pair: TokenPair) -> StoredPair {
-    StoredPair {
-        session: SESSION,
-        session_started_at: START,
-        session_used_at: Some(START),
-        session_revoked: false,
-        pair,
-        credential: None,
-    }
+    StoredPair { session: SESSION, session_started_at: START, session_revoked: false, pair }
 }

@@ -23,7 +23,7 @@ impl RequestKind {
 
 /// A request that changes something, as it is made and made again.
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
+pub(crate) enum Call {
     AddEmployee { custom_id: String },
     OrderVirtual { count: u32, amount: i64 },
     OrderPlastic { count: u32, declined: bool },
@@ -51,7 +51,7 @@ pub(crate) enum Answer {
     Done,
 }
 
-impl Change {
+impl Call {
     /// The name in tables.
     pub(crate) const fn name(&self) -> &'static str {
         match self {

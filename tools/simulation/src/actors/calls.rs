@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::Closings;
 use kopeck_domain::employee::NewEmployee;
 use kopeck_domain::ids::{
@@ -59,7 +58,7 @@ pub(crate) enum Command {
     /// Money onto cards.
     TopUp(Vec<TopUp>),
     /// A limit for cards.
-    SetLimits { cards: Vec<CardRef>, limit: Limit },
+    SetLimits { cards: Vec<CardId>, limit: Limit },
     /// Cards that shall be no more.
     Close(Vec<CardClosing>),
     /// Money back from cards.
@@ -87,7 +86,7 @@ impl Command {
 
 /// A call under its idempotency key.
 #[derive(Debug, Clone)]
-pub(crate) struct KeyedCommand {
+pub(crate) struct Call {
     /// The idempotency key of the partner.
     pub(crate) key: String,
     pub(crate) fingerprint: [u8; 32],
