@@ -279,14 +279,15 @@ async fn a_reader_begins_from_now_on() {
         let api = api.clone();
         tokio::spawn(async move { api.get("/v1/events?after=newest&wait=30").await.ok(200) })
     };
-    // The waiting request may come behind some of them, and gets one of them in any case.
+    // The waiting request may come behind some of them, and gets those that came until it read the feed.
     let mut number = 2;
     while !waiting.is_finished() {
         api.employee(&format!("E-{number}")).await;
         number += 1;
     }
     let page = waiting.await.unwrap();
-    assert_eq!(types(&page), ["employee.created"]);
+    let types = types(&page);
+    assert!(!types.is_empty() && types.iter().all(|kind| kind == "employee.created"), "{page}");
     assert!(page["data"][0]["seq"].as_i64().unwrap() > 2);
 }
 
