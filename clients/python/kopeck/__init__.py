@@ -17,7 +17,10 @@ from kopeck.aio.api.employees import Employees as AsyncEmployees
 from kopeck.aio.api.limits import Limits as AsyncLimits
 from kopeck.aio.api.orders import Orders as AsyncOrders
 from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
+from kopeck.aio.api.runs import Runs as AsyncRuns
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
+from kopeck.aio.api.sessions import RequestLog as AsyncRequestLog
+from kopeck.aio.api.sessions import Sessions as AsyncSessions
 from kopeck.aio.api.statements import Statements as AsyncStatements
 from kopeck.aio.api.webhooks import Webhooks as AsyncWebhooks
 from kopeck.aio.api.withdrawals import Withdrawals as AsyncWithdrawals
@@ -51,7 +54,9 @@ from kopeck.sync.api.events import Events
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
+from kopeck.sync.api.runs import Runs
 from kopeck.sync.api.sandbox import Sandbox
+from kopeck.sync.api.sessions import RequestLog, Sessions
 from kopeck.sync.api.statements import Statements
 from kopeck.sync.api.webhooks import Webhooks
 from kopeck.sync.api.withdrawals import Withdrawals
@@ -73,7 +78,10 @@ __all__ = [
     "AsyncLimits",
     "AsyncOrders",
     "AsyncReplenishments",
+    "AsyncRequestLog",
+    "AsyncRuns",
     "AsyncSandbox",
+    "AsyncSessions",
     "AsyncStatements",
     "AsyncWebhooks",
     "AsyncWithdrawals",
@@ -97,10 +105,13 @@ __all__ = [
     "Page",
     "PageMeta",
     "Replenishments",
+    "RequestLog",
     "RetryPolicy",
+    "Runs",
     "Sandbox",
     "SealingError",
     "SealingKey",
+    "Sessions",
     "Statements",
     "TlsError",
     "TokenPair",

@@ -42,6 +42,8 @@ class Call:
     body: str | None = field(default=None, repr=False)
     key: str | None = None
     """Its idempotency key; present if the call changes something."""
+    if_match: str | None = None
+    """The version that the change is for."""
 
     def path_with(self, shown: Callable[[str, UUID | str], str]) -> str:
         """The path. In place of each placeholder stands what `shown` makes of its name and its value."""
@@ -58,6 +60,7 @@ def call_of(
     *,
     month: str | None = None,
     accept: str | None = None,
+    if_match: str | None = None,
 ) -> Call:
     """The call of an operation. Parameters that are `None` are left out. Raises `ConfigError`."""
     try:
@@ -75,6 +78,7 @@ def call_of(
         query=parameters,
         body=text,
         key=_checked_key(key) if operation.changes else None,
+        if_match=_checked_tag(if_match),
     )
 
 
@@ -102,6 +106,12 @@ def _checked_key(given: str | None) -> str:
         return new_key()
     if not _KEY.fullmatch(given):
         raise ConfigError("an idempotency key is 1 to 255 visible ASCII characters")
+    return given
+
+
+def _checked_tag(given: str | None) -> str | None:
+    if given is not None and not _KEY.fullmatch(given):
+        raise ConfigError("an entity tag consists of visible ASCII characters")
     return given
 
 

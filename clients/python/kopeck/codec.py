@@ -45,6 +45,15 @@ class Response:
     body: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a response says."""
+
+    value: object = field(repr=False)
+    """Its JSON, or the bytes of a file."""
+    etag: str | None
+
+
 class Codec:
     """Writes requests, each with a nonce of its own, and reads responses."""
 
@@ -68,6 +77,8 @@ class Codec:
         }
         if call.key is not None:
             headers["idempotency-key"] = call.key
+        if call.if_match is not None:
+            headers["if-match"] = call.if_match
         if rendered.content_type is not None:
             headers["content-type"] = rendered.content_type
         return Request(call.operation.method, rendered.target, headers, rendered.body)

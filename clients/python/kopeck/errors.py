@@ -137,9 +137,17 @@ class CardFault:
     message: str
     code: ErrorCode | None = None
     id_card: UUID | None = None
+    """The card; `None` if the request named it otherwise and there is none."""
+    custom_id_card: str | None = None
+    """Its number, if that is how the request named it."""
+    id_employee: UUID | None = None
+    """The employee, if that is how the request named the card."""
+    custom_id: str | None = None
+    """The employee's `custom_id`, if that is how the request named the card."""
 
     def __str__(self) -> str:
-        return f"{self.id_card}: {self.message}" if self.id_card else self.message
+        name = self.custom_id_card or self.id_employee or self.custom_id or self.id_card
+        return f"{name}: {self.message}" if name else self.message
 
 
 class InvalidError(ApiError):

@@ -19,12 +19,18 @@ KEEP: Final = Keep()
 
 
 class FileFormat(Enum):
-    """The form of a statement's file."""
+    """The form of a statement's or a report's file."""
 
     CSV = "text/csv"
-    """The entries."""
+    """Rows, in kopecks, for programs."""
     XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-    """A spreadsheet of entries and totals."""
+    """A spreadsheet of rows and totals, in roubles, for people."""
+    EXCEL_CSV = "text/csv; profile=excel"
+    """Rows that a spreadsheet program takes apart by itself, in roubles, for people."""
+    ONE_C = "text/plain; profile=1c"
+    """1CClientBankExchange in Windows-1251, of a statement alone."""
+    CAMT = "application/xml; profile=camt.053"
+    """ISO 20022 camt.053.001.08, of a statement alone."""
 
 
 def with_reference(body: Mapping[str, object], reference: str | None) -> Mapping[str, object]:

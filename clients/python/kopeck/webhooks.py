@@ -82,7 +82,7 @@ class WebhookVerifier:
         given = [one.removeprefix("v1,").encode() for one in signatures.split(" ") if one.startswith("v1,")]
         # Each pair is compared, in constant time.
         if not sum(hmac.compare_digest(one, other) for one in expected for other in given):
-            raise WebhookError("signature", "no signature is right")
+            raise WebhookError("signature", "no signature matches")
         return self._event(message, body, now)
 
     def _event(self, message: str, body: bytes, now: float) -> Event:

@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 import kopeck
-from kopeck import BankStatus, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
+from kopeck import BankStatus, CardClosing, CardLimit, CardRef, CardStatus, CardType, CardWithdrawal, Client, ClosingReason
 from kopeck import EmployeeStatus, EntryType, LimitPeriod, MerchantCategories, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
 from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
@@ -57,14 +57,51 @@ ENTRY = {
 }
 
 
+RUN = {
+    **{"idRun": str(ID), "kind": "TOP_UP", "status": "DRAFT", "reference": None, "at": None, "number": 1, "amount": 500},
+    **{"faulty": 0, "digest": "ab", "available": 9, "availableAfter": 4, "createdAt": "07.02.2026 09:05"},
+    **{"createdBy": "login", "submittedBy": None, "approvedBy": None, "reason": None, "idProgramme": None},
+    **{"period": None, "requests": [{"kind": "replenishment", "id": str(ID)}]},
+}
+RUN_ITEM = {
+    **{"line": 1, "customId": "T-1", "idEmployee": str(ID), "idCard": str(ID), "amount": 500, "outcome": "DONE"},
+    **{"fault": {"field": "amount", "code": "missing", "detail": "must be given"}, "reason": None},
+}
 STATEMENT = {
     **{"month": "2026-01", "complete": True, "opening": 1, "closing": 2},
     **{"totals": [{"type": "HOLD", "number": 2, "amount": -5}]},
     **{"days": [{"date": "31.01.2026", "opening": 1, "closing": 2, "amount": -5}]},
 }
+AMOUNTS = {
+    **{"opening": 0, "given": 5, "spent": 0, "refunded": 0, "returned": 0, "correction": 0, "late": 0, "closing": 5},
+    "payments": 0,
+}
+PERSON = {"idEmployee": str(ID), "customId": "T-1", "surname": None, "name": None, "patronymic": None, "category": None}
+REPORT = {
+    **{"month": "2026-02", "complete": True, "sha256": None, "changedByErasure": False},
+    **{"data": [{**PERSON, **AMOUNTS}], "totals": AMOUNTS},
+}
+
+
+SESSION = {
+    **{"idSession": str(ID), "createdAt": "2026-02-07T09:05:00Z", "lastUsedAt": "2026-02-07T09:05:00Z"},
+    **{"address": "10.0.0.1", "current": True},
+}
+LOGGED = {
+    **{"seq": 4, "at": "2026-02-07T09:05:00Z", "requestId": "r-1", "operation": "employee.add", "status": 422, "code": None},
+    **{"fields": ["phone"], "durationMs": 7, "credential": None, "address": None, "replayed": False},
+}
 
 
 def answer(seen: Seen) -> Reply:
+    if seen.path == "/v1/sessions":
+        return Reply(200, [SESSION])
+    if seen.path.startswith("/v1/session/"):
+        return Reply(200, {"idSession": str(ID)})
+    if seen.path == "/v1/password":
+        return Reply(200, {"success": True, "endedSessions": 2})
+    if seen.path == "/v1/requests":
+        return Reply(200, {"data": [LOGGED], "next": 4})
     if seen.path == "/v1/events":
         return Reply(200, {"data": [EVENT], "next": 4, "oldest": 2, "newest": 9})
     if seen.path == "/v1/balance/entries":
@@ -73,9 +110,15 @@ def answer(seen: Seen) -> Reply:
         if seen.headers["accept"] == kopeck.FileFormat.XLSX.value:
             return Reply(200, b"PK\xff")
         return Reply(200, STATEMENT)
+    if seen.path == "/v1/report/employees/2026-02":
+        return Reply(200, b"PK\xff" if seen.headers["accept"] == kopeck.FileFormat.XLSX.value else REPORT)
+    if seen.path == "/v1/report/2026-02/close":
+        return Reply(200, {"month": "2026-02", "sha256": "0f" * 32})
     if seen.path == "/v1/transactions":
         read = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
         return Reply(200, {"data": read, "next": 4})
+    if seen.path.startswith("/v1/run"):
+        return Reply(200, {**RUN, "data": [RUN_ITEM if re.search("/(items|result)$", seen.path) else RUN], "meta": META})
     if seen.path.startswith("/v1/webhook"):
         return Reply(200, {**WEBHOOK, "data": [WEBHOOK], "meta": META})
     item = dict(OBJECT)
@@ -89,7 +132,8 @@ def answer(seen: Seen) -> Reply:
 
 def line(seen: Seen) -> str:
     """`METHOD path?query body`, with the identifier as `ID`."""
-    return f"{seen.method} {seen.target} {seen.body}".replace(str(ID), "ID").rstrip()
+    condition = f" if-match: {seen.headers['if-match']}" if "if-match" in seen.headers else ""
+    return f"{seen.method} {seen.target} {seen.body}{condition}".replace(str(ID), "ID").rstrip()
 
 
 def sent_by(calls: Callable[[Client], object]) -> list[Seen]:
@@ -114,6 +158,8 @@ class Operations(unittest.TestCase):
             employees_and_categories,
             'POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}',
             'PUT /v1/employee/ID {"email":null,"status":"WORK"}',
+            'PUT /v1/employee/ID {"name":"N"} if-match: "1f"',
+            "GET /v1/employee/ID",
             "GET /v1/employee/ID",
             "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
             "GET /v1/employees?page=1&per_page=100",
@@ -137,7 +183,7 @@ class Operations(unittest.TestCase):
             'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
             "DELETE /v1/employee/ID/card/ID",
             "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID"
-            "&expiresBefore=07.02.2026",
+            "&expiresBefore=07.02.2026&customIdCard=8747859702",
             "GET /v1/cards?linked=true&page=1&per_page=100",
             "GET /v1/balance",
         )
@@ -149,6 +195,9 @@ class Operations(unittest.TestCase):
             "GET /v1/balance/entries?page=1&per_page=100",
             "GET /v1/statement/2026-01",
             "GET /v1/statement/2026-01",
+            "GET /v1/report/employees/2026-02?idCategory=ID",
+            "GET /v1/report/employees/2026-02?lang=ru",
+            'POST /v1/report/2026-02/close {}',
             "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
             "GET /v1/transactions?after=0&limit=1000&from=07.02.2026&to=07.02.2026",
             "GET /v1/transactions?after=4&limit=1000&from=07.02.2026&to=07.02.2026",
@@ -171,12 +220,13 @@ class Operations(unittest.TestCase):
     def test_replenishments_and_limits(self) -> None:
         self.check(
             replenishments_and_limits,
-            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
+            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},'
+            '{"amountReplenishment":200,"customId":"T-1"}],"reference":"PO-7"}',
             "GET /v1/replenishment/status?idReplenishment=ID",
             "GET /v1/replenishment/result?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments?reference=PO-7",
-            'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
+            'POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"}],"limit":{"unlimited":false,"amount":100,'
             '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"except":["5812"]}},"reference":"PO-7"}',
             'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
             'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
@@ -208,6 +258,30 @@ class Operations(unittest.TestCase):
             "GET /v1/events?after=newest",
             "GET /v1/events?after=newest&types=ping&wait=20",
             "GET /v1/events?after=4&types=ping&wait=20",
+        )
+
+    def test_sessions_and_requests(self) -> None:
+        self.check(
+            sessions,
+            "GET /v1/sessions",
+            "DELETE /v1/session/ID",
+            'PUT /v1/password {"current":"old","new":"new"}',
+            "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
+            "GET /v1/requests?after=0",
+        )
+
+    def test_runs(self) -> None:
+        self.check(
+            runs,
+            'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1","at":"07.02.2026 12:00"}',
+            "GET /v1/run/ID",
+            "GET /v1/run/ID/items?faulty=true",
+            'POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}',
+            'POST /v1/run/ID/approve {"digest":"ab"}',
+            'POST /v1/run/ID/refuse {"reason":"no"}',
+            "POST /v1/run/ID/cancel",
+            "GET /v1/run/ID/result",
+            "GET /v1/runs?status=DRAFT&from=07.02.2026",
         )
 
     def test_webhooks(self) -> None:
@@ -255,7 +329,9 @@ class Operations(unittest.TestCase):
             statements,
             events,
             webhooks,
+            runs,
             sandbox,
+            sessions,
             tokens,
         )
         sent = {f"{one.method} {one.path}".replace(str(ID), "{}").replace("2026-01", "{}") for calls in groups for one in sent_by(calls)}
@@ -270,7 +346,9 @@ def tokens(client: Client) -> None:
 def employees_and_categories(client: Client) -> None:
     assert client.employees.add("T-1", phone="9031234567").phone == "0031234567"
     client.employees.update(ID, email=None, status=EmployeeStatus.WORK)
+    client.employees.update(ID, name="N", if_match='"1f"')
     assert client.employees.get(str(ID)).id_employee == ID
+    assert client.employees.get_tagged(ID)[0].id_employee == ID
     page = client.employees.list(
         status=EmployeeStatus.WORK, id_category=ID, custom_id="T-1", q="a b", page=1, per_page=15
     )
@@ -303,6 +381,7 @@ def cards_and_balance(client: Client) -> None:
         order_id=ID,
         id_employee=ID,
         expires_before=NOON.date(),
+        custom_id_card="8747859702",
     )
     assert listed.data[0] == card
     assert len(list(client.cards.all(linked=True))) == 1
@@ -319,6 +398,10 @@ def statements(client: Client) -> None:
     statement = client.statements.month("2026-01")
     assert (statement.complete, statement.totals[0].number, statement.days[0].date) == (True, 2, date(2026, 1, 31))
     assert client.statements.file("2026-01", kopeck.FileFormat.XLSX) == b"PK\xff"
+    report = client.statements.report("2026-02", id_category=ID)
+    assert (report.data[0].custom_id, report.totals.closing, report.sha256) == ("T-1", 5, None)
+    assert client.statements.report_file("2026-02", kopeck.FileFormat.XLSX, lang="ru") == b"PK\xff"
+    assert client.statements.close_report("2026-02").month == "2026-02"
     kind = TransactionType.PAYMENT
     feed = client.statements.transactions(after=3, limit=10, transaction_type=kind, id_card=ID, id_employee=str(ID))
     assert (feed.next, feed.data[0].seq, feed.data[0].custom_id, feed.data[0].id) == (4, 4, "T-1", 3)
@@ -341,7 +424,7 @@ def orders(client: Client) -> None:
 
 
 def replenishments_and_limits(client: Client) -> None:
-    assert client.replenishments.create([TopUp(ID, 100)], reference="PO-7").replenishment_id == ID
+    assert client.replenishments.create([TopUp(ID, 100), TopUp(None, 200, custom_id="T-1")], reference="PO-7").replenishment_id == ID
     client.replenishments.status(ID)
     assert client.replenishments.result(ID)[0].error == "expired"
     client.replenishments.cancel(ID)
@@ -353,7 +436,7 @@ def replenishments_and_limits(client: Client) -> None:
         times=(TimeWindow("08:00", "24:00"),),
         merchant_categories=MerchantCategories(except_=("5812",)),
     )
-    assert client.limits.set([ID], limit, reference="PO-7").set_limits_cards_id == ID
+    assert client.limits.set([ID, CardRef(custom_id_card="8747859702")], limit, reference="PO-7").set_limits_cards_id == ID
     client.limits.status(ID)
     client.limits.cancel(ID)
     assert client.limits.result(ID)[0].succeeded
@@ -385,6 +468,32 @@ def events(client: Client) -> None:
     client.events.list(after=7, from_now=True)
     following = client.events.follow(from_now=True, types=["ping"])
     assert [next(following).seq for _ in range(2)] == [4, 4]
+
+
+def sessions(client: Client) -> None:
+    (session,) = client.sessions.list()
+    assert (session.id_session, session.address, session.current) == (ID, "10.0.0.1", True)
+    assert session.last_used_at == datetime(2026, 2, 7, 9, 5, tzinfo=timezone.utc)
+    assert client.sessions.end(ID).id_session == ID
+    assert client.change_password("old", "new").ended_sessions == 2
+    page = client.request_log.list(after=3, limit=10, status=422, operation="employee.add", request_id="r-1")
+    (request,) = page.data
+    assert (page.next, request.seq, request.fields, request.code, request.duration_ms) == (4, 4, ("phone",), None, 7)
+    assert next(client.request_log.follow()).request_id == "r-1"
+
+
+def runs(client: Client) -> None:
+    items = [{"customId": "T-1", "amount": 500}]
+    created = client.runs.create(kopeck.RunKind.TOP_UP, items, reference="R-1", at=NOON)
+    assert (created.id_run, created.requests[0].id) == (ID, ID)
+    assert client.runs.get(ID).available_after == 4
+    assert client.runs.items(ID, faulty=True).data[0].fault.code == "missing"
+    client.runs.submit(ID, "ab", skip_faulty=True)
+    client.runs.approve(ID, "ab")
+    client.runs.refuse(ID, reason="no")
+    client.runs.cancel(ID)
+    assert client.runs.result(ID)[0].outcome is kopeck.RunOutcome.DONE
+    assert client.runs.list(status=kopeck.RunState.DRAFT, from_date=NOON.date()).data[0].kind is kopeck.RunKind.TOP_UP
 
 
 def webhooks(client: Client) -> None:

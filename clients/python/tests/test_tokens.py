@@ -44,6 +44,16 @@ class Tokens(unittest.TestCase):
         self.assertEqual(login.headers["x-api-key"], "ak_test")
         self.assertEqual(json.loads(login.body), {"login": "partner-1", "password": "hunter2"})
 
+    def test_after_a_change_of_the_password_the_client_logs_in_with_the_new_one(self) -> None:
+        def handler(seen: Seen) -> Reply:
+            return Reply(200, {"success": True, "endedSessions": 0}) if seen.path == "/v1/password" else BALANCE
+
+        with Stub(handler, tokens=numbered()) as stub, stub.client() as client:
+            client.change_password("hunter2", "a new one")
+            client.login()
+            passwords = [json.loads(seen.body)["password"] for seen in stub.seen if seen.path == LOGIN]
+        self.assertEqual(passwords, ["hunter2", "a new one"])
+
     def test_a_token_is_renewed_shortly_before_its_end(self) -> None:
         now = [1_000.0]
         with Stub(lambda _: BALANCE, tokens=numbered(1_900)) as stub:

@@ -45,7 +45,9 @@ class Model:
 
 PARTS = "openingHold openingAvailable closingHold closingAvailable"
 CHANGES = "balanceChange holdChange"
-GIVEN_CARD = {"idCard": "UUID | str"}
+# The first argument is the card itself; by another name it is `None`.
+GIVEN_CARD = {"idCard": "UUID | str | None", "idEmployee": "UUID | str | None"}
+NEEDED_CARD = {"idCard": ""}
 
 # Models that are special; the other bodies of responses go by the names of their schemas.
 MODELS = {
@@ -73,14 +75,25 @@ MODELS = {
     "OrderCreated": Model("OrderAccepted"),
     "IssuedCard": Model("OrderedCard", order="customIdCard", defaults={"typeCard": "None"}),
     "OrderResult": Model("OrderResult", omit="orderId"),
-    "TopUp": Model("ReplenishmentCreateRequest.cards", types=GIVEN_CARD, about="A main card to top up."),
+    "CardRef": Model("LimitsSetRequest.data", types=GIVEN_CARD, about="A card, by exactly one of its names."),
+    "TopUp": Model(
+        "ReplenishmentCreateRequest.cards", types=GIVEN_CARD, defaults=NEEDED_CARD, about="A main card to top up."
+    ),
     "ReplenishmentCreated": Model("ReplenishmentAccepted"),
     "LimitChangeCreated": Model("LimitChangeAccepted"),
     "LimitResult": Model("LimitChangeResult"),
-    "CardClosing": Model("ClosingCreateRequest.data", types=GIVEN_CARD, about="A card to close, and why."),
+    "CardClosing": Model(
+        "ClosingCreateRequest.data", types=GIVEN_CARD, defaults=NEEDED_CARD, about="A card to close, and why."
+    ),
     "ClosingCreated": Model("ClosingAccepted"),
     "Closing": Model("Closing", omit="amount"),
-    "CardWithdrawal": Model("WithdrawalCreateRequest.data", types=GIVEN_CARD, about="A card to take money from."),
+    "CardWithdrawal": Model(
+        "WithdrawalCreateRequest.data",
+        types=GIVEN_CARD,
+        defaults=NEEDED_CARD,
+        order="idCard amount",
+        about="A card to take money from.",
+    ),
     "WithdrawalCreated": Model("WithdrawalAccepted"),
     "Withdrawal": Model("Withdrawal", defaults={"amount": ""}),
     "BalanceEntry": Model(

@@ -20,6 +20,8 @@ export interface Call {
   readonly accept?: string | undefined;
   /** Its idempotency key; present if the call changes something. */
   readonly key: string | undefined;
+  /** The version that the change is for. */
+  readonly ifMatch?: string | undefined;
 }
 
 /** A call as it is sent. */

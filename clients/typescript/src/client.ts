@@ -9,14 +9,16 @@ import { Withdrawals } from "./api/withdrawals.js";
 import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
+import { Runs } from "./api/runs.js";
 import { Sandbox } from "./api/sandbox.js";
+import { RequestLog, Sessions } from "./api/sessions.js";
 import { Statements } from "./api/statements.js";
 import type { Sealing } from "./call.js";
-import { type CallOptions, Core } from "./core.js";
+import { type CallOptions, type ChangeOptions, Core } from "./core.js";
 import { ConfigError } from "./errors.js";
-import type { Balance } from "./models/generated.js";
+import type { Balance, PasswordChanged } from "./models/generated.js";
 import type { TokenPair } from "./models/values.js";
-import { BALANCE } from "./operations.js";
+import { BALANCE, PASSWORD_CHANGE } from "./operations.js";
 import { as } from "./read.js";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.js";
 import { SealingKey } from "./sealing.js";
@@ -65,9 +67,12 @@ export class Client {
   readonly limits: Limits;
   readonly closings: Closings;
   readonly withdrawals: Withdrawals;
+  readonly runs: Runs;
   readonly events: Events;
   readonly webhooks: Webhooks;
   readonly statements: Statements;
+  readonly sessions: Sessions;
+  readonly requestLog: RequestLog;
   readonly sandbox: Sandbox;
   readonly #core: Core;
 
@@ -101,9 +106,12 @@ export class Client {
     this.limits = new Limits(core);
     this.closings = new Closings(core);
     this.withdrawals = new Withdrawals(core);
+    this.runs = new Runs(core);
     this.events = new Events(core);
     this.webhooks = new Webhooks(core);
     this.statements = new Statements(core);
+    this.sessions = new Sessions(core);
+    this.requestLog = new RequestLog(core);
     this.sandbox = new Sandbox(core);
   }
 
@@ -115,6 +123,18 @@ export class Client {
   /** Renews the tokens now and gives them, by login if there are none or they are refused. */
   refresh(): Promise<TokenPair> {
     return this.#core.session.refresh();
+  }
+
+  /**
+   * Changes the password of the client's login, and ends all other sessions. This client goes on with its session, and logs
+   * in with the new password from then on. Rejects with `InvalidError`, field `current`, if that is not the present password,
+   * which counts as a failed login, and field `new` for one that is not accepted.
+   */
+  async changePassword(current: string, password: string, options?: ChangeOptions): Promise<PasswordChanged> {
+    const body = { current, new: password };
+    const changed = as<PasswordChanged>(await this.#core.call(PASSWORD_CHANGE, { ...options, body }));
+    this.#core.session.passwordIs(new Secret(password));
+    return changed;
   }
 
   /** Reads the partner's own balance. */

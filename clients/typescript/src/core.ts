@@ -6,7 +6,7 @@ import { ApiError, ConfigError, KopeckError } from "./errors.js";
 import type { Operation } from "./operation.js";
 import { type RetryPolicy, retrying } from "./retry.js";
 import { bearer, type Session, type Tokens } from "./session.js";
-import type { Transport } from "./transport.js";
+import type { TaggedAnswer, Transport } from "./transport.js";
 
 /** Of any call. */
 export interface CallOptions {
@@ -23,6 +23,14 @@ export interface ChangeOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Of a change of one version alone. */
+export interface UpdateOptions extends ChangeOptions {
+  /**
+   * The `etag` of the version that you have read. The call then rejects with `precondition_failed` if it has changed since.
+   */
+  readonly ifMatch?: string | undefined;
+}
+
 /** Of a new order, top-up request or change of limits. */
 export interface RequestOptions extends ChangeOptions {
   /**
@@ -32,7 +40,7 @@ export interface RequestOptions extends ChangeOptions {
 }
 
 /** What a call is made of beside its operation. What is `undefined` is left out. */
-export interface Parts extends ChangeOptions {
+export interface Parts extends UpdateOptions {
   /** The identifier in the path, or several in their order. */
   readonly id?: string | readonly string[];
   readonly month?: string;
@@ -58,6 +66,11 @@ export class Core {
 
   /** Brings one logical call through: every try is the same call under the same key, with a nonce of its own. */
   async call(operation: Operation, parts: Parts = {}): Promise<unknown> {
+    return (await this.tagged(operation, parts)).value;
+  }
+
+  /** The same, with the entity tag of the answer. */
+  async tagged(operation: Operation, parts: Parts = {}): Promise<TaggedAnswer> {
     const given = Object.entries(parts.query ?? {}).filter(([, value]) => value !== undefined);
     const call: Call = {
       operation,
@@ -66,6 +79,7 @@ export class Core {
       query: Object.fromEntries(given) as Record<string, string | number>,
       body: parts.body === undefined ? undefined : JSON.stringify(parts.body),
       key: operation.changes ? checkedKey(parts.idempotencyKey) : undefined,
+      ifMatch: checkedTag(parts.ifMatch),
     };
     try {
       return await retrying(this.#retry, () => this.#attempt(call, parts.signal), (error) => error.isTransient, parts.signal);
@@ -76,7 +90,7 @@ export class Core {
     }
   }
 
-  async #attempt(call: Call, signal?: AbortSignal): Promise<unknown> {
+  async #attempt(call: Call, signal?: AbortSignal): Promise<TaggedAnswer> {
     signal?.throwIfAborted();
     const tokens = await final(this.session.tokens(signal));
     try {
@@ -99,6 +113,11 @@ export function newKey(): string {
 function checkedKey(given: string | undefined): string {
   if (given === undefined) return newKey();
   if (!KEY.test(given)) throw new ConfigError("an idempotency key is 1 to 255 visible ASCII characters");
+  return given;
+}
+
+function checkedTag(given: string | undefined): string | undefined {
+  if (given !== undefined && !KEY.test(given)) throw new ConfigError("an entity tag consists of visible ASCII characters");
   return given;
 }
 

@@ -125,7 +125,14 @@ export interface FieldFault {
 export interface CardFault {
   readonly message: string;
   readonly code?: ErrorCode | null;
+  /** The card; absent if the request named it otherwise and there is none. */
   readonly idCard?: string | null;
+  /** Its number, if that is how the request named it. */
+  readonly customIdCard?: string | null;
+  /** The employee, if that is how the request named the card. */
+  readonly idEmployee?: string | null;
+  /** The employee's `customId`, if that is how the request named the card. */
+  readonly customId?: string | null;
 }
 
 /** The service found faulty values (422). All faulty fields are listed at once. */
@@ -144,7 +151,8 @@ export class CardsError extends ApiError {
   readonly faults: readonly CardFault[];
 
   constructor(status: number, faults: readonly CardFault[], details?: ApiErrorDetails) {
-    const listed = faults.map(({ idCard, message }) => (idCard ? `${idCard}: ${message}` : message)).join("; ");
+    const named = (fault: CardFault) => fault.customIdCard ?? fault.idEmployee ?? fault.customId ?? fault.idCard;
+    const listed = faults.map((fault) => (named(fault) ? `${named(fault)}: ${fault.message}` : fault.message)).join("; ");
     super(status, faults[0]?.code ?? undefined, `faulty cards: ${listed}`, details);
     this.faults = faults;
   }

@@ -1,19 +1,21 @@
 /** The TypeScript client of the Kopeck API, for partners. Money is in kopecks, everywhere. */
 
 export type { AvailableFilter, CardFilter, Cards, TransactionFilter } from "./api/cards.js";
-export type { Categories, EmployeeFilter, Employees } from "./api/employees.js";
+export type { Categories, EmployeeFilter, Employees, TaggedEmployee } from "./api/employees.js";
 export type { Closings } from "./api/closings.js";
+export type { RequestLog, RequestLogFilter, RequestLogQuery, Sessions } from "./api/sessions.js";
 export type { EventFilter, EventQuery, Events } from "./api/events.js";
 export type { Limits } from "./api/limits.js";
 export type { Orders } from "./api/orders.js";
 export type { RequestFilter } from "./api/requests.js";
 export type { Replenishments } from "./api/replenishments.js";
+export type { RunFilter, RunItemFilter, Runs } from "./api/runs.js";
 export type { Sandbox } from "./api/sandbox.js";
-export type { EntryFilter, Statements, TransactionFeedFilter, TransactionFeedQuery } from "./api/statements.js";
+export type { EntryFilter, ReportFilter, Statements, TransactionFeedFilter, TransactionFeedQuery } from "./api/statements.js";
 export type { Webhooks } from "./api/webhooks.js";
 export type { Withdrawals } from "./api/withdrawals.js";
 export { Client, type ClientOptions } from "./client.js";
-export { type CallOptions, type ChangeOptions, newKey, type RequestOptions } from "./core.js";
+export { type CallOptions, type ChangeOptions, newKey, type RequestOptions, type UpdateOptions } from "./core.js";
 export {
   ApiError,
   CallTimeoutError,

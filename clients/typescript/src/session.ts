@@ -34,7 +34,7 @@ export function bearer({ pair }: Tokens): Credential {
 
 /** The tokens in use. */
 export class Session {
-  readonly #credentials: Credentials;
+  #credentials: Credentials;
   readonly #transport: Transport;
   readonly #retry: RetryPolicy;
   #current: Tokens | undefined;
@@ -45,6 +45,11 @@ export class Session {
     this.#credentials = credentials;
     this.#transport = transport;
     this.#retry = retry;
+  }
+
+  /** Takes another password for further logins. */
+  passwordIs(password: Secret): void {
+    this.#credentials = { ...this.#credentials, password };
   }
 
   /** Tokens that are good as far as can be known here. */
@@ -119,7 +124,8 @@ export class Session {
   }
 
   async #fetch(call: Call): Promise<TokenPair> {
-    return pairOf(objectOf(await this.#transport.send(call, ["x-api-key", this.#credentials.apiKey.expose()])));
+    const { value } = await this.#transport.send(call, ["x-api-key", this.#credentials.apiKey.expose()]);
+    return pairOf(objectOf(value));
   }
 }
 

@@ -44,6 +44,13 @@ interface Answer {
   readonly body: Uint8Array;
 }
 
+/** What an answer says. */
+export interface TaggedAnswer {
+  /** Its JSON, or the bytes of a file. */
+  readonly value: unknown;
+  readonly etag: string | undefined;
+}
+
 /** Sends calls, each try with a nonce of its own. */
 export class Transport {
   readonly #settings: TransportSettings;
@@ -59,8 +66,8 @@ export class Transport {
     return Math.floor(this.#settings.clock() / 1_000);
   }
 
-  /** The JSON of the answer, or the bytes of a file. Rejects with the error that it stands for. */
-  async send(call: Call, credential: Credential, signal?: AbortSignal): Promise<unknown> {
+  /** The JSON of the answer, or the bytes of a file, with its entity tag. Rejects with the error that it stands for. */
+  async send(call: Call, credential: Credential, signal?: AbortSignal): Promise<TaggedAnswer> {
     const { sealing } = this.#settings;
     const nonce = randomHex(16);
     const rendered = sealing ? await renderSealed(call, sealing, nonce, this.now()) : renderClear(call);
@@ -70,15 +77,17 @@ export class Transport {
       credential as [string, string],
     ]);
     if (call.key !== undefined) headers.set("idempotency-key", call.key);
+    if (call.ifMatch !== undefined) headers.set("if-match", call.ifMatch);
     if (rendered.contentType !== undefined) headers.set("content-type", rendered.contentType);
     const answer = await this.#exchange(call, rendered, headers, signal);
-    if (call.accept !== undefined && succeeded(answer)) return answer.body;
+    const etag = answer.headers.get("etag") ?? undefined;
+    if (call.accept !== undefined && succeeded(answer)) return { value: answer.body, etag };
     const text = await this.#open(call, nonce, answer).catch((error: unknown) => {
       const note = error instanceof SealingError ? this.#clockNote(answer) : undefined;
       throw note ? new SealingError(`${(error as SealingError).message}; ${note}`) : error;
     });
     if (!succeeded(answer)) throw errorOf(answer.status, answer.headers, text, this.#clockNote(answer));
-    return valueOf(text);
+    return { value: valueOf(text), etag };
   }
 
   async #exchange(call: Call, rendered: Rendered, headers: Headers, signal?: AbortSignal): Promise<Answer> {

@@ -8,7 +8,7 @@ import { keyNamed, open, SealingKey, WINDOW_SECONDS } from "./sealing.js";
 
 /**
  * What is wrong with a delivery: a header is missing or malformed; the timestamp is more than five minutes away (old, or your
- * clock is wrong); no signature is right; the event cannot be opened, or is in clear and should not be; the body
+ * clock is wrong); no signature matches; the event cannot be opened, or is in clear and should not be; the body
  * is no event.
  */
 export type WebhookFault = "header" | "timestamp" | "signature" | "sealed" | "body";
@@ -93,7 +93,7 @@ export class WebhookVerifier {
     const pairs = keys.flatMap((key) => given.map((one) => [key, one] as const));
     // WebCrypto compares in constant time.
     const checks = pairs.map(([key, one]) => (one ? crypto.subtle.verify("HMAC", key, one, signed) : false));
-    if (!(await Promise.all(checks)).includes(true)) throw new WebhookError("signature", "no signature is right");
+    if (!(await Promise.all(checks)).includes(true)) throw new WebhookError("signature", "no signature matches");
     return this.#event(id, text, Math.floor(now));
   }
 
@@ -109,7 +109,7 @@ export class WebhookVerifier {
       }
       const { id: named, seq, type, createdAt, data } = fields;
       const isEvent = typeof named === "string" && typeof type === "string" && typeof createdAt === "string";
-      if (!isEvent || typeof seq !== "number" || data === undefined) throw new WebhookError("body", "the body is no event");
+      if (!isEvent || typeof seq !== "number" || data === undefined) throw new WebhookError("body", "the body is not an event");
       return fields as unknown as Event;
     } catch (cause) {
       if (cause instanceof WebhookError) throw cause;

@@ -36,13 +36,27 @@ const WEBHOOK = {
 const of = { kind: "order", id: ID, reference: null };
 const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
 
+const RUN = { idRun: ID, kind: "TOP_UP", status: "DRAFT", digest: "ab", availableAfter: 4, requests: [] };
+const RUN_ITEM = { line: 1, outcome: "DONE", fault: { field: "amount", code: "missing", detail: "must be given" } };
+
 function answer({ path, target, headers }) {
+  if (path === "/v1/sessions") return { body: [{ idSession: ID, current: true }] };
+  if (path.startsWith("/v1/session/")) return { body: { idSession: ID } };
+  if (path === "/v1/password") return { body: { success: true, endedSessions: 2 } };
+  if (path === "/v1/requests") return { body: { data: [{ seq: 4, requestId: "r-1", fields: ["phone"] }], next: 4 } };
+  if (path.startsWith("/v1/run")) {
+    return { body: { ...RUN, data: [/\/(items|result)$/.test(path) ? RUN_ITEM : RUN], meta } };
+  }
   if (path.startsWith("/v1/webhook")) return { body: { ...WEBHOOK, data: [WEBHOOK], meta } };
   if (path === "/v1/balance/entries") return { body: { opening: 1, closing: 2, data: [ENTRY], meta } };
   if (path === "/v1/statement/2026-01") {
     const statement = { month: "2026-01", complete: true, opening: 1, closing: 2, totals: [], days: [] };
     return { body: headers.accept === "text/csv" ? "seq" : statement };
   }
+  if (path === "/v1/report/employees/2026-02") {
+    return { body: headers.accept === "text/csv; profile=excel" ? "No." : { data: [], totals: { closing: 5 } } };
+  }
+  if (path === "/v1/report/2026-02/close") return { body: { month: "2026-02", sha256: "0f" } };
   if (path === "/v1/transactions") {
     const data = target.includes("after=4") ? [] : [{ ...OBJECT, seq: 4, type: "PAYMENT" }];
     return { body: { data, next: 4 } };
@@ -67,7 +81,10 @@ const groups = {
   async employees({ employees, categories }) {
     assert.equal((await employees.add({ customId: "T-1", phone: "9031234567" })).phone, "0031234567");
     await employees.update(ID, { email: null, status: "WORK" });
+    await employees.update(ID, { name: "N" }, { ifMatch: '"1f"' });
     assert.equal((await employees.get(ID.toUpperCase())).idEmployee, ID);
+    const { employee, etag } = await employees.getTagged(ID);
+    assert.deepEqual([employee.idEmployee, etag], [ID, undefined]);
     const filter = { status: "WORK", idCategory: ID, customId: "T-1", q: "a b", page: 1, perPage: 15 };
     const { data, ...place } = await employees.list(filter);
     assert.deepEqual([data.length, place], [1, { page: 1, lastPage: 1, perPage: 15, total: 1, next: undefined }]);
@@ -92,7 +109,7 @@ const groups = {
     assert.equal((await cards.switch(ID, ID, "ADDITIONAL")).statusCard, "MAIN");
     assert.equal((await cards.unlink(ID, ID)).idCard, ID);
     const cardFilter = { linked: false, statusCard: "MAIN", bankStatus: "CLOSED", typeCard: "MLZ", orderId: ID, idEmployee: ID };
-    assert.equal((await cards.list({ ...cardFilter, expiresBefore: "07.02.2026" })).data[0].balance, card.balance);
+    assert.equal((await cards.list({ ...cardFilter, expiresBefore: "07.02.2026", customIdCard: "8747859702" })).data[0].balance, card.balance);
     assert.equal((await all(cards.all({ linked: true }))).length, 1);
   },
 
@@ -110,13 +127,13 @@ const groups = {
   },
 
   async requests({ replenishments, limits }) {
-    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }], { reference: "PO-7" }), ID);
+    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }, { customId: "T-1", amount: 200 }], { reference: "PO-7" }), ID);
     await replenishments.status(ID);
     assert.deepEqual(await replenishments.result(ID), [{ idCard: ID, succeeded: false, amount: 5, error: "expired" }]);
     await replenishments.cancel(ID);
     await replenishments.list({ reference: "PO-7" });
     const times = [{ from: "08:00", to: "24:00" }];
-    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times, merchantCategories: { only: ["5812"] } }, { reference: "PO-7" }), ID);
+    assert.equal(await limits.set([ID, { customIdCard: "8747859702" }], { amount: 100, period: "CDAY", days: [1, 7], times, merchantCategories: { only: ["5812"] } }, { reference: "PO-7" }), ID);
     await limits.status(ID);
     await limits.cancel(ID);
     assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
@@ -144,6 +161,9 @@ const groups = {
     assert.deepEqual((await all(statements.allEntries())).map(({ seq }) => seq), [3]);
     assert.equal((await statements.month("2026-01")).closing, 2);
     assert.ok((await statements.file("2026-01", "csv")) instanceof Uint8Array);
+    assert.equal((await statements.report("2026-02", { idCategory: ID })).totals.closing, 5);
+    assert.ok((await statements.reportFile("2026-02", "excel-csv", { lang: "ru" })) instanceof Uint8Array);
+    assert.equal((await statements.closeReport("2026-02")).sha256, "0f");
     const feed = await statements.transactions({ after: 3, limit: 10, type: "PAYMENT", idCard: ID, idEmployee: ID });
     assert.deepEqual([feed.next, feed.data[0].seq, feed.data[0].customId], [4, 4, "T-1"]);
     assert.deepEqual((await all(statements.allTransactions(days))).map(({ seq }) => seq), [4]);
@@ -160,6 +180,31 @@ const groups = {
     for await (const { seq } of events.follow({ fromNow: true, types: ["ping"] })) if (seen.push(seq) === 4) break;
   },
 
+  async sessions(client) {
+    assert.deepEqual(await client.sessions.list(), [{ idSession: ID, current: true }]);
+    assert.equal((await client.sessions.end(ID)).idSession, ID);
+    assert.equal((await client.changePassword("old", "new")).endedSessions, 2);
+    const query = { after: 3, limit: 10, status: 422, operation: "employee.add", requestId: "r-1" };
+    const { data, next } = await client.requestLog.list(query);
+    assert.deepEqual([data[0].fields, next], [["phone"], 4]);
+    for await (const { requestId } of client.requestLog.follow()) {
+      assert.equal(requestId, "r-1");
+      break;
+    }
+  },
+
+  async runs({ runs }) {
+    const items = [{ customId: "T-1", amount: 500 }];
+    assert.equal((await runs.create({ kind: "TOP_UP", items, reference: "R-1" })).idRun, ID);
+    assert.equal((await runs.get(ID)).availableAfter, 4);
+    assert.equal((await runs.items(ID, { faulty: true })).data[0].fault.code, "missing");
+    await runs.submit(ID, "ab", true);
+    await runs.approve(ID, "ab");
+    await runs.refuse(ID, "no");
+    await runs.cancel(ID);
+    assert.equal((await runs.result(ID))[0].outcome, "DONE");
+    assert.equal((await runs.list({ status: "DRAFT" })).data[0].kind, "TOP_UP");
+  },
   async webhooks({ webhooks }) {
     const created = await webhooks.create({ url: "https://a.b/", types: ["ping"], sealed: true });
     assert.deepEqual([created.secret.expose(), JSON.stringify(created.secret)], ["whsec_s", '"[secret]"']);
@@ -196,6 +241,8 @@ const SENT = {
   employees: [
     'POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}',
     'PUT /v1/employee/ID {"email":null,"status":"WORK"}',
+    'PUT /v1/employee/ID {"name":"N"} if-match: "1f"',
+    "GET /v1/employee/ID",
     "GET /v1/employee/ID",
     "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
     "GET /v1/employees?page=1&per_page=100",
@@ -215,7 +262,7 @@ const SENT = {
     'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
     'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
     "DELETE /v1/employee/ID/card/ID",
-    "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID&expiresBefore=07.02.2026",
+    "GET /v1/cards?linked=false&statusCard=MAIN&bankStatus=CLOSED&typeCard=MLZ&orderId=ID&idEmployee=ID&expiresBefore=07.02.2026&customIdCard=8747859702",
     "GET /v1/cards?linked=true&page=1&per_page=100",
   ],
   orders: [
@@ -228,12 +275,12 @@ const SENT = {
     "GET /v1/orders?status=NEW&reference=PO-7&from=07.02.2026&to=08.02.2026&page=1",
   ],
   requests: [
-    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}],"reference":"PO-7"}',
+    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},{"customId":"T-1","amountReplenishment":200}],"reference":"PO-7"}',
     "GET /v1/replenishment/status?idReplenishment=ID",
     "GET /v1/replenishment/result?idReplenishment=ID",
     "DELETE /v1/replenishment/ID",
     "GET /v1/replenishments?reference=PO-7",
-    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"only":["5812"]}},"reference":"PO-7"}',
+    'POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}],"merchantCategories":{"only":["5812"]}},"reference":"PO-7"}',
     'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
     'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
     "GET /v1/limits/result/ID",
@@ -256,6 +303,9 @@ const SENT = {
     "GET /v1/balance/entries?page=1&per_page=100",
     "GET /v1/statement/2026-01",
     "GET /v1/statement/2026-01",
+    "GET /v1/report/employees/2026-02?idCategory=ID",
+    "GET /v1/report/employees/2026-02?lang=ru",
+    "POST /v1/report/2026-02/close {}",
     "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
     "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=0&limit=1000",
     "GET /v1/transactions?from=07.02.2026&to=07.02.2026&after=4&limit=1000",
@@ -267,6 +317,24 @@ const SENT = {
     "GET /v1/events?after=newest",
     "GET /v1/events?after=newest&wait=20&types=ping",
     "GET /v1/events?after=4&wait=20&types=ping",
+  ],
+  sessions: [
+    "GET /v1/sessions",
+    "DELETE /v1/session/ID",
+    'PUT /v1/password {"current":"old","new":"new"}',
+    "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
+    "GET /v1/requests?after=0",
+  ],
+  runs: [
+    'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}',
+    "GET /v1/run/ID",
+    "GET /v1/run/ID/items?faulty=true",
+    'POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}',
+    'POST /v1/run/ID/approve {"digest":"ab"}',
+    'POST /v1/run/ID/refuse {"reason":"no"}',
+    "POST /v1/run/ID/cancel",
+    "GET /v1/run/ID/result",
+    "GET /v1/runs?status=DRAFT",
   ],
   webhooks: [
     'POST /v1/webhooks {"url":"https://a.b/","types":["ping"],"sealed":true}',
@@ -300,7 +368,10 @@ for (const [name, calls] of Object.entries(groups)) {
     const { client, seen } = await stub(t, answer);
     await calls(client());
     const others = seen.filter(({ path }) => !TOKEN_PATHS.includes(path));
-    const lines = others.map(({ method, target, body }) => `${method} ${target} ${body}`.replaceAll(ID, "ID").trimEnd());
+    const lines = others.map(({ method, target, body, headers }) => {
+      const condition = headers["if-match"] ? ` if-match: ${headers["if-match"]}` : "";
+      return `${method} ${target} ${body}${condition}`.replaceAll(ID, "ID").trimEnd();
+    });
     assert.deepEqual(lines, SENT[name]);
     for (const { method, path, headers } of others) {
       // Two calls ask by POST; what changes something has a key, and nothing else has.

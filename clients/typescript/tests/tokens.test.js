@@ -29,6 +29,17 @@ test("the first call logs in and the others share it", async (t) => {
   assert.deepEqual(JSON.parse(login.body), { login: "partner-1", password: "hunter2" });
 });
 
+test("after a change of the password the client logs in with the new one", async (t) => {
+  const changed = { body: { success: true, endedSessions: 0 } };
+  const answer = ({ path }) => (path === "/v1/password" ? changed : BALANCE);
+  const { client, seen } = await stub(t, answer, numbered());
+  const one = client();
+  await one.changePassword("hunter2", "a new one");
+  await one.login();
+  const passwords = seen.filter(({ path }) => path === LOGIN).map(({ body }) => JSON.parse(body).password);
+  assert.deepEqual(passwords, ["hunter2", "a new one"]);
+});
+
 test("a token is renewed shortly before its end", async (t) => {
   let now = 1_000;
   const { client, count } = await stub(t, () => BALANCE, numbered(1_900));

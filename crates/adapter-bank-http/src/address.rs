@@ -1,5 +1,6 @@
 //! The address of a bank, and its credentials.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use reqwest::Url;
@@ -15,6 +16,7 @@ pub struct BankAddress {
     pub(crate) timeout: Duration,
     pub(crate) tls: BankTls,
     pub(crate) allow_http: bool,
+    pub(crate) through: Option<SocketAddr>,
 }
 
 /// Invalid settings. The text shows no secret.
@@ -57,7 +59,7 @@ impl BankAddress {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong("must name no user: the secret is a separate setting"));
         }
-        Ok(Self { url, secret, timeout, tls: BankTls::default(), allow_http: false })
+        Ok(Self { url, secret, timeout, tls: BankTls::default(), allow_http: false, through: None })
     }
 
     /// Replaces the TLS settings.
@@ -70,6 +72,25 @@ impl BankAddress {
     #[must_use]
     pub fn allow_http(self) -> Self {
         Self { allow_http: true, ..self }
+    }
+
+    /// Another secret.
+    #[must_use]
+    pub fn with_secret(self, secret: SecretString) -> Self {
+        Self { secret, ..self }
+    }
+
+    /// Connects to `relay`, which passes bytes on to the bank, in place of the bank itself. The certificate stays the bank's.
+    #[must_use]
+    pub fn through(self, relay: SocketAddr) -> Self {
+        Self { through: Some(relay), ..self }
+    }
+
+    /// Host and port that a connection goes to.
+    #[must_use]
+    pub fn host_and_port(&self) -> (String, u16) {
+        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        (host, self.url.port_or_known_default().unwrap_or(443))
     }
 
     /// Whether requests are readable on their way to another machine.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::broken_rule::broken_rule;
 use kopeck_bank_protocol::{InstructionResult, QueryOutcome, SubmitOutcome};
 use kopeck_domain::Kopecks;
 use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
@@ -23,17 +24,19 @@ pub(crate) fn match_results(
         said.entry(key).or_default().push_back(outcome);
     }
     said.retain(|key, outcomes| sent.get(key.as_str()) == Some(&outcomes.len()));
-    let answer =
-        |submission: &Submission| match said.get_mut(submission.key.as_str()).and_then(VecDeque::pop_front) {
-            Some(outcome) => verdict(outcome),
-            None => Err(BankError::Unknown("the bank did not answer for the instruction".to_owned())),
-        };
+    let answer = |submission: &Submission| match said
+        .get_mut(submission.key.as_str())
+        .and_then(VecDeque::pop_front)
+    {
+        Some(outcome) => verdict(submission.key.as_str(), outcome),
+        None => Err(broken_rule(33, submission.key.as_str(), "the bank did not answer for the instruction")),
+    };
     submissions.iter().map(answer).collect()
 }
 
-fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
+fn verdict(key: &str, outcome: SubmitOutcome) -> Result<Verdict, BankError> {
     match outcome {
-        SubmitOutcome::Done { returned } => done(returned),
+        SubmitOutcome::Done { returned } => done(key, returned),
         SubmitOutcome::Declined { reason } => Ok(Verdict::Declined(reason.into())),
         SubmitOutcome::NotAccepted => {
             Err(BankError::Unavailable("the bank did not accept the instruction".to_owned()))
@@ -43,11 +46,11 @@ fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
 }
 
 /// The verdict on an executed instruction. With a negative amount the outcome is unknown.
-fn done(returned: Option<Kopecks>) -> Result<Verdict, BankError> {
+fn done(key: &str, returned: Option<Kopecks>) -> Result<Verdict, BankError> {
     match returned {
         None => Ok(Verdict::Done),
         Some(amount) if amount.is_negative() => {
-            Err(BankError::Unknown("the bank gave a negative amount back".to_owned()))
+            Err(broken_rule(50, key, "the bank returned a negative amount"))
         }
         Some(amount) => Ok(Verdict::Returned(amount)),
     }
@@ -59,19 +62,19 @@ pub(crate) fn verdicts(
     keys: &[BankKey],
     results: Vec<InstructionResult<QueryOutcome>>,
 ) -> Result<Vec<Option<Verdict>>, BankError> {
-    let unknown = |why: &str| BankError::Unknown(why.to_owned());
     let mut said: HashMap<String, QueryOutcome> = HashMap::new();
     for InstructionResult { key, outcome } in results {
-        if said.insert(key, outcome).is_some_and(|before| before != outcome) {
-            return Err(unknown("the bank said two things of one key"));
+        if said.get(&key).is_some_and(|before| *before != outcome) {
+            return Err(broken_rule(18, &key, "the bank said two things of one key"));
         }
+        said.insert(key, outcome);
     }
     let verdict = |key: &BankKey| match said.get(key.as_str()) {
-        Some(QueryOutcome::Done { returned }) => done(*returned).map(Some),
+        Some(QueryOutcome::Done { returned }) => done(key.as_str(), *returned).map(Some),
         Some(QueryOutcome::Declined { reason }) => Ok(Some(Verdict::Declined((*reason).into()))),
         Some(QueryOutcome::NotSeen) => Ok(None),
         Some(QueryOutcome::Pending) => Ok(Some(Verdict::Pending)),
-        None => Err(unknown("the bank did not answer for every key")),
+        None => Err(broken_rule(18, key.as_str(), "the bank did not answer for every key")),
     };
     keys.iter().map(verdict).collect()
 }

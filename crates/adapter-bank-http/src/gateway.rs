@@ -2,18 +2,19 @@
 
 use std::iter;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use kopeck_bank_protocol::{
-    CARDS, CardResponse, ErrorBody, ErrorCode, FEED, FeedResponse, INSTRUCTIONS, ISSUED_CARDS,
-    InstructionDto, IssuedCardsResponse, MOST_INSTRUCTIONS, MOST_ROWS, QUERY, QueryRequest, QueryResponse,
-    REGISTRY, RegistryResponse, SubmitRequest, SubmitResponse, TransactionsResponse,
+    CAPABILITIES, CARDS, CapabilitiesResponse, CardResponse, ErrorBody, ErrorCode, FEED, FeedResponse,
+    INSTRUCTIONS, ISSUED_CARDS, InstructionDto, IssuedCardsResponse, MOST_INSTRUCTIONS, MOST_ROWS, QUERY,
+    QueryRequest, QueryResponse, REGISTRY, RegistryResponse, SubmitRequest, SubmitResponse,
+    TransactionsResponse,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
-    RegistryError, RegistryPosition, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, Capabilities, Capability, FeedEntry, FeedError, IssuedCard,
+    RegistryEntry, RegistryError, RegistryPosition, Submission, Verdict,
 };
 use kopeck_port_system::Clock;
 use reqwest::Method;
@@ -22,6 +23,7 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::address::{BankAddress, ConfigError};
 use crate::batch;
+use crate::broken_rule::broken_rule;
 use crate::resilience::{HttpBankSettings, ResilientTransport};
 use crate::transport::{BankRequest, Transport};
 use crate::transport_error::TransportError;
@@ -35,6 +37,7 @@ const _: () = assert!(BATCH <= MOST_INSTRUCTIONS);
 pub struct HttpBank {
     transport: ResilientTransport,
     repeat_is_safe: bool,
+    capabilities: RwLock<Capabilities>,
 }
 
 impl HttpBank {
@@ -48,7 +51,13 @@ impl HttpBank {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
         let transport = ResilientTransport::new(Transport::new(address)?, &settings.resilience, clock);
-        Ok(Self { transport, repeat_is_safe: settings.repeat_is_safe })
+        let capabilities = RwLock::new(Capabilities::EVERYTHING);
+        Ok(Self { transport, repeat_is_safe: settings.repeat_is_safe, capabilities })
+    }
+
+    /// The size of a batch.
+    fn batch_size(&self) -> usize {
+        usize::try_from(self.capabilities().largest_batch()).unwrap_or(BATCH).clamp(1, BATCH)
     }
 
     fn submit_batch(&self, batch: &[Submission]) -> Result<Vec<Result<Verdict, BankError>>, TransportError> {
@@ -66,12 +75,27 @@ impl HttpBank {
 
 impl BankGateway for HttpBank {
     fn repeat_is_safe(&self) -> bool {
-        self.repeat_is_safe
+        self.repeat_is_safe && self.capabilities().has(Capability::RepeatSafe)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        *self.capabilities.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_capabilities(&self) -> Result<Capabilities, BankError> {
+        let capabilities = match self.transport.read::<CapabilitiesResponse>(&BankRequest::get(CAPABILITIES))
+        {
+            Ok(said) => said.into(),
+            Err(TransportError::Rejected { status: 404, .. }) => Capabilities::EVERYTHING,
+            Err(failure) => return Err(failure.into()),
+        };
+        *self.capabilities.write().unwrap_or_else(PoisonError::into_inner) = capabilities;
+        Ok(capabilities)
     }
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
         let mut answers = Vec::with_capacity(submissions.len());
-        for batch in submissions.chunks(BATCH) {
+        for batch in submissions.chunks(self.batch_size()) {
             let failure = match self.submit_batch(batch) {
                 Ok(said) => {
                     answers.extend(said);
@@ -94,7 +118,7 @@ impl BankGateway for HttpBank {
 
     fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
         let mut verdicts = Vec::with_capacity(keys.len());
-        for batch in keys.chunks(BATCH) {
+        for batch in keys.chunks(self.batch_size()) {
             verdicts.extend(self.query_batch(batch)?);
         }
         Ok(verdicts)
@@ -116,13 +140,16 @@ impl BankGateway for HttpBank {
     fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
         match self.transport.read::<CardResponse>(&BankRequest::get(format!("{CARDS}/{number}"))) {
             Ok(answer) if answer.card.number == number => Ok(Some(answer.card.into())),
-            Ok(_) => Err(BankError::Unknown("the bank answered for another card".to_owned())),
+            Ok(_) => Err(broken_rule(31, "card", "the bank answered for another card")),
             Err(failure) if is_unknown_card(&failure) => Ok(None),
             Err(failure) => Err(failure.into()),
         }
     }
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        if !self.capabilities().has(Capability::Feed) {
+            return Err(FeedError::NotSupported);
+        }
         let limit = limit.min(MOST_ROWS);
         let call = BankRequest::get(FEED).query("after", after).query("limit", limit);
         let page: FeedResponse = self.transport.read(&call).map_err(feed_error)?;
@@ -130,7 +157,7 @@ impl BankGateway for HttpBank {
         if page.entries.len() <= limit as usize && numbers.is_sorted_by(|one, next| one < next) {
             Ok(page.entries.into_iter().map(FeedEntry::from).collect())
         } else {
-            Err(BankError::Unknown("the bank's feed is not in its order".to_owned()).into())
+            Err(broken_rule(61, "feed", "the bank's feed is not in its order").into())
         }
     }
 
@@ -140,6 +167,9 @@ impl BankGateway for HttpBank {
         after: Option<RegistryPosition>,
         limit: u32,
     ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        if !self.capabilities().has(Capability::Registry) {
+            return Err(RegistryError::NotSupported);
+        }
         let limit = limit.min(MOST_ROWS);
         let mut call = BankRequest::get(REGISTRY)
             .query("from", moment_text(period.start)?)
@@ -156,7 +186,7 @@ impl BankGateway for HttpBank {
         if entries.len() <= limit as usize && is_within && positions.is_sorted_by(|one, next| one < next) {
             Ok(entries)
         } else {
-            Err(BankError::Unknown("the bank's registry is not that of the period in its order".to_owned())
+            Err(broken_rule(72, "registry", "the bank's registry is not that of the period in its order")
                 .into())
         }
     }
@@ -181,7 +211,7 @@ impl BankGateway for HttpBank {
             if ids.is_sorted_by(|one, next| one < next) {
                 Ok(page.into_iter().map(Transaction::from).collect())
             } else {
-                Err(BankError::Unknown("the bank's transactions do not ascend".to_owned()))
+                Err(broken_rule(34, "transactions", "the bank's transactions do not ascend"))
             }
         })
     }
@@ -227,7 +257,7 @@ fn in_pages<T>(
         let next = page(&rows, asked)?;
         let got = u32::try_from(next.len()).unwrap_or(u32::MAX);
         if got > asked {
-            return Err(BankError::Unknown("the bank answered with more than was asked for".to_owned()));
+            return Err(broken_rule(22, "page", "the bank answered with more than was asked for"));
         }
         rows.extend(next);
         left -= got;

@@ -2,11 +2,13 @@
 
 mod address;
 mod batch;
+mod broken_rule;
 mod circuit_breaker;
 mod clock_sync;
 mod concurrency_limit;
 mod control;
 mod gateway;
+mod probe;
 mod resilience;
 mod tls;
 mod transport;
@@ -16,5 +18,6 @@ pub use address::{BankAddress, ConfigError};
 pub use clock_sync::SynchronisedClock;
 pub use control::SimulatorControl;
 pub use gateway::HttpBank;
+pub use probe::{BankProbe, NoResponse, ProbeResponse};
 pub use resilience::{HttpBankSettings, ResilienceSettings};
 pub use tls::{BankTls, ClientCertificate, PublicKeyPin};

@@ -57,6 +57,17 @@ impl BankRequest {
         Ok(Self { method, path: path.into(), query: Vec::new(), body: Some(body) })
     }
 
+    /// A request with any body, also one that the protocol does not have.
+    pub(crate) fn raw(
+        method: Method,
+        path: &str,
+        query: &[(&'static str, String)],
+        body: Option<&str>,
+    ) -> Self {
+        let body = body.map(|body| body.as_bytes().to_vec());
+        Self { method, path: path.to_owned(), query: query.to_vec(), body }
+    }
+
     pub(crate) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
         self.query.push((name, value.to_string()));
         self
@@ -71,7 +82,7 @@ impl Transport {
             }
             log::warn!("requests to the bank and its secret can be read on their way: use https");
         }
-        let BankAddress { url: base, secret, timeout, tls, .. } = address;
+        let BankAddress { url: mut base, secret, timeout, tls, through, .. } = address;
         let secret = secret.expose_secret();
         if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(ConfigError::Secret);
@@ -79,7 +90,18 @@ impl Transport {
         let bearer = Zeroizing::new(format!("Bearer {secret}"));
         let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| ConfigError::Secret)?;
         bearer.set_sensitive(true);
-        let http = Client::builder()
+        let mut http = Client::builder();
+        if let Some(relay) = through {
+            let host = base.host_str().unwrap_or_default().to_owned();
+            // A port in the URL is the one that counts. An address needs no resolution, so the relay has to replace it.
+            let replaced = base.set_port(Some(relay.port())).is_ok()
+                && (base.domain().is_some() || base.set_ip_host(relay.ip()).is_ok());
+            if !replaced {
+                return Err(ConfigError::Url("cannot be reached through a relay".to_owned()));
+            }
+            http = http.resolve(&host, relay);
+        }
+        let http = http
             .tls_backend_preconfigured(tls::config(&tls, base.scheme() == "https")?)
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
             .pool_idle_timeout(IDLE)
@@ -94,8 +116,11 @@ impl Transport {
         Ok(Self { http, base, bearer, timeout })
     }
 
-    /// Sends a request once and reads its response.
-    pub(crate) fn send<T: DeserializeOwned>(&self, request: &BankRequest) -> Result<T, TransportError> {
+    /// Sends a request once and returns status code and body of its response.
+    pub(crate) fn exchange(
+        &self,
+        request: &BankRequest,
+    ) -> Result<(u16, Zeroizing<Vec<u8>>), TransportError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), request.path));
         if !request.query.is_empty() {
@@ -112,7 +137,12 @@ impl Transport {
         }
         let response = builder.send().map_err(|error| TransportError::of(&error, self.timeout))?;
         let status = response.status().as_u16();
-        let body = self.body(response)?;
+        Ok((status, self.body(response)?))
+    }
+
+    /// Sends a request once and reads its response.
+    pub(crate) fn send<T: DeserializeOwned>(&self, request: &BankRequest) -> Result<T, TransportError> {
+        let (status, body) = self.exchange(request)?;
         if status != 200 {
             return Err(TransportError::of_status(status, &body));
         }

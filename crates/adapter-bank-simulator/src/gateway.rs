@@ -7,8 +7,8 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::sandbox::BankFaults;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
-    RegistryError, RegistryPosition, Submission, Verdict,
+    BankCard, BankError, BankGateway, BankKey, Capabilities, Capability, FeedEntry, FeedError, IssuedCard,
+    RegistryEntry, RegistryError, RegistryPosition, Submission, Verdict,
 };
 use time::OffsetDateTime;
 
@@ -23,7 +23,11 @@ use crate::submit;
 /// Another instruction under a known key has no effect: [`BankError::Unavailable`].
 impl BankGateway for Simulator {
     fn repeat_is_safe(&self) -> bool {
-        self.repeat_is_safe
+        self.repeat_is_safe && self.capabilities.has(Capability::RepeatSafe)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
@@ -76,6 +80,9 @@ impl BankGateway for Simulator {
     }
 
     fn feed(&self, after: i64, limit: u32) -> Result<Vec<FeedEntry>, FeedError> {
+        if !self.capabilities.has(Capability::Feed) {
+            return Err(FeedError::NotSupported);
+        }
         Ok(self.read(|connection| feed::entries(connection, after, limit))?)
     }
 
@@ -85,6 +92,9 @@ impl BankGateway for Simulator {
         after: Option<RegistryPosition>,
         limit: u32,
     ) -> Result<Vec<RegistryEntry>, RegistryError> {
+        if !self.capabilities.has(Capability::Registry) {
+            return Err(RegistryError::NotSupported);
+        }
         Ok(self.read(|connection| registry::entries(connection, period, after, limit))?)
     }
 }
@@ -98,7 +108,9 @@ impl Simulator {
         let again = || self.faults.occurs(faults.duplicate_rate);
         let answers = self
             .database
-            .write(|connection| submit::carry_out(connection, &self.card_issuer(), arrived, &again))
+            .write(|connection| {
+                submit::carry_out(connection, &self.card_issuer(), self.capabilities, arrived, &again)
+            })
             .unwrap_or_else(|error| vec![Err(bank_error(&error)); arrived.len()]);
         answers
             .into_iter()

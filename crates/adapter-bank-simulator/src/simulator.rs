@@ -10,8 +10,8 @@ use diesel::migration::{Migration, MigrationSource as _};
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _, embed_migrations};
 use kopeck_domain::calendar::Zone;
-use kopeck_port_bank::BankKey;
 use kopeck_port_bank::sandbox::BankFaults;
+use kopeck_port_bank::{BankKey, Capabilities};
 use kopeck_port_system::{Clock, Entropy};
 
 use crate::card_issuer::{self, CardIssuer};
@@ -32,6 +32,7 @@ pub struct Simulator {
     pub(crate) database: Database,
     pub(crate) faults: FaultInjection,
     pub(crate) repeat_is_safe: bool,
+    pub(crate) capabilities: Capabilities,
     /// Waits for the injected latency.
     pub(crate) sleep: Box<dyn Fn(Duration) + Send + Sync>,
     clock: Arc<dyn Clock>,
@@ -62,6 +63,7 @@ impl Simulator {
             database,
             faults: FaultInjection::new(Arc::clone(&entropy)),
             repeat_is_safe: true,
+            capabilities: Capabilities::EVERYTHING,
             sleep: Box::new(thread::sleep),
             clock,
             entropy,
@@ -74,6 +76,12 @@ impl Simulator {
     #[must_use]
     pub fn with_repeat_is_safe(self, repeat_is_safe: bool) -> Self {
         Self { repeat_is_safe, ..self }
+    }
+
+    /// Plays a bank that can do no more than this: it declines other instructions, and has no other operations.
+    #[must_use]
+    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
+        Self { capabilities, ..self }
     }
 
     /// Replaces [`thread::sleep`] for the injected latency: for tests.

@@ -6,7 +6,9 @@ use diesel::SqliteConnection;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
-use kopeck_port_bank::{BankCard, BankError, DeclineReason, Instruction, OrderedCards, Submission, Verdict};
+use kopeck_port_bank::{
+    BankCard, BankError, Capabilities, DeclineReason, Instruction, OrderedCards, Submission, Verdict,
+};
 
 use crate::blocks::{self, Block};
 use crate::card_issuer::{self, CardIssuer};
@@ -25,6 +27,7 @@ use crate::top_up;
 pub(crate) fn carry_out(
     connection: &mut SqliteConnection,
     issuer: &CardIssuer<'_>,
+    capabilities: Capabilities,
     submissions: &[&Submission],
     again: &dyn Fn() -> bool,
 ) -> Result<Vec<Result<Verdict, BankError>>, SimulatorError> {
@@ -33,6 +36,7 @@ pub(crate) fn carry_out(
         submissions.iter().filter_map(|submission| named(&submission.instruction)).collect();
     let mut state = BatchState {
         moment: issuer.moment,
+        capabilities,
         again,
         recorded: instructions::recorded(connection, &keys)?,
         cards: cards::cards(connection, &numbers)?,
@@ -59,6 +63,7 @@ fn named(instruction: &Instruction) -> Option<CardNumber> {
 /// The state of the database before the batch, updated with each decision.
 struct BatchState<'a> {
     moment: ClockReading,
+    capabilities: Capabilities,
     again: &'a dyn Fn() -> bool,
     recorded: HashMap<&'a str, InstructionRecord>,
     cards: HashMap<CardNumber, BankCard>,
@@ -89,7 +94,11 @@ impl<'a> BatchState<'a> {
             None => {
                 let id = self.next_id;
                 self.next_id += 1;
-                let recorded = InstructionRecord { id, fingerprint, verdict: self.apply(id, instruction) };
+                let verdict = match self.capabilities.require_for(instruction) {
+                    Ok(()) => self.apply(id, instruction),
+                    Err(_) => Verdict::Declined(DeclineReason::Refused),
+                };
+                let recorded = InstructionRecord { id, fingerprint, verdict };
                 self.writes.new.push(NewInstruction::new(key, instruction, recorded));
                 self.recorded.insert(key, recorded);
                 Ok(recorded.verdict)

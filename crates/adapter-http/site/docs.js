@@ -29,6 +29,7 @@ async function start() {
       h("div", { class: "about" }, markdown(tag.description)),
       operations.filter(one => one.operation.tags[0] === tag.name).map(one => operationSection(api, one)))));
   nav.replaceChildren(...navigation(api, operations));
+  await bank();
   search(api, operations);
   menu();
   theme();
@@ -60,6 +61,16 @@ function navigation(api, operations) {
         .map(one => entry(one.id, badge(one.method), " ", one.operation.summary)),
     ])),
   ];
+}
+
+/** Says what the bank behind this service does not support, so that nobody integrates it in vain. */
+async function bank() {
+  const answer = await fetch("/docs/bank.json");
+  const { without } = answer.ok ? await answer.json() : { without: [] };
+  if (without.length === 0) return;
+  const note = document.querySelector(".mode.bank");
+  note.textContent = `The bank of this service does not support: ${without.join(", ")}. Such requests get 409 not_supported.`;
+  note.hidden = false;
 }
 
 /** On a narrow screen the menu and the tools are folded away until they are asked for. */

@@ -4,6 +4,7 @@ mod subject;
 
 use actix_web::http::StatusCode;
 use kopeck_audit::{Actor, Entry, KeyDigest, Outcome};
+use kopeck_domain::access;
 use kopeck_domain::ids::{PartnerId, TokenPairId};
 use time::OffsetDateTime;
 
@@ -17,8 +18,8 @@ pub(crate) use subject::Subject;
 pub(crate) struct AuditContext {
     /// The partner; before authentication, the one with the API key.
     pub(crate) partner: Option<PartnerId>,
-    /// Whether the partner is authenticated.
-    pub(crate) is_proved: bool,
+    /// Who acts, once authenticated.
+    pub(crate) actor: Option<access::Actor>,
     /// The token pair that was used or issued.
     pub(crate) pair: Option<TokenPairId>,
     /// The idempotency key of a mutation.
@@ -45,7 +46,8 @@ impl EntryDraft {
         request_id: &RequestId,
         context: &AuditContext,
     ) -> Self {
-        let actor = if context.is_proved { Actor::Partner(context.pair) } else { Actor::Unknown };
+        let actor = context.actor.as_ref();
+        let actor = actor.map_or(Actor::Unknown, |actor| Actor::of(actor, context.pair));
         let entry = Entry {
             actor,
             partner: context.partner,

@@ -3,13 +3,19 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_api::Code;
+use kopeck_domain::access::{Actor, Authority};
+use kopeck_domain::credential::Credential;
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::tokens::AcceptedKey;
 use lru::LruCache;
 use secrecy::ExposeSecret as _;
 use time::{Duration, OffsetDateTime};
+
+use crate::client_address::ClientAddress;
+use crate::error::ApiError;
 
 /// The lifetime of a cache entry. A revoked token, a suspended partner and a rotated key have to take effect within
 /// five seconds on every instance; the other three are for the request itself.
@@ -18,10 +24,14 @@ const MEMORY: Duration = Duration::seconds(2);
 /// The most cached tokens.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
-/// A partner with its keys.
+/// A partner with the actor and the actor's keys.
 #[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) partner: PartnerId,
+    /// Who acts for the partner, and what it may do.
+    pub(crate) authority: Authority,
+    /// The scoped credential, if it is one.
+    credential: Option<Credential>,
     /// Whether it has to seal.
     pub(crate) policy: SealingPolicy,
     /// Its sealing keys, the default one first.
@@ -31,12 +41,38 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn new(partner: PartnerId, policy: SealingPolicy, keys: &[AcceptedKey]) -> Self {
+    pub(crate) fn new(
+        partner: PartnerId,
+        credential: Option<Credential>,
+        policy: SealingPolicy,
+        keys: &[AcceptedKey],
+    ) -> Self {
+        let authority = credential.as_ref().map_or(Authority::LOGIN, |credential| Authority {
+            actor: Actor::Credential(credential.id),
+            scopes: credential.scopes,
+        });
         let unused = keys.iter().filter(|key| !key.is_used).map(|key| KeyId::from_bytes(key.id)).collect();
         let (default, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
             keys.iter().partition(|key| key.is_default);
         let keys = default.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
-        Self { partner, policy, keys, unused }
+        Self { partner, authority, credential, policy, keys, unused }
+    }
+
+    /// The scoped credential, if it is one.
+    pub(crate) fn credential(&self) -> Option<CredentialId> {
+        self.credential.as_ref().map(|credential| credential.id)
+    }
+
+    /// Refuses a credential with a list of addresses from any other.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn check_address(&self, address: ClientAddress) -> Result<(), ApiError> {
+        let is_accepted = |credential: &Credential| credential.is_accepted_from(address.ip());
+        if self.credential.as_ref().is_none_or(is_accepted) {
+            return Ok(());
+        }
+        Err(ApiError::new(Code::Forbidden, "not accepted from this address"))
     }
 
     /// The key of a request, if the partner has never used it before.
@@ -69,12 +105,16 @@ pub(crate) struct CacheEntry {
     pub(crate) at: Duration,
     /// The end of the token, in Unix seconds.
     pub(crate) expires_at: i64,
-    pub(crate) session: SessionId,
     pub(crate) caller: AuthenticatedCaller,
 }
 
-/// The token pair and its partner.
-pub(crate) type AuthenticatedCaller = (TokenPairId, Arc<Identity>);
+/// The caller of a request.
+#[derive(Debug, Clone)]
+pub(crate) struct AuthenticatedCaller {
+    pub(crate) pair: TokenPairId,
+    pub(crate) session: SessionId,
+    pub(crate) identity: Arc<Identity>,
+}
 
 impl Default for CallerCache {
     fn default() -> Self {
@@ -91,7 +131,7 @@ impl CallerCache {
         now: OffsetDateTime,
     ) -> Option<AuthenticatedCaller> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let CacheEntry { at, expires_at, caller, session: _ } = seen.get(token)?;
+        let CacheEntry { at, expires_at, caller } = seen.get(token)?;
         if steady - *at < MEMORY && now.unix_timestamp() < *expires_at {
             return Some(caller.clone());
         }
@@ -105,18 +145,21 @@ impl CallerCache {
 
     /// Removes every token of a session that was revoked here, so that a thief does not keep it for two seconds.
     pub(crate) fn forget(&self, session: SessionId) {
-        self.forget_where(|entry| entry.session == session);
+        self.forget_where(|caller| caller.session == session);
     }
 
     /// Removes every token of a partner whose keys have changed here.
     pub(crate) fn forget_partner(&self, partner: PartnerId) {
-        self.forget_where(|CacheEntry { caller: (_, identity), .. }| identity.partner == partner);
+        self.forget_where(|caller| caller.identity.partner == partner);
     }
 
-    fn forget_where(&self, is_stale: impl Fn(&CacheEntry) -> bool) {
+    fn forget_where(&self, is_stale: impl Fn(&AuthenticatedCaller) -> bool) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let stale: Vec<Box<str>> =
-            seen.iter().filter(|(_, entry)| is_stale(entry)).map(|(token, _)| token.clone()).collect();
+        let stale: Vec<Box<str>> = seen
+            .iter()
+            .filter(|(_, entry)| is_stale(&entry.caller))
+            .map(|(token, _)| token.clone())
+            .collect();
         for token in stale {
             seen.pop(&token);
         }
@@ -136,7 +179,7 @@ mod tests {
     }
 
     fn identity(keys: &[AcceptedKey]) -> Identity {
-        Identity::new(PartnerId::new(Uuid::nil()), SealingPolicy::Optional, keys)
+        Identity::new(PartnerId::new(Uuid::nil()), None, SealingPolicy::Optional, keys)
     }
 
     #[test]
@@ -159,9 +202,10 @@ mod tests {
         let (start, at) = (OffsetDateTime::UNIX_EPOCH, Duration::minutes(3));
         let session = SessionId::new(Uuid::from_u128(1));
         let knowing = |expires_at| {
-            let caller = (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[])));
+            let pair = TokenPairId::new(Uuid::nil());
+            let caller = AuthenticatedCaller { pair, session, identity: Arc::new(identity(&[])) };
             let callers = CallerCache::default();
-            callers.remember("token", CacheEntry { at, expires_at, session, caller });
+            callers.remember("token", CacheEntry { at, expires_at, caller });
             callers
         };
         let knows = |expires_at, passed: Duration| {

@@ -13,53 +13,14 @@ use std::str::FromStr;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{FORWARDED, HeaderMap, X_FORWARDED_FOR};
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use ipnet::{IpNet, Ipv6Net};
+use kopeck_domain::address_blocks::AddressBlocks;
 
 /// The prefix length by which IPv6 clients are counted: one customer of a network has at least a /64.
 const IPV6_PREFIX: u8 = 64;
 
-/// The prefix length of `::ffff:0:0/96`, the IPv4-mapped addresses (RFC 4291, section 2.5.5.2).
-const MAPPED_PREFIX: u8 = 96;
-
 /// The address blocks of the proxies whose headers are believed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TrustedProxies(Vec<IpNet>);
-
-/// The error of a text that is not a list of address blocks.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "`{0}` is not an address block such as 10.0.0.0/8 or fd00::/8 (IPv4-mapped: a prefix of at least 96)"
-)]
-pub struct InvalidBlock(String);
-
-impl FromStr for TrustedProxies {
-    type Err = InvalidBlock;
-
-    /// Reads CIDR blocks and single addresses with commas between them. An empty text is an empty list.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let block = |text: &str| {
-            let block = text.parse::<IpNet>().ok().or_else(|| text.parse().ok().map(IpAddr::into));
-            block.and_then(canonical).ok_or_else(|| InvalidBlock(text.to_owned()))
-        };
-        let blocks = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty());
-        blocks.map(block).collect::<Result<_, _>>().map(Self)
-    }
-}
-
-/// The IPv4 block of a block of IPv4-mapped addresses, because peers and hops are compared as IPv4 addresses. None for
-/// a mapped block that is larger than all of IPv4.
-fn canonical(block: IpNet) -> Option<IpNet> {
-    let IpNet::V6(net) = block else { return Some(block) };
-    let Some(mapped) = net.addr().to_ipv4_mapped() else { return Some(block) };
-    let prefix = net.prefix_len().checked_sub(MAPPED_PREFIX)?;
-    Ipv4Net::new(mapped, prefix).ok().map(IpNet::V4)
-}
-
-impl TrustedProxies {
-    pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|block| block.contains(&address))
-    }
-}
+pub type TrustedProxies = AddressBlocks;
 
 /// The header in which trusted proxies report the client's address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -100,6 +61,16 @@ impl ClientAddress {
     pub(crate) fn of(request: &HttpRequest, proxies: &TrustedProxies, header: ProxyHeader) -> Self {
         let peer = request.peer_addr().map(|peer| peer.ip());
         Self(peer.and_then(|peer| find(peer, request.headers(), proxies, header)))
+    }
+
+    /// Whether it is known.
+    pub(crate) const fn is_known(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The address.
+    pub(crate) const fn ip(self) -> Option<IpAddr> {
+        self.0
     }
 
     /// The network that failures and budgets are counted by: an IPv4 address, or the /64 of an IPv6 address.

@@ -1,6 +1,8 @@
-//! The OpenAPI document at `/openapi.json`, and the reference page at `/docs`. Neither needs a token. Both are
-//! compressed once for clients that accept gzip. The page is compiled in, needs no other host, and its policy forbids
-//! loading from one.
+//! The OpenAPI document at `/openapi.json`, the reference page at `/docs`, and the book as Markdown. None needs a token.
+//! They are compressed once for clients that accept gzip. The page is compiled in, needs no other host, and its policy
+//! forbids loading from one.
+
+mod book;
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -11,9 +13,12 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::{Method, StatusCode, header};
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ipnet::IpNet;
+use kopeck_port_bank::Capability;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -177,17 +182,9 @@ impl File {
             .flat_map(|list| list.split(','))
             .map(|had| had.trim().trim_start_matches("W/"))
             .any(|had| had == tag || had == "*");
-        let mut response = HttpResponse::build(if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
-        response
-            .insert_header((header::ETAG, tag.as_str()))
-            .insert_header((header::VARY, "accept-encoding"))
-            .insert_header((header::CACHE_CONTROL, "no-cache"))
-            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-            .insert_header((header::REFERRER_POLICY, "no-referrer"))
-            .insert_header((header::CONTENT_SECURITY_POLICY, POLICY));
-        if request.app_data::<OverTls>().is_some() {
-            response.insert_header(STRICT_TRANSPORT_SECURITY);
-        }
+        let status = if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+        let mut response = document(status, request.app_data::<OverTls>().is_some());
+        response.insert_header((header::ETAG, tag.as_str())).insert_header((header::VARY, "accept-encoding"));
         if known {
             return Ok(response.finish());
         }
@@ -204,11 +201,43 @@ pub(crate) fn is_served(shared: &Shared, method: &Method) -> bool {
     shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
 }
 
+/// Tells the reference page what the bank behind this service does not support: a list of texts.
+pub(crate) const BANK: &str = "/docs/bank.json";
+
+/// The response to [`BANK`].
+pub(crate) fn bank(shared: &Shared, secure: bool) -> HttpResponse {
+    let without: Vec<&str> = shared.parts.bank.capabilities().missing().map(Capability::about).collect();
+    document(StatusCode::OK, secure).json(json!({ "without": without }))
+}
+
 /// Redirects a browser from `/` to the reference page.
 pub(crate) fn redirect_to_docs(secure: bool) -> HttpResponse {
-    let mut response = HttpResponse::Found();
+    document(StatusCode::FOUND, secure).insert_header((header::LOCATION, "/docs")).finish()
+}
+
+/// The file at this path, with or without a final slash, as a sandbox or another service has it.
+pub(crate) fn file(path: &str, is_sandbox: bool) -> Option<&'static File> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let own = Some(&SANDBOX_PAGE).filter(|page| is_sandbox && page.path == path);
+    own.or_else(|| FILES.iter().find(|file| file.path == path)).or_else(|| book::page(path))
+}
+
+/// Where the service tells from which addresses webhooks come.
+pub(crate) const SENDERS: &str = "/docs/webhook-senders.json";
+
+/// The addresses from which webhooks come, as the operator has set them.
+pub(crate) fn senders(shared: &Shared, secure: bool) -> HttpResponse {
+    let addresses = &shared.parts.settings.webhook_senders;
+    let mut response = document(StatusCode::OK, secure);
+    response.insert_header((header::CONTENT_TYPE, JSON));
     response
-        .insert_header((header::LOCATION, "/docs"))
+        .body(json!({"addresses": addresses.iter().map(IpNet::to_string).collect::<Vec<_>>()}).to_string())
+}
+
+/// A response with the headers of all documents.
+fn document(status: StatusCode, secure: bool) -> HttpResponseBuilder {
+    let mut response = HttpResponse::build(status);
+    response
         .insert_header((header::CACHE_CONTROL, "no-cache"))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((header::REFERRER_POLICY, "no-referrer"))
@@ -216,12 +245,5 @@ pub(crate) fn redirect_to_docs(secure: bool) -> HttpResponse {
     if secure {
         response.insert_header(STRICT_TRANSPORT_SECURITY);
     }
-    response.finish()
-}
-
-/// The file at this path, with or without a final slash, as a sandbox or another service has it.
-pub(crate) fn file(path: &str, is_sandbox: bool) -> Option<&'static File> {
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let own = Some(&SANDBOX_PAGE).filter(|page| is_sandbox && page.path == path);
-    own.or_else(|| FILES.iter().find(|file| file.path == path))
+    response
 }

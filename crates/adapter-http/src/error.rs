@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use crate::input::faults::{Fault, Faults};
 use actix_web::http::StatusCode;
 use kopeck_api::{self as api, Code};
-use kopeck_domain::ids::CardId;
+use kopeck_domain::access::Forbidden;
+use kopeck_domain::card_ref::CardRef;
+use kopeck_domain::ids::{CardId, RunId};
 use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
 use serde::Serialize;
@@ -40,13 +42,19 @@ enum ErrorBody {
     Cards(Vec<FaultyCard>),
     /// A 500.
     Internal,
+    /// A reference that another run has.
+    ReferenceTaken(RunId),
 }
 
 /// A card because of which a request for many cards is refused.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct FaultyCard {
-    pub(crate) card: CardId,
+    /// As the request names it.
+    pub(crate) named: CardRef,
+    /// The card, if the name leads to one.
+    pub(crate) card: Option<CardId>,
     pub(crate) code: Code,
+    pub(crate) message: &'static str,
 }
 
 impl ApiError {
@@ -62,6 +70,11 @@ impl ApiError {
     /// 422 for one field.
     pub(crate) fn field(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Faults::of(field, detail).into()
+    }
+
+    /// 409: `run` has the reference.
+    pub(crate) fn reference_taken(run: RunId) -> Self {
+        Self::with_body(status_of(Code::ReferenceTaken), ErrorBody::ReferenceTaken(run))
     }
 
     /// 404 or 409 of a card batch, by the code of its first card.
@@ -117,9 +130,21 @@ impl ApiError {
             ErrorBody::Fields(faults) if faults.as_slice().iter().any(is_refused_seal) => Self::SEAL_REFUSED,
             ErrorBody::Fields(_) => "incorrect_value",
             ErrorBody::Coded { code, .. } => code.as_str(),
+            ErrorBody::ReferenceTaken(_) => Code::ReferenceTaken.as_str(),
             ErrorBody::Cards(cards) => cards.first().map_or("card_not_found", |card| card.code.as_str()),
             ErrorBody::Internal => Code::Internal.as_str(),
         }
+    }
+
+    /// The error code that the response shows, if it has one.
+    pub(crate) fn shown_code(&self) -> Option<&'static str> {
+        if matches!(self.body, ErrorBody::Fields(_)) { None } else { Some(self.code()) }
+    }
+
+    /// The names of the faulty fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        let faults = if let ErrorBody::Fields(faults) = &self.body { faults.as_slice() } else { &[] };
+        faults.iter().map(|fault| fault.field.as_str())
     }
 
     /// The value of `Retry-After`.
@@ -144,6 +169,12 @@ impl ApiError {
                 data: faults.as_slice().iter().map(faulty_field).collect(),
             }),
             ErrorBody::Coded { code, message } => coded(*code, message.as_ref().to_owned()),
+            ErrorBody::ReferenceTaken(run) => json(&api::CodedError {
+                success: false,
+                code: Code::ReferenceTaken.as_str().into(),
+                message: Code::ReferenceTaken.message().to_owned(),
+                id_run: Some(run.uuid()),
+            }),
             ErrorBody::Cards(cards) => json(&cards.iter().map(faulty_card).collect::<Vec<_>>()),
             ErrorBody::Internal => coded(Code::Internal, format!("internal error, request {request_id}")),
         }
@@ -179,6 +210,13 @@ impl From<StoreError> for ApiError {
     }
 }
 
+/// 403, whatever there is and is not: the actor lacks a scope.
+impl From<Forbidden> for ApiError {
+    fn from(error: Forbidden) -> Self {
+        Self::new(Code::Forbidden, error.to_string())
+    }
+}
+
 impl From<SecurityError> for ApiError {
     fn from(error: SecurityError) -> Self {
         Self::internal(error.to_string())
@@ -202,13 +240,27 @@ fn faulty_field(fault: &Fault) -> api::FaultyField {
     }
 }
 
-fn faulty_card(FaultyCard { card, code }: &FaultyCard) -> api::FaultyCard {
-    let message = code.message().to_owned();
-    api::FaultyCard { message, code: code.as_str().into(), id_card: card.uuid() }
+/// It holds the name that the request has for the card, and the card itself if it was found.
+fn faulty_card(FaultyCard { named, card, code, message }: &FaultyCard) -> api::FaultyCard {
+    let mut faulty = api::FaultyCard {
+        message: (*message).to_owned(),
+        code: code.as_str().into(),
+        id_card: card.map(CardId::uuid),
+        custom_id_card: None,
+        id_employee: None,
+        custom_id: None,
+    };
+    match named {
+        CardRef::Id(id) => faulty.id_card = Some(id.uuid()),
+        CardRef::Number(number) => faulty.custom_id_card = Some(number.to_string()),
+        CardRef::Employee(id) => faulty.id_employee = Some(id.uuid()),
+        CardRef::CustomId(id) => faulty.custom_id = Some(id.as_str().to_owned()),
+    }
+    faulty
 }
 
 fn coded(code: Code, message: String) -> Vec<u8> {
-    json(&api::CodedError { success: false, code: code.as_str().into(), message })
+    json(&api::CodedError { success: false, code: code.as_str().into(), message, id_run: None })
 }
 
 /// The JSON text of an error body. Serialization fails only for maps with keys other than strings.
@@ -218,6 +270,7 @@ fn json(body: &impl Serialize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use kopeck_domain::ids::EmployeeId;
     use uuid::Uuid;
 
     use super::*;
@@ -244,10 +297,18 @@ mod tests {
 
     #[test]
     fn faulty_cards_are_a_list() {
-        let card = FaultyCard { card: CardId::new(Uuid::nil()), code: Code::CardNotMain };
+        let card = CardId::new(Uuid::nil());
+        let code = Code::CardNotMain;
+        let of = |named, card| FaultyCard { named, card, code, message: code.message() };
+        let one = of(card.into(), Some(card));
         assert_eq!(
-            text(&ApiError::cards(vec![card])),
+            text(&ApiError::cards(vec![one])),
             r#"[{"message":"the card is not a main card; change its status and retry","code":"card_not_main","idCard":"00000000-0000-0000-0000-000000000000"}]"#
+        );
+        let missing = of(CardRef::Employee(EmployeeId::new(Uuid::nil())), None);
+        assert_eq!(
+            text(&ApiError::cards(vec![missing])),
+            r#"[{"message":"the card is not a main card; change its status and retry","code":"card_not_main","idEmployee":"00000000-0000-0000-0000-000000000000"}]"#
         );
     }
 

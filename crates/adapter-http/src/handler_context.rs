@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::input::faults::Faults;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::ids::{CardId, PartnerId, SessionId};
 use kopeck_fair_queue::Rank;
+use kopeck_port_bank::Capabilities;
 use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
@@ -15,10 +16,13 @@ use serde::Serialize;
 
 use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
+use crate::caller_cache::Identity;
+use crate::client_address::ClientAddress;
 use crate::dto;
+use crate::entity_tag::EntityTags;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
-use crate::in_flight::InFlightGuard;
+use crate::in_flight::RequestGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
 use crate::request_source::RequestSource;
@@ -28,13 +32,22 @@ use crate::state::Shared;
 /// An authenticated request without sealed values.
 pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) partner: PartnerId,
+    pub(crate) client: Client,
     pub(crate) input: RequestInput,
     permits: HeldPermits,
     deadline: Deadline,
     change: Option<MutationDetails>,
     /// The status code of the operation's response.
     status: u16,
+}
+
+/// Who sent a request.
+pub(crate) struct Client {
+    /// The partner, and who acts for it.
+    pub(crate) identity: Arc<Identity>,
+    /// The login that its token grew from.
+    pub(crate) session: SessionId,
+    pub(crate) address: ClientAddress,
 }
 
 /// The partner's permits that a request holds while it works, and drops before it waits.
@@ -55,6 +68,8 @@ pub(crate) struct MutationDetails {
     pub(crate) sealed: Option<SealedNonce>,
     /// Whether the response holds personal data of the employee whom it names.
     pub(crate) holds_person: bool,
+    /// Whether the response has an entity tag.
+    pub(crate) is_tagged: bool,
     pub(crate) audit_entry: EntryDraft,
 }
 
@@ -68,21 +83,21 @@ pub(crate) struct Mutation {
     /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
     /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
     /// then.
-    guard: Arc<InFlightGuard>,
+    guard: Arc<RequestGuard>,
 }
 
 impl HandlerContext {
-    /// A request of `partner`; its work has to start before `deadline`.
+    /// A request of `client`; its work has to start before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        partner: PartnerId,
+        client: Client,
         input: RequestInput,
         permits: HeldPermits,
         deadline: Deadline,
         change: Option<MutationDetails>,
         status: u16,
     ) -> Self {
-        Self { shared, partner, input, permits, deadline, change, status }
+        Self { shared, client, input, permits, deadline, change, status }
     }
 
     /// The values of the request, which are freed: nothing of them waits with the request.
@@ -138,7 +153,7 @@ impl HandlerContext {
     /// # Errors
     /// 503 if no permit is free in time.
     pub(crate) async fn resume(&mut self) -> Result<(), ApiError> {
-        let source = RequestSource::Partner(self.partner);
+        let source = RequestSource::Partner(self.partner());
         self.permits.list = Some(self.shared.lists.acquire(source, Rank::First).await?);
         self.renew_deadline();
         Ok(())
@@ -147,6 +162,11 @@ impl HandlerContext {
     /// Gives the work that follows as much time as a request that has just arrived.
     fn renew_deadline(&mut self) {
         self.deadline = Deadline::within(self.shared.parts.settings.deadline);
+    }
+
+    /// The partner of the request.
+    pub(crate) fn partner(&self) -> PartnerId {
+        self.client.identity.partner
     }
 
     /// The time zone of every date in a response.
@@ -158,6 +178,11 @@ impl HandlerContext {
         &self.shared.parts.env
     }
 
+    /// Makes the entity tags of responses.
+    pub(crate) fn entity_tags(&self) -> EntityTags {
+        EntityTags(Arc::clone(&self.shared.parts.tokens))
+    }
+
     /// The response with this body.
     pub(crate) fn respond(&self, body: &impl Serialize) -> HandlerResult {
         Response::json(self.status, body)
@@ -165,7 +190,7 @@ impl HandlerContext {
 
     /// The response with a body that is partly or wholly written.
     pub(crate) const fn respond_with(&self, body: ResponseBody) -> Response {
-        Response { status: self.status, body, replayed: false, file: None }
+        Response { status: self.status, body, replayed: false, tag: None, file: None }
     }
 
     /// The response with `page` of a list, each record shown by `show`.
@@ -190,11 +215,16 @@ impl HandlerContext {
         E: Into<ApiError>,
     {
         let values = values?;
-        let (env, partner) = (Arc::clone(self.env()), self.partner);
+        let (env, partner) = (Arc::clone(self.env()), self.partner());
         in_store(&*self.shared.parts.store, Access::Read, self.deadline, move |unit| {
             work(unit, &env, partner, &values).map_err(Into::into)
         })
         .await
+    }
+
+    /// What the bank can do, as far as it is known.
+    pub(crate) fn bank_capabilities(&self) -> Capabilities {
+        self.shared.parts.bank.capabilities()
     }
 
     /// Runs `work`, which calls the bank, on a blocking thread.
@@ -202,7 +232,7 @@ impl HandlerContext {
         &self,
         work: impl FnOnce(&Shared, PartnerId) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let (shared, partner) = (Arc::clone(&self.shared), self.partner);
+        let (shared, partner) = (Arc::clone(&self.shared), self.partner());
         let source = RequestSource::Partner(partner);
         self.shared.bank_calls.run(source, Rank::First, move || work(&shared, partner)).await
     }
@@ -249,11 +279,16 @@ impl HandlerContext {
         T: Serialize,
         E: Into<ApiError>,
     {
+        let tags = self.change.as_ref().is_some_and(|change| change.is_tagged).then(|| self.entity_tags());
         let mutation = self.begin_mutation().await?;
-        match values {
-            Ok(values) => mutation.once(values, work).await,
-            Err(faults) => mutation.replay().await?.ok_or_else(|| faults.into()),
-        }
+        let response = match values {
+            Ok(values) => mutation.once(values, work).await?,
+            Err(faults) => mutation.replay().await?.ok_or(faults)?,
+        };
+        Ok(match tags {
+            Some(tags) => response.tagged(&tags),
+            None => response,
+        })
     }
 
     /// Waits until no other request under the same key is in flight.
@@ -262,15 +297,15 @@ impl HandlerContext {
     /// 409 if another request under the same key takes too long.
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
         self.forget_values();
-        let Some(MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }) =
+        let Some(MutationDetails { key, fingerprint, sealed, holds_person, is_tagged: _, audit_entry }) =
             self.change.take()
         else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
-        let guard = self.shared.in_flight.acquire(self.partner, &key.key).await;
+        let guard = self.shared.in_flight.acquire(self.partner(), &key.key).await;
         let guard = Arc::new(guard.ok_or_else(idempotency::in_progress)?);
         let call =
-            keys::IdempotentRequest { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
+            keys::IdempotentRequest { partner: self.partner(), key: key.key.clone(), fingerprint, sealed };
         let (key, call, audit_entry) = (Arc::new(key), Arc::new(call), Arc::new(audit_entry));
         Ok(Mutation { context: self, key, call, holds_person, audit_entry, guard })
     }

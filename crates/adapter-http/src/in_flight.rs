@@ -30,7 +30,7 @@ impl Default for RequestsInFlight {
 }
 
 /// The exclusive right to a key until it is dropped.
-pub(crate) struct InFlightGuard {
+pub(crate) struct RequestGuard {
     calls: RequestsInFlight,
     key: Key,
     /// Dropped with the guard, which wakes the waiting requests.
@@ -39,7 +39,7 @@ pub(crate) struct InFlightGuard {
 
 impl RequestsInFlight {
     /// The guard of a key once it is free; `None` after a timeout.
-    pub(crate) async fn acquire(&self, partner: PartnerId, key: &str) -> Option<InFlightGuard> {
+    pub(crate) async fn acquire(&self, partner: PartnerId, key: &str) -> Option<RequestGuard> {
         tokio::time::timeout(self.timeout, async {
             loop {
                 match self.try_acquire((partner, key.to_owned())) {
@@ -53,18 +53,18 @@ impl RequestsInFlight {
         .ok()
     }
 
-    fn try_acquire(&self, key: Key) -> Result<InFlightGuard, watch::Receiver<()>> {
+    fn try_acquire(&self, key: Key) -> Result<RequestGuard, watch::Receiver<()>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = running.get(&key) {
             return Err(other.clone());
         }
         let (ended, watched) = watch::channel(());
         running.insert(key.clone(), watched);
-        Ok(InFlightGuard { calls: self.clone(), key, _ended: ended })
+        Ok(RequestGuard { calls: self.clone(), key, _ended: ended })
     }
 }
 
-impl Drop for InFlightGuard {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.calls.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }

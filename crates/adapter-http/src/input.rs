@@ -15,7 +15,9 @@ use std::collections::BTreeMap;
 
 use self::json_text::{JsonText, OwnedJson};
 use self::object::Object;
-use crate::statement_file::StatementFormat;
+use crate::entity_tag::IfMatch;
+use crate::file_format::FileFormat;
+use crate::wording::Language;
 
 /// A parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +34,11 @@ pub(crate) struct RequestInput {
     /// The path without query and final slash, a sealed identifier as `*`.
     pub(crate) path: String,
     /// The form of a file that `Accept` asks for.
-    pub(crate) file: Option<StatementFormat>,
+    pub(crate) file: Option<FileFormat>,
+    /// `If-Match`.
+    pub(crate) if_match: IfMatch,
+    /// The language that `Accept-Language` prefers.
+    pub(crate) language: Language,
     /// The identifiers of the path by their placeholder.
     pub(crate) ids: Vec<(&'static str, String)>,
     /// Parameters of the query; for a read, the fields of its body too.

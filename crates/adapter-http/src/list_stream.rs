@@ -65,7 +65,7 @@ pub(crate) fn response<R: Send + 'static>(
     if shown < PAGE {
         return Err(missing(rows, shown));
     }
-    let (shared, partner) = (Arc::clone(&ctx.shared), ctx.partner);
+    let (shared, partner) = (Arc::clone(&ctx.shared), ctx.partner());
     let state = ListStream { shared, partner, listing, rows, shown, piece: Some(piece) };
     Ok(ctx.respond_with(ResponseBody::Stream(Box::pin(stream::try_unfold(state, ListStream::next)))))
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use kopeck_service::logins::{LoginKind, LoginObserver, LoginOutcome};
+
 /// Records metrics of requests. The server threads call it, so it must not block.
-pub trait HttpMetrics: Send + Sync {
+pub trait HttpMetrics: LoginObserver {
     /// A response was built. `operation` is its [name](crate::OperationInfo), or `-` for an unknown path.
     fn record_response(&self, operation: &'static str, status: u16, took: Duration);
 
@@ -31,6 +33,10 @@ pub enum RefusalKind {
 /// Records nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopMetrics;
+
+impl LoginObserver for NoopMetrics {
+    fn record_login(&self, _kind: LoginKind, _outcome: LoginOutcome) {}
+}
 
 impl HttpMetrics for NoopMetrics {
     fn record_response(&self, _operation: &'static str, _status: u16, _took: Duration) {}

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 
 use actix_web::http::Method;
 use kopeck_api::{Code, HasShape};
+use kopeck_domain::access::{Authority, Forbidden, Scope};
 
+use crate::file_format::FileFormat;
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
 use crate::input::reader::Reader;
@@ -28,19 +30,27 @@ pub(crate) struct Operation {
     pub(crate) path: &'static str,
     /// Its effect and handler.
     pub(crate) effect: Effect,
+    /// What its actor has to have.
+    pub(crate) needs: Needs,
     /// Whether a response shows secrets of the partner. The audit log records such requests, and under the policy
     /// `required` the response is always sealed.
     pub(crate) discloses: bool,
     /// Whether its response holds personal data of the employee whom it names.
     pub(crate) holds_person: bool,
+    /// Whether its response has an entity tag.
+    pub(crate) is_tagged: bool,
+    /// Whether it takes `If-Match`.
+    pub(crate) is_conditional: bool,
+    /// Whether its body holds a password: no digest that is stored must help to guess it.
+    pub(crate) keeps_secret: bool,
     /// Whether a request without a body is faulty.
     pub(crate) needs_body: bool,
     /// The status code of its response.
     pub(crate) status: u16,
     /// The schema of its response.
     pub(crate) response: fn(&mut Components) -> Json,
-    /// Media types of files that it responds with, if `Accept` asks for one.
-    pub(crate) files: &'static [&'static str],
+    /// Forms of files that it responds with, if `Accept` asks for one.
+    pub(crate) files: &'static [FileFormat],
     /// Its errors, beside those of every operation.
     pub(crate) errors: &'static [Code],
     /// The error codes of its lists of faulty cards.
@@ -63,6 +73,37 @@ pub(crate) enum Effect {
     Read(Handler),
     /// Changes data; an idempotent retry gets the recorded response.
     Mutate(Handler),
+}
+
+/// What an actor needs for an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Needs {
+    /// Nothing: it is about the credentials of whoever sends it.
+    Nothing,
+    /// One scope.
+    One(Scope),
+    /// Two: it gives out what another operation reads.
+    Both(Scope, Scope),
+}
+
+impl Needs {
+    /// The scopes.
+    pub(crate) fn scopes(self) -> impl Iterator<Item = Scope> {
+        let (one, other) = match self {
+            Self::Nothing => (None, None),
+            Self::One(scope) => (Some(scope), None),
+            Self::Both(one, other) => (Some(one), Some(other)),
+        };
+        one.into_iter().chain(other)
+    }
+
+    /// Refuses an actor that lacks one of them.
+    ///
+    /// # Errors
+    /// The first that it lacks.
+    pub(crate) fn check(self, authority: &Authority) -> Result<(), Forbidden> {
+        self.scopes().try_for_each(|scope| authority.require(scope))
+    }
 }
 
 /// A field of a body or a parameter of a read, by one of its names.
@@ -93,13 +134,20 @@ macro_rules! reads {
 }
 pub(crate) use reads;
 
+/// Names of faults that no operation declares: the whole body, the whole query, headers.
+const COMMON_NAMES: [&str; 5] = ["body", "query", "sealed", "x-nonce", "idempotency-key"];
+
 impl Operation {
-    /// An operation of the interface with its handler.
-    pub(crate) const fn of(api: &kopeck_api::Operation, handler: Handler) -> Self {
-        Self::with_effect(api, if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) })
+    /// An operation of the interface with what it needs and its handler.
+    pub(crate) const fn of(api: &kopeck_api::Operation, needs: Needs, handler: Handler) -> Self {
+        Self::with_effect(
+            api,
+            needs,
+            if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) },
+        )
     }
 
-    pub(crate) const fn with_effect(api: &kopeck_api::Operation, effect: Effect) -> Self {
+    pub(crate) const fn with_effect(api: &kopeck_api::Operation, needs: Needs, effect: Effect) -> Self {
         let (method, needs_body) = match api.method {
             kopeck_api::Method::Get => (Method::GET, false),
             kopeck_api::Method::Post => (Method::POST, true),
@@ -111,8 +159,12 @@ impl Operation {
             method,
             path: api.route(),
             effect,
+            needs,
             discloses: false,
             holds_person: false,
+            is_tagged: false,
+            is_conditional: false,
+            keeps_secret: false,
             needs_body,
             status: 200,
             response: |_| Json::Null,
@@ -150,9 +202,9 @@ impl Operation {
         self
     }
 
-    /// It responds with files of these media types too.
-    pub(crate) const fn or_files(mut self, media_types: &'static [&'static str]) -> Self {
-        self.files = media_types;
+    /// It responds with files of these forms too.
+    pub(crate) const fn or_files(mut self, forms: &'static [FileFormat]) -> Self {
+        self.files = forms;
         self
     }
 
@@ -177,6 +229,24 @@ impl Operation {
     /// Its response holds personal data of the employee whom it names as `idEmployee`: a recorded one is erased with them.
     pub(crate) const fn holds_person(mut self) -> Self {
         self.holds_person = true;
+        self
+    }
+
+    /// Its response has an entity tag.
+    pub(crate) const fn tagged(mut self) -> Self {
+        self.is_tagged = true;
+        self
+    }
+
+    /// It takes `If-Match`.
+    pub(crate) const fn conditional(mut self) -> Self {
+        self.is_conditional = true;
+        self
+    }
+
+    /// Its body holds a password.
+    pub(crate) const fn keeps_secret(mut self) -> Self {
+        self.keeps_secret = true;
         self
     }
 
@@ -249,6 +319,31 @@ impl Operation {
     pub(crate) fn own_name(&self, name: &str) -> &'static str {
         let field = self.field(name).map(|field| field.name);
         field.or_else(|| self.placeholders().find(|own| *own == name)).unwrap_or("-")
+    }
+
+    /// The name of a faulty field as far as the operation declares it, with places in lists: `cards[3].idCard`. What the
+    /// caller called otherwise is `-`.
+    pub(crate) fn declared_name(&self, field: &str) -> String {
+        if let Some(common) = COMMON_NAMES.iter().find(|name| **name == field) {
+            return (*common).to_owned();
+        }
+        let (first, rest) = field.split_at(field.find(['[', '.']).unwrap_or(field.len()));
+        let own = self.own_name(first);
+        match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((place, rest)) if own != "-" && place.parse::<usize>().is_ok() => {
+                let item = rest.strip_prefix('.').and_then(|name| self.name_in_list(own, name));
+                let item = item.map(|item| format!(".{item}")).unwrap_or_default();
+                format!("{own}[{place}]{item}")
+            }
+            _ => own.to_owned(),
+        }
+    }
+
+    /// `name` if the items of the list have such a field.
+    fn name_in_list(&self, list: &str, name: &str) -> Option<&'static str> {
+        let inputs = self.inputs();
+        let items = inputs.iter().find(|input| input.name == list)?.items();
+        items.iter().map(|item| item.name).find(|own| *own == name)
     }
 
     /// Whether it has a field or parameter of this name.

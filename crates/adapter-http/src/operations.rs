@@ -15,8 +15,12 @@ mod limits;
 mod orders;
 mod prelude;
 mod replenishments;
+mod reports;
+mod request_log;
 mod requests;
+mod runs;
 mod sandbox;
+mod sessions;
 mod statement;
 pub(crate) mod tokens;
 mod transactions;
@@ -24,12 +28,14 @@ mod webhooks;
 mod withdrawals;
 
 use kopeck_api::Code;
+use kopeck_domain::access::Scopes;
 
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 14] = [
+static INTERFACE: [&[&Operation]; 18] = [
     &tokens::OPERATIONS,
+    &sessions::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
     &cards::OPERATIONS,
@@ -38,10 +44,13 @@ static INTERFACE: [&[&Operation]; 14] = [
     &limits::OPERATIONS,
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
+    &runs::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
+    &reports::OPERATIONS,
     &[&transactions::OPERATION],
     &[&events::OPERATION],
+    &[&request_log::OPERATION],
     &webhooks::OPERATIONS,
 ];
 
@@ -77,6 +86,8 @@ pub struct OperationInfo {
     pub path: &'static str,
     /// Whether it changes data. Such requests have an idempotency key.
     pub changes: bool,
+    /// The scopes that its actor needs, all of them.
+    pub scopes: Scopes,
 }
 
 impl OperationInfo {
@@ -104,6 +115,7 @@ pub fn operations() -> impl Iterator<Item = OperationInfo> {
         method: operation.method.as_str(),
         path: operation.path,
         changes: operation.is_mutation(),
+        scopes: Scopes::of(&operation.needs.scopes().collect::<Vec<_>>()),
     })
 }
 
@@ -134,11 +146,13 @@ mod tests {
             "idEmployee",
             "idCategory",
             "idWebhook",
+            "idSession",
             "order_id",
             "replenishmentId",
             "setLimitsCardsId",
             "closingId",
             "withdrawalId",
+            "idRun",
             "month",
         ];
         for operation in all() {
@@ -178,6 +192,8 @@ mod tests {
             "limits.list",
             "closing.list",
             "withdrawal.list",
+            "run.list",
+            "run.items",
             "balance.entries",
         ];
         let lists = lists.map(|name| (name, paging.to_owned()));
@@ -190,6 +206,7 @@ mod tests {
                         ("card.switch", "idCard"),
                         ("event.feed", "after limit types wait"),
                         ("transaction.feed", "after limit"),
+                        ("request.list", "after limit"),
                     ]
                     .map(|(name, fields)| (name, fields.to_owned())),
                 )

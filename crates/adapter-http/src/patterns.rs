@@ -19,6 +19,8 @@ pub(crate) const CATEGORY_RANGE: &str = "^[0-9]{4}(-[0-9]{4})?$";
 pub(crate) const CARD_NUMBER: &str = "^[1-9]([0-9]{9}|[0-9]{12})$";
 /// A partner's own identifier of an employee.
 pub(crate) const CUSTOM_ID: &str = r"^[A-Za-z\u0400-\u0481\u048A-\u04FF0-9_-]+$";
+/// A digest of 32 bytes.
+pub(crate) const DIGEST: &str = "^[0-9A-Fa-f]{64}$";
 /// A phone.
 pub(crate) const PHONE: &str = "^[0-9]{10}$";
 

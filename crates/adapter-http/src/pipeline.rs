@@ -1,4 +1,4 @@
-//! The pipeline of a request, in the order of its checks: head, authentication, nonce and idempotency key, body,
+//! The pipeline of a request, in the order of its checks: head, authentication, scopes, nonce and idempotency key, body,
 //! sealed values. The handler does the rest through its [`HandlerContext`]: replay, values, use case.
 
 mod audit_log;
@@ -19,23 +19,26 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
+use kopeck_domain::access::Actor;
 use kopeck_domain::ids::PartnerId;
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, UnitOfWork};
 use kopeck_sealing::KeyId;
 use kopeck_service::idempotency::SealedNonce;
+use kopeck_service::logins::{LoginKind, LoginOutcome};
 
 use crate::audit::{AuditContext, EntryDraft, Subject};
 use crate::body::{self, BodyLimits};
 use crate::bridge::{Deadline, in_store};
-use crate::caller_cache::Identity;
+use crate::caller_cache::{AuthenticatedCaller, Identity};
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HeldPermits, MutationDetails};
+use crate::handler_context::{Client, HandlerContext, HeldPermits, MutationDetails};
 use crate::metrics::RefusalKind;
 use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
 use crate::request_id::RequestId;
+use crate::request_log::{self, AnsweredRequest, LoggedOutcome};
 use crate::request_source::RequestSource;
 use crate::response::HandlerResult;
 use crate::router::RouteMatch;
@@ -58,6 +61,7 @@ pub(crate) async fn serve(
     request: &HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
+    let began = shared.parts.wall.steady();
     let mut builder = ResponseBuilder::new(shared, Some(operation), request);
     let mut pipeline =
         Pipeline { operation, shared, request, address: builder.address, state: PipelineState::default() };
@@ -68,11 +72,28 @@ pub(crate) async fn serve(
     })
     .await;
     builder.partner = pipeline.state.partner();
+    let actor = pipeline.state.audit.actor.take();
+    builder.credential = match pipeline.state.audit.actor {
+        Some(Actor::Credential(id)) => Some(id),
+        _ => None,
+    };
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
     builder.refused = pipeline.state.refused;
     builder.ignored = pipeline.state.ignored;
-    builder.build(shared, outcome)
+    let logged = LoggedOutcome::of(operation, &outcome);
+    let response = builder.build(shared, outcome);
+    let answered = AnsweredRequest {
+        operation,
+        partner: builder.partner,
+        actor,
+        request_id: &builder.request_id,
+        address: builder.address,
+        status: response.status(),
+        took: shared.parts.wall.steady() - began,
+    };
+    request_log::record(shared, &answered, logged);
+    response
 }
 
 /// The findings of the pipeline so far. The response and the audit entry need them, also after an error.
@@ -92,7 +113,7 @@ struct PipelineState {
 impl PipelineState {
     /// The partner, once authenticated.
     fn partner(&self) -> Option<PartnerId> {
-        self.audit.partner.filter(|_| self.audit.is_proved)
+        self.audit.partner.filter(|_| self.audit.actor.is_some())
     }
 }
 
@@ -113,7 +134,7 @@ impl Pipeline<'_> {
         request_id: &RequestId,
     ) -> HandlerResult {
         head::check_body_head(self.request.headers(), self.body_limit())?;
-        let head = Head::read(ids, self.request);
+        let head = Head::read(ids, self.operation.files, self.request);
         match self.operation.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload).await;
@@ -137,13 +158,16 @@ impl Pipeline<'_> {
         payload: Payload,
         request_id: &RequestId,
     ) -> Result<HandlerContext, ApiError> {
-        let (pair, identity) = authentication::authenticate(self.shared, head.token.as_deref()).await?;
+        let AuthenticatedCaller { pair, session, identity } =
+            authentication::authenticate(self.shared, head.token.as_deref(), self.address).await?;
         self.state.audit.pair = Some(pair);
-        self.is_proved(identity.partner);
+        self.is_proved(&identity);
         // The fault of a malformed key can be sealed already; without a nonce nothing can.
         self.state.seal =
             head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
+        identity.check_address(self.address)?;
+        self.operation.needs.check(&identity.authority)?;
         let (nonce, key) = head.nonce_and_key(self.operation.effect)?;
         let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
@@ -166,12 +190,14 @@ impl Pipeline<'_> {
         let change = key.zip(fingerprint).map(|(key, fingerprint)| {
             let idempotency_key = key.idempotency_key().map(str::to_owned);
             let sealed = used.map(|_| SealedNonce { nonce, idempotency_key });
-            let (holds_person, audit_entry) = (self.operation.holds_person, self.audit_entry(request_id));
-            MutationDetails { key, fingerprint, sealed, holds_person, audit_entry }
+            let Operation { holds_person, is_tagged, .. } = *self.operation;
+            let audit_entry = self.audit_entry(request_id);
+            MutationDetails { key, fingerprint, sealed, holds_person, is_tagged, audit_entry }
         });
         let (shared, status) = (Arc::clone(self.shared), self.operation.status);
         let permits = HeldPermits { large, list };
-        Ok(HandlerContext::new(shared, identity.partner, input, permits, deadline, change, status))
+        let client = Client { identity, session, address: self.address };
+        Ok(HandlerContext::new(shared, client, input, permits, deadline, change, status))
     }
 
     /// Stores that the partner has sealed with a key for the first time: it has the key, so what the service seals unasked may
@@ -189,18 +215,33 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Counts a 429 after too many failures.
+    /// Counts a 429 after too many failures, and the outcome of a login.
     fn count_throttled(&self, what: RefusalKind, outcome: HandlerResult) -> HandlerResult {
-        if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
-            self.shared.parts.metrics.record_refusal(what);
+        let metrics = &self.shared.parts.metrics;
+        let status = outcome.as_ref().map_or_else(ApiError::status, |_| StatusCode::OK);
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            metrics.record_refusal(what);
+        }
+        let login = match status {
+            StatusCode::OK => Some(LoginOutcome::Granted),
+            StatusCode::BAD_REQUEST => Some(LoginOutcome::Refused),
+            StatusCode::TOO_MANY_REQUESTS => Some(LoginOutcome::Throttled),
+            _ => None,
+        };
+        if let Some(login) = login.filter(|_| what == RefusalKind::Login) {
+            let kind = match self.state.audit.actor {
+                Some(Actor::Credential(_)) => LoginKind::Credential,
+                _ => LoginKind::Login,
+            };
+            metrics.record_login(kind, login);
         }
         outcome
     }
 
-    /// Notes that the client is this partner.
-    fn is_proved(&mut self, partner: PartnerId) {
-        self.state.audit.partner = Some(partner);
-        self.state.audit.is_proved = true;
+    /// Notes who the client is.
+    fn is_proved(&mut self, identity: &Identity) {
+        self.state.audit.partner = Some(identity.partner);
+        self.state.audit.actor = Some(identity.authority.actor.clone());
     }
 
     /// The draft of the audit entry, from the findings so far.

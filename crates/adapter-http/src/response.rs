@@ -6,6 +6,7 @@ use futures_util::stream::Stream;
 use kopeck_service::idempotency;
 use serde::Serialize;
 
+use crate::entity_tag::EntityTags;
 use crate::error::ApiError;
 
 pub(crate) type HandlerResult = Result<Response, ApiError>;
@@ -21,6 +22,8 @@ pub(crate) struct Response {
     pub(crate) body: ResponseBody,
     /// Whether it is a recorded response.
     pub(crate) replayed: bool,
+    /// The entity tag, with its quotes.
+    pub(crate) tag: Option<String>,
     /// Set if the body is a file and not JSON. Files are never sealed.
     pub(crate) file: Option<ResponseFile>,
 }
@@ -43,7 +46,7 @@ pub(crate) enum ResponseBody {
 impl Response {
     /// A response with the JSON of `body`.
     pub(crate) fn json(status: u16, body: &impl Serialize) -> Result<Self, ApiError> {
-        Ok(Self { status, body: ResponseBody::Whole(to_json(body)?), replayed: false, file: None })
+        Ok(Self { status, body: ResponseBody::Whole(to_json(body)?), replayed: false, tag: None, file: None })
     }
 
     pub(crate) fn first(response: idempotency::PlaintextResponse) -> Self {
@@ -51,12 +54,22 @@ impl Response {
             status: response.status,
             body: ResponseBody::Whole(response.body),
             replayed: false,
+            tag: None,
             file: None,
         }
     }
 
     pub(crate) fn replayed(response: idempotency::PlaintextResponse) -> Self {
-        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: true, file: None }
+        Self { replayed: true, ..Self::first(response) }
+    }
+
+    /// The same with the entity tag of its body.
+    pub(crate) fn tagged(self, tags: &EntityTags) -> Self {
+        let tag = match &self.body {
+            ResponseBody::Whole(json) => Some(tags.of_json(json)),
+            ResponseBody::Stream(_) => None,
+        };
+        Self { tag, ..self }
     }
 }
 

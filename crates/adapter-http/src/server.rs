@@ -117,6 +117,12 @@ async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> 
         RouteLookup::NotFound if path == "/" && docs_page::is_served(shared, method) => {
             return docs_page::redirect_to_docs(request.app_data::<OverTls>().is_some());
         }
+        RouteLookup::NotFound if path == docs_page::SENDERS && docs_page::is_served(shared, method) => {
+            return docs_page::senders(shared, request.app_data::<OverTls>().is_some());
+        }
+        RouteLookup::NotFound if path == docs_page::BANK && docs_page::is_served(shared, method) => {
+            return docs_page::bank(shared, request.app_data::<OverTls>().is_some());
+        }
         RouteLookup::NotFound => match docs_page::file(path, shared.parts.sandbox.is_some())
             .filter(|_| shared.parts.settings.docs)
         {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 use crate::client_address::{ProxyHeader, TrustedProxies};
 use crate::rate_limit::RateLimit;
 
@@ -33,8 +35,10 @@ pub struct HttpSettings {
     pub logins_at_once: usize,
     /// The most requests that wait for the bank.
     pub bank_calls_at_once: usize,
-    /// Whether `/openapi.json` and the reference page `/docs` are served.
+    /// Whether `/openapi.json`, the reference page `/docs` and the book as Markdown are served.
     pub docs: bool,
+    /// The addresses from which webhooks come, as partners see them; told beside the book.
+    pub webhook_senders: Vec<IpNet>,
 }
 
 impl Default for HttpSettings {
@@ -56,6 +60,7 @@ impl Default for HttpSettings {
             logins_at_once: processors,
             bank_calls_at_once: 64,
             docs: true,
+            webhook_senders: Vec::new(),
         }
     }
 }

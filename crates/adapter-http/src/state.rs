@@ -12,6 +12,7 @@ use kopeck_port_webhook::WebhookSender;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
 use kopeck_service::audit::AuditQueue;
+use kopeck_service::request_log::RequestLogQueue;
 use kopeck_service::tokens::TokenService;
 use tokio::sync::Semaphore;
 
@@ -45,6 +46,8 @@ pub struct HttpParts {
     pub metrics: Arc<dyn HttpMetrics>,
     /// Audit entries of requests that change nothing.
     pub audit: Arc<AuditQueue>,
+    /// The request logs of the partners.
+    pub requests: Arc<RequestLogQueue>,
     /// Requests that wait for events. The store wakes them.
     pub feed_waiters: Arc<FeedWaiters>,
     /// Checks the addresses of webhooks.

@@ -1,110 +1,83 @@
-//! Statements as files: CSV by RFC 4180, and spreadsheets.
+//! Statements as files.
 //!
-//! Both are written entry by entry, in memory that does not grow with their number. Kopecks are integers. In CSV
-//! a text that a spreadsheet could take for a formula begins with an apostrophe.
+//! Each is written entry by entry, in memory that does not grow with their number: CSV of kopecks for programs, CSV and
+//! spreadsheets of roubles for people, 1CClientBankExchange and camt.053 for accounting programs.
 
+mod bookings;
+mod camt;
+mod csv;
+mod one_c;
 mod xlsx;
 
-use std::borrow::Cow;
-
-use kopeck_api::wire::WireText as _;
-use kopeck_api::{BalanceEntry, Statement};
+use kopeck_api::Statement;
 use kopeck_domain::calendar::Zone;
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{BookedMovement, KindTotal, StoreError};
 use kopeck_service::statement::{self, Outline};
+use time::OffsetDateTime;
 
-pub use self::xlsx::{SpreadsheetError, SpreadsheetWriter};
-use crate::dto::entry;
+pub use self::xlsx::SpreadsheetWriter;
+use crate::file_format::FileFormat;
+use crate::wording::Language;
 
-/// The form of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StatementFormat {
-    /// Its entries as CSV.
-    Csv,
-    /// Entries and totals as a spreadsheet.
-    Xlsx,
+/// What a file says before its entries.
+#[derive(Debug, Clone)]
+pub struct StatementHead {
+    /// The month.
+    pub outline: Outline,
+    /// The totals of its pieces; only 1CClientBankExchange and camt.053 have them.
+    pub totals: Vec<KindTotal>,
+    /// The partner.
+    pub partner: PartnerId,
+    /// The partner's name.
+    pub name: String,
+    /// When the file is made.
+    pub made_at: OffsetDateTime,
+    /// The zone of its times.
+    pub zone: Zone,
+    /// The language of its texts.
+    pub language: Language,
 }
 
-impl StatementFormat {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Csv, Self::Xlsx];
-
-    /// Its media type.
-    #[must_use]
-    pub const fn media_type(self) -> &'static str {
-        match self {
-            Self::Csv => "text/csv",
-            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+impl StatementHead {
+    /// Sums of what the entries with these signs change the balance by: in, and out, both above zero.
+    fn turnovers(&self) -> Result<(i64, i64), StoreError> {
+        let overflow = || StoreError::Corrupt("entries.amount: a sum does not fit".to_owned());
+        let (mut coming, mut going) = (0_i64, 0_i64);
+        for total in statement::type_totals(&self.totals)? {
+            let change = total.change.balance.get();
+            let side = if change < 0 { &mut going } else { &mut coming };
+            *side = side.checked_add(change.checked_abs().ok_or_else(overflow)?).ok_or_else(overflow)?;
         }
-    }
-
-    /// How the names of such files end.
-    #[must_use]
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Xlsx => "xlsx",
-        }
+        Ok((coming, going))
     }
 }
 
-/// The names of the columns.
-const COLUMNS: [&str; 12] = [
-    "seq",
-    "at",
-    "type",
-    "amount",
-    "balance",
-    "hold",
-    "kind",
-    "id",
-    "reference",
-    "available",
-    "balanceChange",
-    "holdChange",
-];
+/// A file that is written entry by entry; each method appends bytes.
+pub trait EntryWriter: Send {
+    /// What stands before the entries.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if a sum does not fit.
+    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), StoreError>;
+    /// The next entry.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the balance after it does not fit.
+    fn entry(&mut self, booked: &BookedMovement, out: &mut Vec<u8>) -> Result<(), StoreError>;
+    /// What stands behind the entries.
+    fn tail(&mut self, out: &mut Vec<u8>);
+}
 
-/// The first line of a CSV file.
+/// The writer of a form; `None` for a spreadsheet, which [`SpreadsheetWriter`] writes.
 #[must_use]
-pub fn csv_head() -> String {
-    format!("{}\r\n", COLUMNS.join(","))
-}
-
-/// The line of an entry in a CSV file; its time is that of `zone`.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] if the balance after it does not fit.
-pub fn csv_line(booked: &BookedMovement, zone: Zone) -> Result<String, StoreError> {
-    let entry = entry::body(booked, zone)?;
-    let BalanceEntry { seq, at, entry_type, amount, balance, hold, of, .. } = entry;
-    let BalanceEntry { available, balance_change, hold_change, .. } = entry;
-    let id = of.id.map(|id| id.to_string()).unwrap_or_default();
-    let reference = of.reference.unwrap_or_default();
-    let (kind, reference) = (of.kind.as_str(), csv_cell(&reference));
-    Ok(format!(
-        "{seq},{},{},{amount},{balance},{hold},{kind},{id},{reference},\
-         {available},{balance_change},{hold_change}\r\n",
-        at.text(),
-        entry_type.as_str()
-    ))
-}
-
-/// A text as a cell of a CSV file.
-fn csv_cell(text: &str) -> Cow<'_, str> {
-    let text = no_formula(text);
-    if text.contains([',', '"', '\r', '\n']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        text
-    }
-}
-
-/// The text with an apostrophe before it, if it could be a formula.
-fn no_formula(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
+pub fn entry_writer(format: FileFormat, head: StatementHead) -> Option<Box<dyn EntryWriter>> {
+    match format {
+        FileFormat::Csv => Some(Box::new(csv::PlainCsv { zone: head.zone })),
+        FileFormat::ExcelCsv => Some(Box::new(csv::PeoplesCsv::new(&head))),
+        FileFormat::OneC => Some(Box::new(one_c::OneC::new(head))),
+        FileFormat::Camt => Some(Box::new(camt::Camt::new(head))),
+        FileFormat::Xlsx => None,
     }
 }
 
@@ -148,7 +121,7 @@ pub fn statement_body(outline: &Outline, totals: &[KindTotal]) -> Result<Stateme
 
 /// The name of a file: of a month that is not over it says so.
 #[must_use]
-pub fn file_name(outline: &Outline, format: StatementFormat) -> String {
+pub fn file_name(outline: &Outline, format: FileFormat) -> String {
     let so_far = if outline.is_complete { "" } else { "-so-far" };
     format!("statement-{}{so_far}.{}", outline.month.text(), format.extension())
 }

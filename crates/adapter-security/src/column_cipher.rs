@@ -31,6 +31,10 @@ impl ColumnCipher for MasterKeyBox {
         Ok(secret.expose_secret().to_vec())
     }
 
+    fn digests(&self, column: &'static str, plaintext: &[u8]) -> Vec<[u8; 32]> {
+        self.fingerprints(column, plaintext)
+    }
+
     fn current_prefix(&self) -> Vec<u8> {
         SecretBox::current_prefix(self)
     }
@@ -70,6 +74,11 @@ mod tests {
         assert_eq!(columns(&[2]).decrypt(&place, &stored), corrupt("employees.phone"));
         let elsewhere = ColumnPlace { row: &[2], ..place };
         assert_eq!(columns(&[1]).decrypt(&elsewhere, &stored), corrupt("employees.phone"));
+        assert_eq!(columns(&[2, 1]).digests("users.login", b"a"), {
+            let of = |key| columns(&[key]).digests("users.login", b"a");
+            [of(2), of(1)].concat()
+        });
+        assert_ne!(columns(&[1]).digests("users.login", b"a"), columns(&[1]).digests("users.phone", b"a"));
         let elsewhere = ColumnPlace { column: "email", ..place };
         assert_eq!(columns(&[1]).decrypt(&elsewhere, &stored), corrupt("employees.email"));
     }

@@ -98,7 +98,8 @@ impl KeyRing {
         true
     }
 
-    fn keys(&self) -> Arc<[Arc<DerivedKeys>]> {
+    /// All keys, the current one first.
+    pub(crate) fn keys(&self) -> Arc<[Arc<DerivedKeys>]> {
         Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 

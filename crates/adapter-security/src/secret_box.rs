@@ -44,6 +44,23 @@ fn cipher(keys: &DerivedKeys) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(<&Key>::from(&*keys.secrets))
 }
 
+#[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
+fn fingerprint(keys: &DerivedKeys, purpose: &str, value: &[u8]) -> [u8; 32] {
+    Hmac::<Sha256>::new_from_slice(&keys.fingerprints[..])
+        .expect("any length is valid")
+        .chain_update(pae(&[purpose.as_bytes(), value]))
+        .finalize()
+        .into_bytes()
+        .into()
+}
+
+impl MasterKeyBox {
+    /// The fingerprints under every accepted key, the current one first.
+    pub(crate) fn fingerprints(&self, purpose: &str, value: &[u8]) -> Vec<[u8; 32]> {
+        self.ring.keys().iter().map(|keys| fingerprint(keys, purpose, value)).collect()
+    }
+}
+
 impl SecretBox for MasterKeyBox {
     fn encrypt(&self, place: &SecretBinding, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError> {
         let keys = self.ring.current();
@@ -91,14 +108,8 @@ impl SecretBox for MasterKeyBox {
         [&[FORMAT], self.ring.current().secret_id.as_slice()].concat()
     }
 
-    #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32] {
-        Hmac::<Sha256>::new_from_slice(&self.ring.current().fingerprints[..])
-            .expect("any length is valid")
-            .chain_update(pae(&[purpose.as_bytes(), value]))
-            .finalize()
-            .into_bytes()
-            .into()
+        fingerprint(&self.ring.current(), purpose, value)
     }
 }
 

@@ -52,7 +52,7 @@ mod tests {
     use kopeck_domain::card::Standing;
 
     #[test]
-    fn what_the_domain_does_not_allow_is_corrupt() {
+    fn values_outside_of_the_domain_are_corrupt() {
         let refused = StoreError::Corrupt("t.c".to_owned());
         assert_eq!(fixed::<8>(vec![0; 9], "t.c"), Err(refused.clone()));
         assert_eq!(natural::<u32>(-1, "t.c"), Err(refused.clone()));

@@ -1,4 +1,4 @@
-//! Encrypted columns: personal data, activation codes, recorded responses, and secrets of webhooks.
+//! Encrypted columns: personal data, activation codes, recorded responses, and secrets of webhooks and users.
 //!
 //! The [`ColumnCipher`] of the store encrypts each value for its table, column, partner and row, so that a value that
 //! is copied elsewhere does not decrypt.
@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
-use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{ColumnCipher, ColumnPlace, ReencryptionCursor, StoreError};
 
-use crate::convert::{AsKey, corrupt};
+use crate::convert::corrupt;
 use crate::error::Stored;
+use crate::repositories::users::rows::LOGIN;
 use crate::sql_types::{Id, sql};
 use crate::statements::{self, Bind, binds};
 use crate::transaction::DieselTransaction;
@@ -44,9 +45,9 @@ impl RowCipher<'_> {
     }
 }
 
-/// The row of an order line, for its place.
-pub(crate) fn line_row(order: OrderId, position: i64) -> Vec<u8> {
-    [order.key().bytes(), &position.to_be_bytes()].concat()
+/// The row of an order line, or of an item of a run, for its place.
+pub(crate) fn part_row(whole: Id, position: i64) -> Vec<u8> {
+    [whole.bytes(), &position.to_be_bytes()].concat()
 }
 
 /// An encrypted column: its table, its name, and what identifies a row.
@@ -58,10 +59,11 @@ enum PrimaryKey {
     PartnerAndId,
     IdAndPartner,
     OrderLine,
+    RunItem,
     IdempotencyKey,
 }
 
-const COLUMNS: [EncryptedColumn; 9] = [
+const COLUMNS: [EncryptedColumn; 13] = [
     EncryptedColumn("employees", "phone", PrimaryKey::IdAndPartner),
     EncryptedColumn("employees", "email", PrimaryKey::IdAndPartner),
     EncryptedColumn("order_lines", "address", PrimaryKey::OrderLine),
@@ -69,8 +71,12 @@ const COLUMNS: [EncryptedColumn; 9] = [
     EncryptedColumn("order_lines", "phone", PrimaryKey::OrderLine),
     EncryptedColumn("cards", "activation_code", PrimaryKey::PartnerAndId),
     EncryptedColumn("recorded_responses", "body", PrimaryKey::IdempotencyKey),
+    EncryptedColumn("run_items", "cells", PrimaryKey::RunItem),
     EncryptedColumn("webhooks", "secret", PrimaryKey::PartnerAndId),
     EncryptedColumn("webhooks", "former_secret", PrimaryKey::PartnerAndId),
+    EncryptedColumn("users", "login", PrimaryKey::PartnerAndId),
+    EncryptedColumn("users", "totp_secret", PrimaryKey::PartnerAndId),
+    EncryptedColumn("user_sessions", "setup", PrimaryKey::PartnerAndId),
 ];
 
 impl EncryptedColumn {
@@ -83,6 +89,7 @@ impl EncryptedColumn {
                 "id, CAST(0 AS BIGINT) AS position, '' AS key"
             }
             PrimaryKey::OrderLine => "order_id AS id, position, '' AS key",
+            PrimaryKey::RunItem => "run_id AS id, ordinal AS position, '' AS key",
             PrimaryKey::IdempotencyKey => "partner_id AS id, CAST(0 AS BIGINT) AS position, key",
         };
         format!(
@@ -92,11 +99,17 @@ impl EncryptedColumn {
         )
     }
 
-    /// Replaces a value, unless it has changed meanwhile.
+    /// Replaces a value, and its digest if it has one, unless it has changed meanwhile.
     fn replace(&self) -> String {
         let Self(table, column, key) = self;
         let (columns, values) = key.columns();
-        format!("UPDATE {table} SET {column} = ? WHERE {column} = ? AND ({columns}) = ({values})")
+        let digest = if self.has_digest() { format!(", {column}_digest = ?") } else { String::new() };
+        format!("UPDATE {table} SET {column} = ?{digest} WHERE {column} = ? AND ({columns}) = ({values})")
+    }
+
+    /// Whether a column beside it has a digest under the same master key, for look-ups.
+    fn has_digest(&self) -> bool {
+        (self.0, self.1) == ("users", "login")
     }
 }
 
@@ -122,6 +135,7 @@ impl PrimaryKey {
             Self::PartnerAndId => ("partner_id, id", "?, ?"),
             Self::IdAndPartner => ("id, partner_id", "?, ?"),
             Self::OrderLine => ("partner_id, order_id, position", "?, ?, ?"),
+            Self::RunItem => ("partner_id, run_id, ordinal", "?, ?, ?"),
             Self::IdempotencyKey => ("key, partner_id", "?, ?"),
         }
     }
@@ -132,7 +146,7 @@ impl PrimaryKey {
         match self {
             Self::PartnerAndId => binds![partner, id],
             Self::IdAndPartner => binds![id, partner],
-            Self::OrderLine => binds![partner, id, row.position],
+            Self::OrderLine | Self::RunItem => binds![partner, id, row.position],
             Self::IdempotencyKey => binds![&row.key, partner],
         }
     }
@@ -141,7 +155,7 @@ impl PrimaryKey {
     fn row(self, row: &ReencryptionCursor) -> Vec<u8> {
         match self {
             Self::PartnerAndId | Self::IdAndPartner => row.id.to_vec(),
-            Self::OrderLine => line_row(Id::of(row.id).to(), row.position),
+            Self::OrderLine | Self::RunItem => part_row(Id::of(row.id), row.position),
             Self::IdempotencyKey => row.key.clone().into_bytes(),
         }
     }
@@ -191,8 +205,12 @@ impl DieselTransaction {
     ) -> Result<(), StoreError> {
         let EncryptedColumn(table, name, key) = *column;
         let place = RowCipher { cipher, table, partner: Id::of(row.partner).to(), row: &key.row(row) };
-        let value = place.encrypt(name, &place.decrypt(name, stored)?)?;
-        let mut values = binds![&value, stored];
+        let plaintext = place.decrypt(name, stored)?;
+        let value = place.encrypt(name, &plaintext)?;
+        let digest = cipher.digests(LOGIN, &plaintext).first().copied().filter(|_| column.has_digest());
+        let mut values = binds![&value];
+        values.extend(digest.as_ref().map(|digest| Bind::from(&digest[..])));
+        values.push(stored.into());
         values.extend(key.values(row));
         statements::execute(self.unlocked()?, &column.replace(), values).done()
     }

@@ -51,7 +51,7 @@ pub enum OpenError {
     Encoding(String),
     /// The database has tables, and none of them is ours.
     #[error(
-        "the database is another program's: it has {0} and none of Kopeck's tables; name an empty database, or one of Kopeck"
+        "the database belongs to another program: it has {0} and none of Kopeck's tables; name an empty database, or one of Kopeck"
     )]
     Foreign(String),
     /// Privileges are a server's.
@@ -210,6 +210,7 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
     };
     match broken {
         "partners_login" | "partners.login" => Some(Rule::PartnerLogin),
+        "users_login" | "users.login_digest" => Some(Rule::UserLogin),
         "employees_custom_id" | "employees.partner_id, employees.custom_id" => Some(Rule::EmployeeCustomId),
         "categories_name" | "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
         "cards_number"
@@ -222,6 +223,7 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
         "movements_transfer" | "movements.partner_id, movements.kind, movements.transfer_reference" => {
             Some(Rule::TransferReference)
         }
+        "runs_reference" | "runs.partner_id, runs.kind, runs.reference" => Some(Rule::RunReference),
         "sealed_nonces_pkey" | "sealed_nonces.partner_id, sealed_nonces.nonce" => Some(Rule::SealedNonce),
         _ => None,
     }

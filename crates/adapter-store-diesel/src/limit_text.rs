@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_of_a_limit_is_corrupt() {
+    fn other_texts_than_limits_are_corrupt() {
         for stored in [
             "",
             "unlimited",

@@ -15,7 +15,7 @@ use crate::database::Database;
 use crate::error::OpenError;
 use crate::files::DiskSpace;
 use crate::queue::{Queue, closed};
-use crate::single::{self, Outcome, Task};
+use crate::single::{self, Task, UnitOutcome};
 use crate::store::OpenStore;
 use crate::transaction::DieselTransaction;
 use kopeck_port_store::Outage;
@@ -83,7 +83,7 @@ impl Store for PooledStore {
         self.push(access, Task::Work(work), done);
     }
 
-    fn run(&self, access: Access, work: Work) -> Outcome {
+    fn run(&self, access: Access, work: Work) -> UnitOutcome {
         if self.queue(access).is_closed() {
             return Err(closed());
         }
@@ -138,7 +138,7 @@ impl Drop for PooledStore {
 }
 
 /// Runs a task that was submitted at `since`.
-fn run(database: &Arc<Database>, access: Access, task: &mut Task, since: Instant) -> Outcome {
+fn run(database: &Arc<Database>, access: Access, task: &mut Task, since: Instant) -> UnitOutcome {
     let condition = &database.condition;
     let observer = condition.observer();
     condition.look_after_files();

@@ -8,9 +8,12 @@
 mod audit;
 mod bank_feed;
 mod card_batches;
+mod card_refs;
 mod card_row;
 mod cards;
 mod categories;
+mod closed_month_row;
+mod credentials;
 mod employees;
 mod events;
 mod idempotency;
@@ -22,10 +25,14 @@ mod movements;
 mod orders;
 mod partners;
 mod reconciliation;
+mod reports;
+mod request_log;
+mod runs;
 mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
+pub(crate) mod users;
 mod webhooks;
 
 use diesel::QueryResult;

@@ -1,6 +1,10 @@
 //! The tables as the queries see them. Written by hand, in step with `migrations/`.
 
+mod people;
+
 use diesel::allow_tables_to_appear_in_same_query;
+
+pub(crate) use people::*;
 
 macro_rules! tables {
     ($($name:ident $key:tt $columns:tt)*) => {
@@ -11,6 +15,7 @@ macro_rules! tables {
         })*
     };
 }
+use tables;
 
 tables! {
     partners (id) {
@@ -35,6 +40,21 @@ tables! {
         first_used_at -> Nullable<UtcTimestamp>,
     }
 
+    credentials (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        name -> Text,
+        scopes -> Text,
+        addresses -> Nullable<Text>,
+        login -> Text,
+        api_key_hash -> Binary,
+        password_hash -> Text,
+        key_id -> Binary,
+        encrypted_secret -> Binary,
+        created_at -> UtcTimestamp,
+        revoked_at -> Nullable<UtcTimestamp>,
+    }
+
     counters (partner_id, list) {
         partner_id -> Id,
         list -> Text,
@@ -47,6 +67,9 @@ tables! {
         created_at -> UtcTimestamp,
         expires_at -> UtcTimestamp,
         revoked -> Bool,
+        last_used_at -> Nullable<UtcTimestamp>,
+        address -> Nullable<Text>,
+        credential_id -> Nullable<Id>,
     }
 
     token_pairs (partner_id, id) {
@@ -58,6 +81,21 @@ tables! {
         successor -> Nullable<Id>,
         reissued -> Bool,
         refresh_expires_at -> UtcTimestamp,
+    }
+
+    request_log (partner_id, seq) {
+        partner_id -> Id,
+        seq -> BigInt,
+        at -> UtcTimestamp,
+        request_id -> Text,
+        operation -> Text,
+        status -> Integer,
+        code -> Nullable<Text>,
+        fields -> Text,
+        duration_ms -> BigInt,
+        credential -> Nullable<Id>,
+        address -> Nullable<Text>,
+        replayed -> Bool,
     }
 
     login_failures (id) {
@@ -114,6 +152,39 @@ tables! {
         status_updated_at -> UtcTimestamp,
         search_text -> Text,
         erased_at -> Nullable<UtcTimestamp>,
+    }
+
+    closed_months (partner_id, month) {
+        partner_id -> Id,
+        month -> Day,
+        known -> BigInt,
+        kept_up_to -> BigInt,
+        erasures -> BigInt,
+        is_changed -> Bool,
+        sha256 -> Nullable<Binary>,
+        closed_at -> Nullable<UtcTimestamp>,
+    }
+
+    closed_month_rows (partner_id, month, place) {
+        partner_id -> Id,
+        month -> Day,
+        place -> BigInt,
+        employee_id -> Nullable<Id>,
+        custom_id -> Nullable<Text>,
+        surname -> Nullable<Text>,
+        name -> Nullable<Text>,
+        patronymic -> Nullable<Text>,
+        category_id -> Nullable<Id>,
+        category -> Nullable<Text>,
+        opening -> BigInt,
+        given -> BigInt,
+        spent -> BigInt,
+        refunded -> BigInt,
+        returned -> BigInt,
+        correction -> BigInt,
+        late -> BigInt,
+        payments -> BigInt,
+        transactions -> BigInt,
     }
 
     orders (partner_id, id) {
@@ -238,6 +309,7 @@ tables! {
         last_movement -> BigInt,
         updated_at -> UtcTimestamp,
         threshold -> BigInt,
+        approval_above -> BigInt,
     }
 
     movements (partner_id, number) {
@@ -326,6 +398,58 @@ tables! {
         created_at -> UtcTimestamp,
     }
 
+    runs (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        seq -> BigInt,
+        kind -> Text,
+        reference -> Nullable<Text>,
+        planned_at -> Nullable<UtcTimestamp>,
+        creates_categories -> Bool,
+        items -> BigInt,
+        faulty -> BigInt,
+        amount -> BigInt,
+        available -> BigInt,
+        available_after -> BigInt,
+        digest -> Binary,
+        created_by -> Text,
+        created_at -> UtcTimestamp,
+        state -> Text,
+        state_since -> UtcTimestamp,
+        submitted_by -> Nullable<Text>,
+        submitted_at -> Nullable<UtcTimestamp>,
+        approved_by -> Nullable<Text>,
+        refusal -> Nullable<Text>,
+        due_at -> Nullable<UtcTimestamp>,
+    }
+
+    run_items (partner_id, run_id, ordinal) {
+        partner_id -> Id,
+        run_id -> Id,
+        ordinal -> BigInt,
+        line -> BigInt,
+        cells -> Nullable<Binary>,
+        spending_limit -> Nullable<Text>,
+        employee_id -> Nullable<Id>,
+        custom_id -> Nullable<Text>,
+        card_id -> Nullable<Id>,
+        is_main -> Bool,
+        amount -> Nullable<BigInt>,
+        fault_field -> Nullable<Text>,
+        fault_code -> Nullable<Text>,
+        fault_detail -> Nullable<Text>,
+        outcome -> Nullable<Text>,
+        reason -> Nullable<Text>,
+    }
+
+    run_requests (partner_id, run_id, position) {
+        partner_id -> Id,
+        run_id -> Id,
+        position -> BigInt,
+        kind -> Text,
+        request_id -> Id,
+    }
+
     audit_chains (chain) {
         chain -> BigInt,
         opened_at -> UtcTimestamp,
@@ -352,6 +476,7 @@ tables! {
         status -> Nullable<BigInt>,
         code -> Nullable<Text>,
         signature -> Nullable<Binary>,
+        actor_id -> Nullable<Id>,
     }
 
     history_notices (number) {

@@ -15,10 +15,10 @@ pub(crate) const MAX_RUNS: u32 = 12;
 const MAX_FAILED_RUNS: u32 = 3;
 
 /// How a unit of work ended, before its caller learns it.
-pub(crate) type Outcome = Result<(), StoreError>;
+pub(crate) type UnitOutcome = Result<(), StoreError>;
 
 /// Tells a caller the outcome. A panic of its `done` costs no thread.
-pub(crate) fn answer(done: Done, outcome: Outcome) {
+pub(crate) fn answer(done: Done, outcome: UnitOutcome) {
     if catch_unwind(AssertUnwindSafe(|| done(outcome))).is_err() {
         log::error!("a receiver of a result panicked");
     }
@@ -90,7 +90,7 @@ pub(crate) fn write(
     transaction: &mut DieselTransaction,
     task: &mut Task,
     is_wanted: impl Fn() -> bool,
-) -> Outcome {
+) -> UnitOutcome {
     let mut needs = Vec::new();
     let mut failed = 0;
     for _ in 0..MAX_RUNS {
@@ -131,7 +131,7 @@ pub(crate) fn write(
 }
 
 /// Runs one reading unit of work.
-pub(crate) fn read(transaction: &mut DieselTransaction, task: &mut Task) -> Outcome {
+pub(crate) fn read(transaction: &mut DieselTransaction, task: &mut Task) -> UnitOutcome {
     transaction.begin(true)?;
     let outcome = read_within(transaction, task);
     if transaction.is_open() {
@@ -142,7 +142,7 @@ pub(crate) fn read(transaction: &mut DieselTransaction, task: &mut Task) -> Outc
 
 /// Runs one reading unit of work within the open transaction, and rolls that back if a statement failed, since it may be
 /// broken for others.
-pub(crate) fn read_within(transaction: &mut DieselTransaction, task: &mut Task) -> Outcome {
+pub(crate) fn read_within(transaction: &mut DieselTransaction, task: &mut Task) -> UnitOutcome {
     let ended = run(transaction, task).map(drop);
     let Some(failure) = transaction.take_failure() else { return ended };
     transaction.roll_back();

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_domain_does_not_allow_is_corrupt() {
+    fn values_outside_of_the_domain_are_corrupt() {
         assert_eq!(UtcTimestamp(i64::MAX).time("t.c"), Err(corrupt("t.c")));
         assert_eq!(Day(i32::MAX).date("t.c"), Err(corrupt("t.c")));
     }

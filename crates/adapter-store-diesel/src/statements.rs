@@ -38,6 +38,7 @@ macro_rules! types {
             /// A condition: `column ?` is true if the column has one of the values. SQLite gets them as a JSON array.
             IsOneOf(OneOf<i64>),
             IsOneOfIds(OneOf<Id>),
+            IsOneOfTexts(OneOf<String>),
             /// So many microseconds from now by the clock of PostgreSQL's server. That is the time of the statement: within
             /// one it stands still, so that an index can be searched by it.
             FromServersNow(i64),
@@ -102,6 +103,7 @@ macro_rules! types {
                     })*
                     Bind::IsOneOf(list) => around::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
                     Bind::IsOneOfIds(list) => around::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
+                    Bind::IsOneOfTexts(list) => around::<Array<Text>, _, _>("= ANY (", &list.0, ")", out),
                     Bind::FromServersNow(micros) => around::<BigInt, _, _>(
                         "(statement_timestamp() + interval '1 microsecond' * ", micros, ")", out
                     ),
@@ -115,6 +117,7 @@ macro_rules! types {
                     $(Bind::$name(value) => out.push_bind_param::<Nullable<$sql>, _>(value),)*
                     Bind::IsOneOf(list) => around::<Text, _, _>(JSON_VALUES, list, "))", out),
                     Bind::IsOneOfIds(list) => around::<Text, _, _>(JSON_IDS, list, "))", out),
+                    Bind::IsOneOfTexts(list) => around::<Text, _, _>(JSON_VALUES, list, "))", out),
                     Bind::Column(_) | Bind::FromServersNow(_) => {
                         Err(Error::QueryBuilderError("a value for PostgreSQL was meant for SQLite".into()))
                     }
@@ -170,6 +173,12 @@ impl From<OneOf<Id>> for Bind<'_> {
     }
 }
 
+impl From<OneOf<String>> for Bind<'_> {
+    fn from(values: OneOf<String>) -> Self {
+        Self::IsOneOfTexts(values)
+    }
+}
+
 /// The values of a [`RawStatement`], in their order.
 macro_rules! binds {
     ($($value:expr),* $(,)?) => {
@@ -193,6 +202,13 @@ impl ToSql<Text, Sqlite> for OneOf<Id> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
         let hex: Vec<String> = self.0.iter().map(|id| id.0.simple().to_string()).collect();
         out.set_value(format!("{hex:?}"));
+        Ok(IsNull::No)
+    }
+}
+
+impl ToSql<Text, Sqlite> for OneOf<String> {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+        out.set_value(serde_json::to_string(&self.0)?);
         Ok(IsNull::No)
     }
 }

@@ -107,12 +107,12 @@ type Ended = Option<(Delivery, AttemptReport)>;
 
 /// The attempts to one webhook that are on their way.
 #[derive(Default)]
-struct InFlight {
+struct AttemptsInFlight {
     attempts: JoinSet<Ended>,
     deliveries: HashMap<Id, DeliveryId>,
 }
 
-impl InFlight {
+impl AttemptsInFlight {
     fn start(&mut self, delivery: DeliveryId, attempt: impl Future<Output = Ended> + Send + 'static) {
         self.deliveries.insert(self.attempts.spawn(attempt).id(), delivery);
     }
@@ -200,7 +200,7 @@ impl Deliverer {
     /// Delivers to one webhook until nothing is due, or others wait for their turn. Attempts that are on their way then are
     /// waited for.
     async fn deliver(&self, partner: PartnerId, id: WebhookId, signals: &Signals) {
-        let mut in_flight = InFlight::default();
+        let mut in_flight = AttemptsInFlight::default();
         let mut outcomes = Vec::new();
         let mut gives_way = false;
         while !gives_way {

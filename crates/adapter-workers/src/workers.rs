@@ -9,6 +9,7 @@ use kopeck_port_store::{Access, Store, StoreError, transact};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::runs::RunTimer;
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, Progress, housekeeping};
 
@@ -28,6 +29,8 @@ const REFRESH_POLL_INTERVAL: Duration = Duration::from_millis(200);
 const BLOCK_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often the bank's feed is read.
 const FEED_POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// How often runs are looked for that are due.
+const RUN_POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How often the clock that jobs are scheduled by is checked.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Clock checks between two housekeeping sweeps, so one sweep a minute.
@@ -41,6 +44,8 @@ pub struct BackgroundWork {
     pub blocks: BlockSender,
     /// Follows the bank's feed.
     pub follower: BankFeedFollower,
+    /// Starts scheduled runs, and ends the waiting of others.
+    pub runs: RunTimer,
     /// Delivers to webhooks.
     pub deliverer: Deliverer,
     /// Compares each day with the bank, if that is wanted.
@@ -55,7 +60,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for blocks of cards, webhooks, the bank's feed, accounts, the
+    /// Starts `count` workers, and one thread each for blocks of cards, runs that are due, webhooks, the bank's feed, accounts, the
     /// comparison with the bank if there is one, and the housekeeping. The latter calls `check_clock` every second.
     ///
     /// # Errors
@@ -75,10 +80,13 @@ impl Workers {
                 repeat("jobs", IDLE, stop, heartbeat, |stopping| work(&*store, &worker, stopping));
             })?;
         }
-        let BackgroundWork { mut refresher, mut blocks, mut follower, deliverer, reconciliation } =
+        let BackgroundWork { mut refresher, mut blocks, mut follower, runs, deliverer, reconciliation } =
             background;
         workers.spawn("card-blocks".to_owned(), move |stop, heartbeat| {
             repeat("card_blocks", BLOCK_POLL_INTERVAL, stop, heartbeat, |_| blocks.run_once());
+        })?;
+        workers.spawn("runs".to_owned(), move |stop, heartbeat| {
+            repeat("runs", RUN_POLL_INTERVAL, stop, heartbeat, |_| runs.run_once());
         })?;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {

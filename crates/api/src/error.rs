@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::error_code::ErrorCode;
-use crate::shape::body;
+use crate::shape::{OrAbsent, body};
 
 body! {
     /// Confirms that the request was carried out.
@@ -23,6 +23,9 @@ body! {
         code: ErrorCode,
         /// The reason, for a person to read.
         message: String,
+        /// Of `reference_taken`: the run that has the reference.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id_run: Option<Uuid> as OrAbsent<Uuid>,
     }
 }
 
@@ -57,7 +60,17 @@ body! {
         message: String,
         /// The reason, for your program.
         code: ErrorCode,
-        /// The card.
-        id_card: Uuid,
+        /// The card; absent if the request names it otherwise and there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id_card: Option<Uuid> as OrAbsent<Uuid>,
+        /// Its number, if that is how the request names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        custom_id_card: Option<String> as OrAbsent<String>,
+        /// The employee, if that is how the request names the card.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id_employee: Option<Uuid> as OrAbsent<Uuid>,
+        /// The employee's `customId`, if that is how the request names the card.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        custom_id: Option<String> as OrAbsent<String>,
     }
 }

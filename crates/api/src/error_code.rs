@@ -56,8 +56,10 @@ macro_rules! error_codes {
 error_codes! {
     BadCredentials = "bad_credentials", 400, "wrong api key, login or password";
     Unauthorized = "unauthorized", 401, "not authorized, the token failed validation";
+    Forbidden = "forbidden", 403, "not allowed with these credentials";
     TooManyRequests = "too_many_requests", 429, "too many calls, try again later";
     NotFound = "not_found", 404, "there is no such path";
+    SessionNotFound = "session_not_found", 404, "there is no such session";
     EmployeeNotFound = "employee_not_found", 404, "there is no such employee";
     CardNotFound = "card_not_found", 404, "there is no such card";
     CategoryNotFound = "category_not_found", 404, "there is no such category";
@@ -85,12 +87,20 @@ error_codes! {
     RequestNotProcessed = "request_not_processed", 409, "the request is not processed yet";
     RequestCancelled = "request_cancelled", 409, "the request is cancelled";
     RequestNotCancellable = "request_not_cancellable", 409, "a request in this state cannot be cancelled";
+    RunNotFound = "run_not_found", 404, "there is no such run";
+    RunFaulty = "run_faulty", 409, "the run has faulty items; correct them, or submit it with skipFaulty";
+    RunChanged = "run_changed", 409, "the run is another one than you name, or not in a state for this; look at it again";
+    RunNotCancellable = "run_not_cancellable", 409, "a run that has begun or expired cannot be cancelled";
+    ReferenceTaken = "reference_taken", 409, "another run of this kind has the reference";
     EventsExpired = "events_expired", 410, "events after this number are no longer kept";
-    EventsAhead = "events_ahead", 410, "there is no event with this number yet: this is another feed than the one you read";
+    EventsAhead = "events_ahead", 410, "there is no event with this number yet: the feed is not the one that you read before";
     TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";
     WebhookNotFound = "webhook_not_found", 404, "there is no such webhook";
+    PeriodClosed = "period_closed", 409, "the month is closed already";
     WebhookDisabled = "webhook_disabled", 409, "the webhook is disabled; enable it first";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
+    PreconditionFailed = "precondition_failed", 412, "the employee has changed since the version that if-match names";
+    NotSupported = "not_supported", 409, "the bank behind this service does not support this";
     RequestInProgress = "request_in_progress", 409, "the first call under this key is still being carried out";
     RequestTimeout = "request_timeout", 408, "the body did not arrive in time";
     MethodNotAllowed = "method_not_allowed", 405, "the path does not take this method";

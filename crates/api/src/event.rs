@@ -9,6 +9,7 @@ use crate::card::{BankStatus, CardStatus, CardType, Transaction};
 use crate::employee::EmployeeErased;
 use crate::open_enum::open_enum;
 use crate::request::RequestState;
+use crate::run::RunEvent;
 use crate::shape::{HasShape, OrAbsent, Shape, body};
 use crate::wire;
 
@@ -100,6 +101,7 @@ events! {
     ClosingStatus(ClosingEvent) = "closing.status", "A request to close cards was created, or reached another state.";
     WithdrawalStatus(WithdrawalEvent) = "withdrawal.status",
         "A request to take money from cards was created, or reached another state.";
+    RunStatus(RunEvent) = "run.status", "A run was created, or reached another state.";
     CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
     CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
     CardUnlinked(CardLinkEvent) = "card.unlinked", "A card was unlinked from its employee.";

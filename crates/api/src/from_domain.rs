@@ -4,7 +4,8 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::event::{
     self, BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, Deposited,
-    EmployeeChange, EmployeeErased, Ping, RequestStatus, ReturnOrigin, Returned, Transfer, WebhookDisabled,
+    EmployeeChange, EmployeeErased, Ping, RequestStatus, ReturnOrigin, Returned, RunStatus, Transfer,
+    WebhookDisabled,
 };
 use kopeck_domain::ids::{ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WithdrawalId};
 use kopeck_domain::order::OrderState;
@@ -94,6 +95,17 @@ status_events! {
     LimitsEvent { set_limits_cards_id: LimitChangeId, BatchState }
     ClosingEvent { closing_id: ClosingId, BatchState }
     WithdrawalEvent { withdrawal_id: WithdrawalId, BatchState }
+}
+
+impl api::RunEvent {
+    pub(crate) fn of(status: &RunStatus, _: Zone) -> Self {
+        Self {
+            id_run: status.id.uuid(),
+            kind: status.kind.as_str().into(),
+            state: status.state.as_str().into(),
+            reference: reference(status.reference.as_ref()),
+        }
+    }
 }
 
 fn reference(reference: Option<&RequestReference>) -> Option<String> {

@@ -10,6 +10,7 @@ mod error_code;
 mod event;
 #[cfg(feature = "domain")]
 pub mod from_domain;
+mod language;
 mod limit;
 mod open_enum;
 mod operation;
@@ -17,8 +18,11 @@ mod order;
 mod page;
 mod phone;
 mod replenishment;
+mod report;
 mod request;
+mod run;
 mod sandbox;
+mod session;
 mod shape;
 mod token;
 mod webhook;
@@ -39,14 +43,18 @@ pub use event::{
     EventType, Feed, LimitsEvent, OrderEvent, PingEvent, ReplenishmentEvent, ReturnEvent, TransferEvent,
     WebhookDisabledEvent, WithdrawalEvent,
 };
+pub use language::Language;
 pub use limit::*;
 pub use operation::{Method, Operation, operations, placeholders};
 pub use order::*;
 pub use page::*;
 pub use phone::Phone;
 pub use replenishment::*;
+pub use report::{Report, ReportClosed, ReportRow, ReportTotals};
 pub use request::*;
+pub use run::*;
 pub use sandbox::*;
+pub use session::*;
 pub use shape::{Field, HasShape, SecretText, Shape};
 pub use token::*;
 pub use webhook::*;

@@ -79,6 +79,9 @@ pub mod operations {
     operations! {
         TOKEN_ACCESS = "token.access" reads Post "/v1/get_access_token";
         TOKEN_REFRESH = "token.refresh" reads Post "/v1/get_refresh_token";
+        SESSION_LIST = "session.list" reads Get "/v1/sessions";
+        SESSION_END = "session.end" changes Delete "/v1/session/{idSession}";
+        PASSWORD_CHANGE = "password.change" changes Put "/v1/password";
         EMPLOYEE_ADD = "employee.add" changes Post "/v1/employee/add";
         EMPLOYEE_UPDATE = "employee.update" changes Put "/v1/employee/{idEmployee}";
         EMPLOYEE_GET = "employee.get" reads Get "/v1/employee/{idEmployee}";
@@ -128,11 +131,23 @@ pub mod operations {
         WITHDRAWAL_RESULT = "withdrawal.result" reads Get "/v1/withdrawal/{withdrawalId}/result";
         WITHDRAWAL_CANCEL = "withdrawal.cancel" changes Delete "/v1/withdrawal/{withdrawalId}";
         WITHDRAWAL_LIST = "withdrawal.list" reads Get "/v1/withdrawals";
+        RUN_CREATE = "run.create" changes Post "/v1/runs";
+        RUN_GET = "run.get" reads Get "/v1/run/{idRun}";
+        RUN_ITEMS = "run.items" reads Get "/v1/run/{idRun}/items";
+        RUN_SUBMIT = "run.submit" changes Post "/v1/run/{idRun}/submit";
+        RUN_APPROVE = "run.approve" changes Post "/v1/run/{idRun}/approve";
+        RUN_REFUSE = "run.refuse" changes Post "/v1/run/{idRun}/refuse";
+        RUN_CANCEL = "run.cancel" changes Post "/v1/run/{idRun}/cancel";
+        RUN_RESULT = "run.result" reads Get "/v1/run/{idRun}/result";
+        RUN_LIST = "run.list" reads Get "/v1/runs";
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";
+        REPORT_EMPLOYEES = "report.employees" reads Get "/v1/report/employees/{month}";
+        REPORT_CLOSE = "report.close" changes Post "/v1/report/{month}/close";
         TRANSACTION_FEED = "transaction.feed" reads Get "/v1/transactions";
         EVENT_FEED = "event.feed" reads Get "/v1/events";
+        REQUEST_LIST = "request.list" reads Get "/v1/requests";
         WEBHOOK_CREATE = "webhook.create" changes Post "/v1/webhooks";
         WEBHOOK_LIST = "webhook.list" reads Get "/v1/webhooks";
         WEBHOOK_GET = "webhook.get" reads Get "/v1/webhook/{idWebhook}";

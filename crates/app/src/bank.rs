@@ -16,7 +16,7 @@ use kopeck_port_bank::sandbox::{Sandbox, SandboxError};
 use kopeck_service::Settings;
 use secrecy::{ExposeSecret as _, SecretSlice};
 
-use crate::cli::{BankArgs, ServiceArgs};
+use crate::cli::{BankArgs, BankConnectionArgs, ServiceArgs};
 use crate::compose::{SystemAdapters, simulator};
 
 /// The bank of a service.
@@ -73,7 +73,7 @@ impl Bank {
         adapters: &SystemAdapters,
         clock: Arc<ServiceClock>,
     ) -> anyhow::Result<Self> {
-        let address = address(url, args)?;
+        let address = address(url, &args.connection)?;
         let gateway = http_bank(address.clone(), args, adapters)?;
         let mut bank = Self { gateway: Arc::new(gateway), sandbox: None };
         if sandbox {
@@ -96,7 +96,7 @@ pub fn gateway(
     settings: Settings,
 ) -> anyhow::Result<Arc<dyn BankGateway>> {
     match &args.bank_url {
-        Some(url) => Ok(Arc::new(http_bank(address(url, args)?, args, adapters)?)),
+        Some(url) => Ok(Arc::new(http_bank(address(url, &args.connection)?, args, adapters)?)),
         None => {
             // A new simulator would have no books.
             anyhow::ensure!(folder.bank_file().exists(), "there is no bank: set KOPECK_BANK_URL");
@@ -105,7 +105,11 @@ pub fn gateway(
     }
 }
 
-fn address(url: &str, args: &BankArgs) -> anyhow::Result<BankAddress> {
+/// The address of the bank at `url`, with its credentials.
+///
+/// # Errors
+/// If the settings are invalid.
+pub fn address(url: &str, args: &BankConnectionArgs) -> anyhow::Result<BankAddress> {
     let secret = match (&args.bank_secret, &args.bank_secret_file) {
         (Some(secret), _) => secret.clone(),
         (None, Some(file)) => read_private(file)?.trim().into(),
@@ -125,7 +129,7 @@ fn http_bank(address: BankAddress, args: &BankArgs, adapters: &SystemAdapters) -
 }
 
 /// Reads the files that the settings name.
-fn tls(args: &BankArgs) -> anyhow::Result<BankTls> {
+fn tls(args: &BankConnectionArgs) -> anyhow::Result<BankTls> {
     let read =
         |path: &PathBuf| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     let client = match (&args.bank_client_cert, &args.bank_client_key) {

@@ -3,6 +3,8 @@
 mod amount;
 mod audit;
 mod bank;
+mod bank_check;
+mod credential;
 mod employee;
 mod environment;
 mod examples;
@@ -12,6 +14,7 @@ mod partner;
 mod reconcile;
 mod requests;
 mod statement;
+mod user;
 mod webhooks;
 
 use std::net::SocketAddr;
@@ -34,7 +37,9 @@ use uuid::Uuid;
 
 pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
-pub use bank::{BankArgs, BankSimulatorArgs};
+pub use bank::{BankArgs, BankConnectionArgs, BankSimulatorArgs};
+pub use bank_check::BankCheckArgs;
+pub use credential::{CredentialCommand, CredentialCreateArgs, CredentialRevokeArgs};
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
 pub use environment::{ExposedSecret, UnknownVariable, command, exposed_secrets, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
@@ -46,6 +51,9 @@ pub use partner::{
 pub use reconcile::ReconcileArgs;
 pub use requests::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
 pub use statement::{StatementArgs, StatementForm};
+pub use user::{
+    UserArgs, UserCommand, UserCreateArgs, UserDeleteArgs, UserListArgs, UserResetArgs, UserRoleArgs,
+};
 pub use webhooks::{WebhookDisableArgs, WebhookListArgs, WebhooksCommand};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
@@ -95,6 +103,9 @@ pub enum Command {
     /// Partners: create, list, suspend, resume, deposit, rotate keys.
     #[command(subcommand)]
     Partner(PartnerCommand),
+    /// Users: create, list, reset, disable, enable, change the role, delete.
+    #[command(subcommand)]
+    User(UserCommand),
     /// Requests that no worker can finish: list them, settle them with the bank's outcome.
     #[command(subcommand)]
     Requests(RequestsCommand),
@@ -113,6 +124,10 @@ pub enum Command {
     /// Serve the bank simulator over HTTP, by the protocol of a bank connector.
     #[command(after_help = examples::BANK_SIMULATOR)]
     BankSimulator(BankSimulatorArgs),
+    /// Check a bank connector under development against the rules of the protocol, on a test account; exit 1 where a rule is
+    /// broken, 2 if nothing was checked.
+    #[command(after_help = examples::BANK_CHECK)]
+    BankCheck(BankCheckArgs),
     /// Apply the migrations that the database does not have yet.
     #[command(after_help = examples::MIGRATE)]
     Migrate(MigrateArgs),
@@ -207,7 +222,8 @@ pub struct ServeArgs {
     /// Maximum size of a request body, in bytes.
     #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
-    /// Whether to serve the OpenAPI document and the reference page, at `/openapi.json` and `/docs`.
+    /// Whether to serve the OpenAPI document, the reference page and the book as Markdown, at `/openapi.json`, `/docs` and
+    /// `/llms.txt`.
     #[arg(long, env = "KOPECK_DOCS", default_value = "true", action = clap::ArgAction::Set)]
     pub docs: bool,
     /// Connections, limits, proxies.

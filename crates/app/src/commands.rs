@@ -2,6 +2,7 @@
 
 mod audit;
 pub(crate) mod audited;
+mod bank_check;
 mod bank_simulator;
 mod check;
 mod confirm;
@@ -16,6 +17,7 @@ mod requests;
 mod serve;
 mod shutdown;
 mod statement;
+mod user;
 mod webhooks;
 
 use std::process::ExitCode;
@@ -54,12 +56,14 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
+        Command::User(command) => user::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
         Command::Employee(command) => employee::run(command).map(|()| ExitCode::SUCCESS),
         Command::Webhooks(command) => webhooks::run(command).map(|()| ExitCode::SUCCESS),
         Command::MasterKey(command) => master_key::run(command).map(|()| ExitCode::SUCCESS),
         Command::Audit(command) => audit::run(&command),
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::BankCheck(args) => Ok(bank_check::run(&args)),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
         Command::Reconcile(args) => Ok(reconcile::run(&args)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox};
+use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox, TotpCodes};
 use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind};
 use kopeck_adapter_system::{DataFolder, OsEntropy, ServiceClock, SystemClock, TimeOrderedIds};
 use kopeck_port_bank::BankGateway;
@@ -16,8 +16,11 @@ use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::logins::{LoginObserver, NoopLoginObserver};
 use kopeck_service::partners::PartnerService;
+use kopeck_service::runs::RunTimer;
 use kopeck_service::tokens::TokenService;
+use kopeck_service::users::UserService;
 use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
 use uuid::Uuid;
@@ -70,6 +73,8 @@ pub struct Application {
     pub store: Arc<dyn OpenStore>,
     /// Partners and their keys.
     pub partners: PartnerService,
+    /// Users and their sessions.
+    pub users: UserService,
     /// Tokens.
     pub tokens: Arc<TokenService>,
     /// Signs the audit log.
@@ -130,6 +135,8 @@ pub struct Parts {
     pub passwords: Option<Arc<dyn PasswordHasher>>,
     /// The observer of the store, if any.
     pub store_observer: Option<Arc<dyn StoreObserver>>,
+    /// The observer of users' logins, if any.
+    pub logins: Option<Arc<dyn LoginObserver>>,
     /// The receiver of audit chain heads, if any.
     pub audit_heads: Option<Arc<dyn HeadObserver>>,
     /// Learns of appended events, and other processes with it. Commands have none.
@@ -197,13 +204,20 @@ impl Application {
         });
         let partners =
             PartnerService::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets) as _);
+        let users = UserService::new(
+            Arc::clone(&env),
+            Arc::clone(&passwords),
+            Arc::clone(&secrets) as _,
+            Arc::new(TotpCodes),
+            parts.logins.unwrap_or_else(|| Arc::new(NoopLoginObserver)),
+        );
         let tokens = Arc::new(TokenService::new(
             Arc::clone(&env),
             passwords,
             Arc::new(JwtTokens::new(Arc::clone(keys))),
             secrets,
         ));
-        let application = Self { env, store, partners, tokens, signer };
+        let application = Self { env, store, partners, users, tokens, signer };
         application.check_master_key()?;
         Ok(application)
     }
@@ -244,6 +258,12 @@ impl Application {
     #[must_use]
     pub fn block_sender(&self, bank: Arc<dyn BankGateway>) -> BlockSender {
         BlockSender::new(self.store(), bank, Arc::clone(&self.env))
+    }
+
+    /// What starts scheduled runs, and ends the waiting of others.
+    #[must_use]
+    pub fn run_timer(&self) -> RunTimer {
+        RunTimer::new(self.store(), Arc::clone(&self.env))
     }
 
     /// The comparison with the registry of `bank`.

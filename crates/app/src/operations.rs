@@ -1,6 +1,7 @@
 //! Liveness, readiness and metrics, on a separate port.
 
 mod bank;
+mod capabilities;
 mod health;
 mod metrics;
 mod server;
@@ -12,6 +13,8 @@ use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
+use kopeck_adapter_workers::PeriodicCheck;
+use kopeck_port_bank::BankGateway;
 use rustls::ServerConfig;
 
 pub use bank::InstrumentedBank;
@@ -43,6 +46,21 @@ impl Operations {
     /// If two metrics have one name.
     pub fn new() -> anyhow::Result<Self> {
         Ok(Self { metrics: Arc::new(Metrics::new()?), health: Arc::default() })
+    }
+
+    /// The bank with metrics, whose capabilities are followed until the check is dropped.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn observe_bank(
+        &self,
+        bank: &Arc<dyn BankGateway>,
+    ) -> anyhow::Result<(Arc<dyn BankGateway>, PeriodicCheck)> {
+        let bank: Arc<dyn BankGateway> =
+            Arc::new(InstrumentedBank::new(Arc::clone(bank), Arc::clone(&self.metrics)));
+        self.health.bank_is_set(&bank);
+        let capabilities = capabilities::follow(Arc::clone(&bank))?;
+        Ok((bank, capabilities))
     }
 
     /// Serves them at `listen`, by HTTPS with `tls`.

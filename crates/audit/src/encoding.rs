@@ -70,8 +70,13 @@ impl Bytes {
         self.moment(*at);
         self.text(actor.kind());
         match actor {
-            Actor::Unknown => {}
+            Actor::Unknown | Actor::Service => {}
             Actor::Partner(pair) => self.maybe(*pair, |bytes, pair| bytes.fixed(pair.uuid().as_bytes())),
+            Actor::Credential(id, pair) => {
+                self.fixed(id.uuid().as_bytes());
+                self.maybe(*pair, |bytes, pair| bytes.fixed(pair.uuid().as_bytes()));
+            }
+            Actor::User(id) => self.fixed(id.uuid().as_bytes()),
             Actor::Operator(user) => self.text(user),
         }
         self.maybe(*partner, |bytes, partner| bytes.fixed(partner.uuid().as_bytes()));
@@ -110,6 +115,11 @@ mod tests {
         let actor = prop_oneof![
             Just(Actor::Unknown),
             option::of(0..2_u128).prop_map(|id| Actor::Partner(id.map(|id| Uuid::from_u128(id).into()))),
+            (0..2_u128, option::of(0..2_u128)).prop_map(|(id, pair)| {
+                Actor::Credential(Uuid::from_u128(id).into(), pair.map(|id| Uuid::from_u128(id).into()))
+            }),
+            (0..2_u128).prop_map(|id| Actor::User(Uuid::from_u128(id).into())),
+            Just(Actor::Service),
             text().prop_map(Actor::Operator),
         ];
         let partner = option::of((0..2_u128).prop_map(|id| Uuid::from_u128(id).into()));

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 use time::OffsetDateTime;
 
-use kopeck_domain::ids::{PartnerId, TokenPairId};
+use kopeck_domain::access;
+use kopeck_domain::ids::{CredentialId, PartnerId, TokenPairId, UserId};
 use kopeck_domain::string_enum;
 
 pub use chain::{Head, Opening, Record};
@@ -37,20 +38,41 @@ string_enum! {
 pub enum Actor {
     /// An unauthenticated caller.
     Unknown,
-    /// The partner of the entry, by this pair of tokens.
+    /// The technical login of the partner of the entry, by this pair of tokens.
     Partner(Option<TokenPairId>),
+    /// A scoped credential of the partner of the entry, by this pair of tokens.
+    Credential(CredentialId, Option<TokenPairId>),
+    /// A user: of the partner of the entry, or with the role of an operator.
+    User(UserId),
     /// An operator, by the name of the operating system's user.
     Operator(String),
+    /// The service by itself, by a rule of the partner of the entry.
+    Service,
 }
 
 impl Actor {
+    /// An authenticated actor, with the pair of tokens of its request.
+    #[must_use]
+    pub fn of(actor: &access::Actor, pair: Option<TokenPairId>) -> Self {
+        match actor {
+            access::Actor::Login => Self::Partner(pair),
+            access::Actor::Credential(id) => Self::Credential(*id, pair),
+            access::Actor::User(id) => Self::User(*id),
+            access::Actor::Operator(name) => Self::Operator(name.clone()),
+            access::Actor::Service => Self::Service,
+        }
+    }
+
     /// The label of its kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Unknown => "UNKNOWN",
             Self::Partner(_) => "PARTNER",
+            Self::Credential(..) => "CREDENTIAL",
+            Self::User(_) => "USER",
             Self::Operator(_) => "OPERATOR",
+            Self::Service => "SERVICE",
         }
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod capabilities;
 mod cards;
 mod convert;
 mod day;
@@ -12,6 +13,7 @@ mod registry;
 mod responses;
 pub mod simulator;
 
+pub use capabilities::CapabilitiesResponse;
 pub use cards::{
     CardDto, CardResponse, IssuedCardDto, IssuedCardsResponse, TransactionDto, TransactionsResponse,
 };
@@ -24,6 +26,8 @@ pub use responses::{
     InstructionResult, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitResponse,
 };
 
+/// What the bank can do: `GET`.
+pub const CAPABILITIES: &str = "/bank/v1/capabilities";
 /// Submits instructions: `POST`.
 pub const INSTRUCTIONS: &str = "/bank/v1/instructions";
 /// Reads the verdicts on instructions: `POST`.

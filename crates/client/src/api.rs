@@ -6,8 +6,11 @@ mod categories;
 mod employees;
 mod events;
 mod orders;
+mod request_log;
 mod requests;
+mod runs;
 mod sandbox;
+mod sessions;
 mod statements;
 mod webhooks;
 
@@ -17,8 +20,11 @@ pub use categories::Categories;
 pub use employees::Employees;
 pub use events::{EventFollower, Events};
 pub use orders::Orders;
+pub use request_log::{RequestFollower, RequestLog};
 pub use requests::{RequestKind, Requests};
+pub use runs::Runs;
 pub use sandbox::Sandbox;
+pub use sessions::Sessions;
 pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
 
@@ -85,10 +91,28 @@ impl Client {
         Withdrawals::new(self)
     }
 
+    /// Runs: lists of changes for many people, checked before anything happens.
+    #[must_use]
+    pub const fn runs(&self) -> Runs<'_> {
+        Runs::new(self)
+    }
+
     /// Movements of the partner's balance and of its cards.
     #[must_use]
     pub const fn statements(&self) -> Statements<'_> {
         Statements::new(self)
+    }
+
+    /// The sessions of the client's login.
+    #[must_use]
+    pub const fn sessions(&self) -> Sessions<'_> {
+        Sessions::new(self)
+    }
+
+    /// The partner's own requests of the last 14 days.
+    #[must_use]
+    pub const fn request_log(&self) -> RequestLog<'_> {
+        RequestLog::new(self)
     }
 
     /// Operations of a sandbox.
@@ -114,7 +138,10 @@ mod tests {
             include_str!("api/employees.rs"),
             include_str!("api/events.rs"),
             include_str!("api/orders.rs"),
+            include_str!("api/request_log.rs"),
+            include_str!("api/runs.rs"),
             include_str!("api/sandbox.rs"),
+            include_str!("api/sessions.rs"),
             include_str!("api/statements.rs"),
             include_str!("api/webhooks.rs"),
             include_str!("client.rs"),

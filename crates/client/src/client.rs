@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kopeck_api::{Balance, operations};
+use kopeck_api::{Balance, PasswordChanged, operations};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::builder::ClientBuilder;
@@ -12,6 +14,7 @@ use crate::request::Request;
 use crate::response::ResponseBody;
 use crate::retry::{AttemptError, RetryPolicy};
 use crate::session::{AccessToken, Session, TokenPair};
+use crate::tagged::Tagged;
 use crate::transport::Transport;
 use crate::write::Write;
 
@@ -61,6 +64,30 @@ impl Client {
         self.inner.session.access_token().await
     }
 
+    /// Changes the password of the client's login, and ends all other sessions. The client goes on with its session, and logs
+    /// in with the new password from then on; so do its clones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] with the field `current` if that is not the present password, which counts as a failed login, and
+    /// with `new` for one that is not accepted. After an error that [may have happened](Error::may_have_happened) either
+    /// password may be the present one.
+    pub async fn change_password(
+        &self,
+        current: &SecretString,
+        new: &SecretString,
+    ) -> Result<PasswordChanged, Error> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            current: &'a str,
+            new: &'a str,
+        }
+        let body = Body { current: current.expose_secret(), new: new.expose_secret() };
+        let changed = self.call(&Request::of(&operations::PASSWORD_CHANGE).body(&body)).await?;
+        self.inner.session.password_is(new.clone());
+        Ok(changed)
+    }
+
     /// The partner's own balance.
     ///
     /// # Errors
@@ -76,6 +103,12 @@ impl Client {
 
     pub(crate) async fn read<T: DeserializeOwned>(&self, call: Request) -> Result<T, Error> {
         self.call(&call).await
+    }
+
+    /// As [`Self::read`], with the entity tag of the response.
+    pub(crate) async fn read_tagged<T: DeserializeOwned>(&self, call: Request) -> Result<Tagged<T>, Error> {
+        let body = self.inner.retry.run(|| self.attempt(&call), Error::is_transient).await?;
+        Ok(Tagged { value: body.decode()?, etag: body.tag })
     }
 
     pub(crate) fn write<T>(&self, call: Request) -> Write<T> {

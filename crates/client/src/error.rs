@@ -7,6 +7,7 @@ use kopeck_api::{ErrorCode, RequestState};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::model::card_batch::CardRef;
 use crate::tls_fault;
 
 /// An error of an underlying library.
@@ -210,14 +211,34 @@ pub struct CardFault {
     /// The error code.
     #[serde(default)]
     pub code: Option<ErrorCode>,
-    /// The card.
+    /// The card; `None` if the request named it otherwise and there is none.
     #[serde(default)]
     pub id_card: Option<Uuid>,
+    /// Its number, if that is how the request named it.
+    #[serde(default)]
+    pub custom_id_card: Option<String>,
+    /// The employee, if that is how the request named the card.
+    #[serde(default)]
+    pub id_employee: Option<Uuid>,
+    /// The employee's `customId`, if that is how the request named the card.
+    #[serde(default)]
+    pub custom_id: Option<String>,
+}
+
+impl CardFault {
+    /// How the request named the card.
+    #[must_use]
+    pub fn card(&self) -> Option<CardRef> {
+        let by_employee = self.id_employee.map(CardRef::Employee);
+        let by_number = self.custom_id_card.clone().map(CardRef::Number);
+        let by_custom_id = self.custom_id.clone().map(CardRef::CustomId);
+        by_number.or(by_employee).or(by_custom_id).or(self.id_card.map(CardRef::Id))
+    }
 }
 
 impl fmt::Display for CardFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.id_card {
+        match self.card() {
             Some(card) => write!(f, "{card}: {}", self.message),
             None => f.write_str(&self.message),
         }

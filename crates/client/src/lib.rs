@@ -9,11 +9,13 @@
 //! | order cards, link them, read them | [`Orders`], [`Cards`] |
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
 //! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
+//! | change many cards or employees after a look at what will happen | [`Runs`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | read what moved on the balance | [`Statements`] |
 //! | learn what has happened | [`Events`], [`EventFollower`], [`EventData`] |
 //! | have events delivered, and check deliveries | [`Webhooks`], [`WebhookVerifier`] |
+//! | see and end sessions, see one's own requests | [`Sessions`], [`RequestLog`], [`Client::change_password`] |
 //! | read lists | [`Paging`], [`Page::following`] |
 //! | understand a failure | [`Error`], [`ErrorCode`] |
 //! | test with a sandbox | [`Sandbox`] |
@@ -32,6 +34,7 @@ mod retry;
 mod seal;
 mod session;
 mod system;
+mod tagged;
 mod tls;
 mod tls_fault;
 mod transport;
@@ -41,27 +44,30 @@ mod write;
 
 pub use api::{
     CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
-    Replenishments, RequestKind, Requests, Sandbox, StatementFile, Statements, TransactionReader, Webhooks,
-    Withdrawals,
+    Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Runs, Sandbox, Sessions,
+    StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
 };
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
 pub use model::card::{CardFilter, PaymentQuestion, TransactionFilter};
-pub use model::card_batch::{CardClosing, CardWithdrawal, TopUp};
+pub use model::card_batch::{CardClosing, CardRef, CardWithdrawal, TopUp};
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
 pub use model::request::{RequestFilter, RequestStatus};
+pub use model::request_log::RequestLogQuery;
+pub use model::run::{NewRun, NewRunItem, RunFilter};
 pub use model::sandbox::{BankBehaviour, Purchase};
 pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
 pub use records::Records;
 pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
+pub use tagged::Tagged;
 pub use wait::Wait;
 pub use webhook::{WebhookError, WebhookHeaders, WebhookVerifier};
 pub use write::{HasReference, Write};
@@ -73,14 +79,16 @@ pub use kopeck_api::{
     CardTransactionEvent, CardType, Category, CategoryWithCount, Closing, ClosingCreated, ClosingEvent,
     ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
     EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode,
-    Event, EventData, EventType, Feed, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
-    LimitsEvent, LinkedCard, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind, Page, PageMeta,
-    Paging, PartnerTransaction, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
-    Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, ReturnEvent,
-    Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType,
-    TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent,
-    WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent,
-    WithdrawalResult,
+    Event, EventData, EventType, Feed, Language, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
+    LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
+    Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
+    PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
+    ReplenishmentResult, Report, ReportClosed, ReportRow, ReportTotals, RequestFeed, RequestState,
+    ReturnEvent, Run, RunEvent, RunFault, RunItem, RunKind, RunOutcome, RunRequest, RunRequestKind, RunState,
+    Session, SessionEnded, Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed,
+    TransactionType, TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery,
+    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated,
+    WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

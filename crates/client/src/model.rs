@@ -9,6 +9,8 @@ pub(crate) mod event;
 pub(crate) mod order;
 pub(crate) mod patch;
 pub(crate) mod request;
+pub(crate) mod request_log;
+pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod statement;
 pub(crate) mod webhook;

@@ -27,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) body: Option<Zeroizing<String>>,
     /// How long the service may wait before it responds.
     pub(crate) wait: Duration,
+    /// The version that a change is for.
+    pub(crate) if_match: Option<String>,
     /// Present for a mutation.
     pub(crate) key: Option<IdempotencyKey>,
 }
@@ -47,6 +49,7 @@ impl Request {
             query: Map::new(),
             body: None,
             wait: Duration::ZERO,
+            if_match: None,
             key: operation.changes.then(IdempotencyKey::fresh),
         }
     }

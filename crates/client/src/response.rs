@@ -4,7 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use kopeck_api::ErrorCode;
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, ETAG, HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
@@ -24,6 +24,8 @@ pub(crate) struct ResponseHead {
     pub(crate) sealed: bool,
     request_id: Option<String>,
     retry_after: Option<Duration>,
+    /// The entity tag, with its quotes.
+    tag: Option<String>,
     /// The service's clock, in Unix seconds.
     date: Option<u64>,
 }
@@ -36,6 +38,7 @@ impl ResponseHead {
             sealed: text(CONTENT_TYPE.as_str())
                 .is_some_and(|content_type| content_type.starts_with(SEALED_JSON)),
             request_id: text("x-request-id").map(str::to_owned),
+            tag: text(ETAG.as_str()).map(str::to_owned),
             retry_after: text(RETRY_AFTER.as_str())
                 .and_then(|value| value.trim().parse().ok())
                 .map(Duration::from_secs),
@@ -70,17 +73,20 @@ impl ResponseHead {
     }
 }
 
-/// The body of a successful response.
-pub(crate) struct ResponseBody(Zeroizing<String>);
+/// The body of a successful response, and its entity tag.
+pub(crate) struct ResponseBody {
+    text: Zeroizing<String>,
+    pub(crate) tag: Option<String>,
+}
 
 impl ResponseBody {
-    pub(crate) const fn new(text: Zeroizing<String>) -> Self {
-        Self(text)
+    pub(crate) fn new(text: Zeroizing<String>, head: ResponseHead) -> Self {
+        Self { text, tag: head.tag }
     }
 
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         // A response without a body reads as `null`.
-        let text = if self.0.is_empty() { "null" } else { self.0.as_str() };
+        let text = if self.text.is_empty() { "null" } else { self.text.as_str() };
         serde_json::from_str(text).map_err(|error| Error::Decode(Box::new(error)))
     }
 }

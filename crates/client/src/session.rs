@@ -1,7 +1,7 @@
 //! The tokens of the client: login at first use, renewal in time, one renewal for all waiting requests.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use kopeck_api::operations;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -60,6 +60,8 @@ pub(crate) struct Credentials {
 /// The tokens in use.
 pub(crate) struct Session {
     credentials: Credentials,
+    /// The password after a change; `None` while it is that of the credentials.
+    changed_password: std::sync::Mutex<Option<SecretString>>,
     /// Locked during a renewal, so that other requests wait for the same token.
     current: Mutex<Option<Arc<Tokens>>>,
 }
@@ -94,7 +96,19 @@ impl Session {
     /// Logs in with the first request, or starts with a given token.
     pub(crate) fn new(credentials: Credentials, issued_before: Option<AccessToken>, now: u64) -> Self {
         let current = issued_before.map(|access| Arc::new(Tokens::new(access, None, now)));
-        Self { credentials, current: Mutex::new(current) }
+        Self { credentials, changed_password: std::sync::Mutex::default(), current: Mutex::new(current) }
+    }
+
+    /// Takes another password for further logins.
+    pub(crate) fn password_is(&self, password: SecretString) {
+        // Nothing can panic under the lock.
+        *self.changed_password.lock().unwrap_or_else(PoisonError::into_inner) = Some(password);
+    }
+
+    /// The password to log in with.
+    fn password(&self) -> SecretString {
+        let changed = self.changed_password.lock().unwrap_or_else(PoisonError::into_inner);
+        changed.as_ref().unwrap_or(&self.credentials.password).clone()
     }
 
     /// The access token in use.
@@ -208,7 +222,7 @@ impl Session {
             login: &'a str,
             password: &'a str,
         }
-        let Credentials { login, password, .. } = &self.credentials;
+        let (login, password) = (&self.credentials.login, self.password());
         let body = Body { login, password: password.expose_secret() };
         let call = Request::of(&operations::TOKEN_ACCESS).body(&body);
         self.fetch(&call, transport, retry, Error::is_transient).await

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, InvalidHeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_MATCH, InvalidHeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
@@ -125,6 +125,12 @@ impl Transport {
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", key.as_str());
         }
+        if let Some(tag) = &call.if_match {
+            let tag = HeaderValue::from_str(tag).map_err(|_| {
+                Error::Config("an entity tag consists of visible ASCII characters".to_owned())
+            })?;
+            request = request.header(IF_MATCH, tag);
+        }
         if let Some((content_type, body)) = rendered.body {
             request = request.header(CONTENT_TYPE, content_type).body(body.as_bytes().to_vec());
         }
@@ -155,7 +161,7 @@ impl Transport {
             }
             _ => Zeroizing::new(text.to_owned()),
         };
-        if succeeded { Ok(ResponseBody::new(body)) } else { Err(head.error(&body, note)) }
+        if succeeded { Ok(ResponseBody::new(body, head)) } else { Err(head.error(&body, note)) }
     }
 
     fn seals_answers(&self) -> bool {

@@ -20,7 +20,7 @@ pub enum WebhookError {
     #[error("the timestamp is more than five minutes away")]
     Timestamp,
     /// No signature is that of a secret.
-    #[error("no signature is right")]
+    #[error("no signature matches")]
     Signature,
     /// The event is sealed, and the verifier has no key.
     #[error("the event is sealed, and this verifier has no sealing key")]
@@ -34,8 +34,8 @@ pub enum WebhookError {
     /// The event does not open.
     #[error("the event cannot be opened")]
     Sealed,
-    /// The body is no event.
-    #[error("the body is no event")]
+    /// The body is not an event.
+    #[error("the body is not an event")]
     Body,
 }
 

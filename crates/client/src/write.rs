@@ -5,7 +5,9 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use kopeck_api::{ClosingCreated, LimitChangeCreated, OrderCreated, ReplenishmentCreated, WithdrawalCreated};
+use kopeck_api::{
+    ClosingCreated, Employee, LimitChangeCreated, OrderCreated, ReplenishmentCreated, WithdrawalCreated,
+};
 use serde::de::DeserializeOwned;
 
 use crate::client::Client;
@@ -48,6 +50,15 @@ impl<T> Write<T> {
     /// Sets the idempotency key.
     pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
         self.request.key = Some(key);
+        self
+    }
+}
+
+impl Write<Employee> {
+    /// Changes only the version that this [`etag`](crate::Tagged::etag) names, and fails with
+    /// [`ErrorCode::PreconditionFailed`](crate::ErrorCode::PreconditionFailed) if the employee has changed since.
+    pub fn if_match(mut self, etag: &str) -> Self {
+        self.request.if_match = Some(etag.to_owned());
         self
     }
 }

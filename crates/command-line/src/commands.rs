@@ -9,8 +9,12 @@ pub(crate) mod events;
 pub(crate) mod login;
 pub(crate) mod orders;
 pub(crate) mod profiles;
+pub(crate) mod reports;
+pub(crate) mod request_log;
+pub(crate) mod runs;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
+pub(crate) mod sessions;
 pub(crate) mod statements;
 pub(crate) mod webhooks;
 
@@ -35,6 +39,7 @@ pub(crate) async fn run(args: CallArgs) -> Result<Output, Failure> {
     match args.command {
         CallCommand::Login(args) => login::run(args, profile).await,
         CallCommand::Profiles(command) => profiles::run(&command),
+        CallCommand::Password(command) => sessions::change_password(command, profile).await,
         CallCommand::Seal(args) => sealing::seal(&args, profile),
         CallCommand::Open(args) => sealing::open(&args, profile),
         command => {
@@ -59,14 +64,20 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Limits(command) => card_batches::run(client, command).await,
         CallCommand::Closings(command) => card_batches::run(client, command).await,
         CallCommand::Withdrawals(command) => card_batches::run(client, command).await,
+        CallCommand::Runs(command) => runs::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
+        CallCommand::Sessions(command) => sessions::run(client, command).await,
+        CallCommand::Requests(args) => request_log::run(client, args, json).await,
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,
         CallCommand::Statement(args) => statements::statement(client, args).await,
+        CallCommand::Report(command) => reports::run(client, command).await,
         CallCommand::Transactions(command) => statements::transactions(client, command).await,
-        CallCommand::Login(_) | CallCommand::Profiles(_) | CallCommand::Seal(_) | CallCommand::Open(_) => {
-            Err(Failure::local("this command needs no service"))
-        }
+        CallCommand::Login(_)
+        | CallCommand::Profiles(_)
+        | CallCommand::Password(_)
+        | CallCommand::Seal(_)
+        | CallCommand::Open(_) => Err(Failure::local("this command needs no client of its own")),
     }
 }
 

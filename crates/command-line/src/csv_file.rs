@@ -17,14 +17,14 @@ use crate::failure::Failure;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CsvFile {
     columns: Vec<String>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<CsvRow>,
     /// Rows that cannot be read at all.
     pub(crate) faults: Vec<RowFault>,
 }
 
 /// A row that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct CsvRow {
     /// The line on which it starts; the line with the names is the first.
     pub(crate) line: usize,
     /// By the names of their columns, without blanks around them.
@@ -50,7 +50,7 @@ impl fmt::Display for RowFault {
     }
 }
 
-impl Row {
+impl CsvRow {
     /// The value of a column; `None` where there is no such column, or nothing in it.
     pub(crate) fn get(&self, column: &str) -> Option<&str> {
         self.cells.get(column).map(String::as_str).filter(|cell| !cell.is_empty())
@@ -103,7 +103,7 @@ impl CsvFile {
             } else if record.len() == columns.len() {
                 let cells =
                     columns.iter().cloned().zip(record.iter().map(|cell| cell.nfc().collect())).collect();
-                rows.push(Row { line, cells });
+                rows.push(CsvRow { line, cells });
             } else if record.iter().any(|cell| !cell.is_empty()) {
                 faults.push(fault(format!("has {} values for {} columns", record.len(), columns.len())));
             }

@@ -37,7 +37,17 @@ Examples:
   kopeck call limits set 8747859702 --amount 500.00 --period day --days 1-5 --times 08:00-20:00
   kopeck call limits set 8747859702 --only-at 5811-5814,5411
   kopeck call limits set 8747859702 --unlimited";
+pub(crate) const REPORT: &str = "\
+Examples:
+  kopeck call report show 2026-01
+  kopeck call report show 2026-01 --format xlsx --lang ru --output 2026-01.xlsx
+  kopeck call report close 2026-01";
+
 pub(crate) const STATEMENT: &str = "\
 Examples:
   kopeck call statement 2026-01
   kopeck call statement 2026-01 --format xlsx --output 2026-01.xlsx";
+pub(crate) const RUNS_CREATE: &str = "\
+Examples:
+  kopeck call runs create march.csv --kind TOP_UP --reference meals-March
+  kopeck call runs create staff.csv --kind EMPLOYEES --create-categories --submit";

@@ -5,13 +5,11 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use kopeck_client::{CategoryWithCount, Client, EmployeeFilter, Error, Paging, Uuid};
+use kopeck_client::{CardFilter, CardRef, CategoryWithCount, Client, EmployeeFilter, Error, Paging, Uuid};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::failure::Failure;
 use crate::pages::LARGEST_PAGE;
-use crate::progress::Progress;
 
 /// The most requests in flight.
 pub(crate) const AT_ONCE: usize = 8;
@@ -162,95 +160,27 @@ fn folded(name: &str) -> String {
     name.nfc().collect::<String>().trim().to_lowercase().nfc().collect()
 }
 
-/// The identifiers of cards, in the order of their names.
-///
-/// The service has no lookup by card number. So for numbers this lists the unassigned cards, and then reads every
-/// employee's cards until all are found.
-pub(crate) async fn cards(client: &Client, names: &[CardName]) -> Result<Vec<Uuid>, Failure> {
-    let mut search = Search { wanted: HashMap::new(), missing: 0 };
-    for name in names {
-        if let CardName::Number(number) = name {
-            search.want(number);
-        }
-    }
-    if search.missing > 0 {
-        search.among_free(client).await?;
-    }
-    if search.missing > 0 {
-        search.among_linked(client).await?;
-    }
-    names.iter().map(|name| search.id_of(name)).collect()
-}
-
+/// The identifier of a card: one request for a number, none for an identifier.
 pub(crate) async fn card(client: &Client, name: &CardName) -> Result<Uuid, Failure> {
-    let ids = cards(client, std::slice::from_ref(name)).await?;
-    ids.first().copied().ok_or_else(|| Failure::not_found("there is no such card"))
+    let number = match name {
+        CardName::Id(id) => return Ok(*id),
+        CardName::Number(number) => number,
+    };
+    let filter = CardFilter { custom_id_card: Some(number.clone()), ..CardFilter::default() };
+    let page = client.cards().list(&filter, Paging::default()).await?;
+    // A service that does not know the filter lists all cards.
+    let found = page.data.iter().find(|card| card.custom_card_id.to_string() == *number);
+    let none = || Failure::not_found(format!("no card of yours has the number {number}"));
+    found.map(|card| card.id_card).ok_or_else(none)
 }
 
-struct Search {
-    /// By number; `None` until it is found.
-    wanted: HashMap<u64, Option<Uuid>>,
-    missing: usize,
-}
-
-impl Search {
-    fn want(&mut self, number: &str) {
-        if let Ok(number) = number.parse()
-            && self.wanted.insert(number, None).is_none()
-        {
-            self.missing = self.wanted.len();
+/// As a request for many cards names it.
+impl From<CardName> for CardRef {
+    fn from(name: CardName) -> Self {
+        match name {
+            CardName::Id(id) => Self::Id(id),
+            CardName::Number(number) => Self::Number(number),
         }
-    }
-
-    fn found(&mut self, number: u64, id: Uuid) {
-        if let Some(place @ None) = self.wanted.get_mut(&number) {
-            *place = Some(id);
-            self.missing -= 1;
-        }
-    }
-
-    fn id_of(&self, name: &CardName) -> Result<Uuid, Failure> {
-        let number = match name {
-            CardName::Id(id) => return Ok(*id),
-            CardName::Number(number) => number,
-        };
-        let id = number.parse().ok().and_then(|number: u64| self.wanted.get(&number).copied().flatten());
-        id.ok_or_else(|| Failure::not_found(format!("no card of yours has the number {number}")))
-    }
-
-    async fn among_free(&mut self, client: &Client) -> Result<(), Error> {
-        let free = client.cards().all_available(None).per_page(LARGEST_PAGE).collect().await?;
-        for card in free {
-            if let Ok(number) = card.custom_id_card.parse() {
-                self.found(number, card.id_card);
-            }
-        }
-        Ok(())
-    }
-
-    async fn among_linked(&mut self, client: &Client) -> Result<(), Error> {
-        let everyone = EmployeeFilter::default();
-        let staff = client.employees().all(&everyone).per_page(LARGEST_PAGE).collect().await?;
-        let progress = Progress::of("looking for cards by number", staff.len());
-        let progress = &progress;
-        let cards_of = |id| async move {
-            let employee = client.employees().get(id).await?;
-            let mut cards = Vec::with_capacity(employee.cards.len());
-            for card in employee.cards {
-                cards.push((client.cards().info(card.id_card).await?.custom_card_id, card.id_card));
-            }
-            progress.step();
-            Ok::<_, Error>(cards)
-        };
-        let mut found = stream::iter(staff.iter().map(|employee| employee.id_employee))
-            .map(cards_of)
-            .buffer_unordered(AT_ONCE);
-        while self.missing > 0
-            && let Some(cards) = found.try_next().await?
-        {
-            cards.into_iter().for_each(|(number, id)| self.found(number, id));
-        }
-        Ok(())
     }
 }
 
@@ -292,18 +222,5 @@ mod tests {
         assert_eq!(categories.find(&named("ОТДЕЛ кадров")), Some(Uuid::from_u128(2)));
         assert_eq!(categories.find(&named("отдел\u{a0}кадров")), Some(Uuid::from_u128(1)));
         assert_eq!(categories.find(&named("отдел\u{202f}кадров")), Some(Uuid::from_u128(1)));
-    }
-
-    #[test]
-    fn a_number_named_twice_is_looked_for_once() {
-        let mut search = Search { wanted: HashMap::new(), missing: 0 };
-        ["1234567890", "1234567890", "4006381333931"].iter().for_each(|number| search.want(number));
-        assert_eq!(search.missing, 2);
-        search.found(1_234_567_890, Uuid::from_u128(1));
-        search.found(1_234_567_890, Uuid::from_u128(2));
-        search.found(7, Uuid::from_u128(3));
-        assert_eq!(search.missing, 1);
-        assert_eq!(search.id_of(&CardName::Number("1234567890".to_owned())).unwrap(), Uuid::from_u128(1));
-        assert!(search.id_of(&CardName::Number("4006381333931".to_owned())).is_err());
     }
 }

@@ -21,7 +21,7 @@ use crate::terminal;
 use crate::times;
 
 /// A kind of request.
-pub(crate) trait Kind {
+pub(crate) trait RequestCommand {
     /// One in a list.
     type Record: RequestKind;
 
@@ -63,7 +63,7 @@ pub(crate) struct NewRequestArgs {
 
 impl NewRequestArgs {
     /// Sends a new request, reports it, and waits for its end with `--wait`. `argument` maps a field to its argument.
-    pub(crate) async fn send<K: Kind, T: HasReference + DeserializeOwned + 'static>(
+    pub(crate) async fn send<K: RequestCommand, T: HasReference + DeserializeOwned + 'static>(
         &self,
         client: &Client,
         created: Write<T>,
@@ -117,7 +117,11 @@ struct RequestReport {
 }
 
 /// Reports the state of a request, and waits for its end with `--wait`.
-pub(crate) async fn status<K: Kind>(client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
+pub(crate) async fn status<K: RequestCommand>(
+    client: &Client,
+    id: Uuid,
+    wait: WaitArgs,
+) -> Result<Output, Failure> {
     match wait.wait {
         None => Ok(changed(K::of(client).status(id).await?)),
         Some(patience) => follow::<K>(client, id, patience).await,
@@ -125,7 +129,11 @@ pub(crate) async fn status<K: Kind>(client: &Client, id: Uuid, wait: WaitArgs) -
 }
 
 /// Reports the result of each card, with activation codes on demand.
-pub(crate) async fn result<K: Kind>(client: &Client, id: Uuid, codes: bool) -> Result<Output, Failure> {
+pub(crate) async fn result<K: RequestCommand>(
+    client: &Client,
+    id: Uuid,
+    codes: bool,
+) -> Result<Output, Failure> {
     let (json, text) = K::outcome(client, id, codes).await?;
     Ok(Output::new(json, text))
 }
@@ -137,7 +145,7 @@ pub(crate) fn listed(results: &impl Serialize, columns: &[Column]) -> Result<(Va
     Ok((json!({ "data": results }), text))
 }
 
-async fn follow<K: Kind>(client: &Client, id: Uuid, patience: Duration) -> Result<Output, Failure> {
+async fn follow<K: RequestCommand>(client: &Client, id: Uuid, patience: Duration) -> Result<Output, Failure> {
     let (requests, progress) = (K::of(client), Progress::request());
     let ended = tokio::select! {
         ended = requests.wait(id, Wait::up_to(patience), |state| progress.state(state)) => ended,

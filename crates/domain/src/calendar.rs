@@ -3,7 +3,7 @@
 use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 
 use crate::invalid::Invalid;
-use crate::limit::TimeOfDay;
+use crate::time_of_day::TimeOfDay;
 
 /// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future
 /// come from a clock that was set back since.
@@ -132,6 +132,13 @@ impl CalendarMonth {
         self.first + Duration::days(i64::from(self.first.month().length(self.first.year())))
     }
 
+    /// The month before it; `None` before January 1970.
+    #[must_use]
+    pub fn previous(self) -> Option<Self> {
+        let last = self.first.previous_day().filter(|last| last.year() >= 1970)?;
+        Some(Self { first: last.replace_day(1).ok()? })
+    }
+
     /// `YYYY-MM`.
     #[must_use]
     pub fn text(self) -> String {
@@ -180,7 +187,10 @@ mod tests {
             let month = CalendarMonth::parse(text).unwrap();
             assert_eq!((month.text().as_str(), date_text(month.end()).as_str()), (text, end));
             assert_eq!(month.first_day().day(), 1);
+            let next = CalendarMonth { first: month.end() };
+            assert_eq!(next.previous(), Some(month));
         }
+        assert_eq!(CalendarMonth::parse("1970-01").unwrap().previous(), None);
         for text in [
             "",
             "2026",

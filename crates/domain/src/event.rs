@@ -17,6 +17,7 @@ pub use crate::employee::{EmployeeChange, EmployeeErased};
 pub use crate::ledger::{BalanceLow, Deposited, ReturnOrigin, Returned, Transfer};
 pub use crate::payment::{CardDeclined, DeclinedPurchase};
 pub use crate::request::RequestStatus;
+pub use crate::run::status::RunStatus;
 pub use crate::transaction::CardTransaction;
 
 /// Something that happened once.
@@ -69,6 +70,8 @@ events! {
     ClosingStatus(RequestStatus<ClosingId, BatchState>) = "closing.status",
     /// A request to take money from cards was created, or reached another state.
     WithdrawalStatus(RequestStatus<WithdrawalId, BatchState>) = "withdrawal.status",
+    /// A run was created, or reached another state.
+    RunStatus(RunStatus) = "run.status",
     /// The bank issued a card for an order.
     CardIssued(CardIssued) = "card.issued",
     /// A card was linked to an employee.

@@ -70,6 +70,8 @@ identifiers! {
     ClosingId;
     /// A request to take money from cards.
     WithdrawalId;
+    /// A run: a list of changes for many people.
+    RunId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
     /// An event of a partner's feed.
@@ -80,4 +82,8 @@ identifiers! {
     DeliveryId;
     /// An access and a refresh token that were issued together.
     TokenPairId;
+    /// A scoped credential of a partner, for a program.
+    CredentialId;
+    /// A person who works with a partner's programme, or an operator.
+    UserId;
 }

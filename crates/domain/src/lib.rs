@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+pub mod access;
+pub mod address_blocks;
+pub mod approval;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;
 pub mod card_number;
+pub mod card_ref;
 pub mod category;
 pub mod closing;
+pub mod credential;
 pub mod employee;
 pub mod event;
 mod fields;
@@ -19,11 +24,16 @@ pub mod order;
 pub mod partner;
 pub mod payment;
 pub mod person;
+pub mod programme;
 pub mod replenishment;
+pub mod report;
 pub mod request;
+pub mod run;
 mod string_enum;
 pub mod text;
+mod time_of_day;
 pub mod transaction;
+pub mod user;
 pub mod withdrawal;
 
 pub use invalid::Invalid;

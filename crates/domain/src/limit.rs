@@ -27,6 +27,7 @@ use time::OffsetDateTime;
 use crate::Kopecks;
 use crate::calendar::Zone;
 
+pub use crate::time_of_day::TimeOfDay;
 pub use builder::LimitBuilder;
 pub use days::Days;
 pub use decision::{Decision, LimitRefusal, PaymentAttempt, decide};
@@ -34,7 +35,7 @@ pub use merchant_categories::{
     CategoryList, CategoryRange, MAX_CATEGORIES, MerchantCategories, MerchantCategory,
 };
 pub use period::Period;
-pub use window::{TimeOfDay, Window};
+pub use window::Window;
 
 /// The greatest number of windows in one limit.
 pub const MAX_WINDOWS: usize = 10;

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_covered_is_refused_card_by_card() {
+    fn top_ups_beyond_the_balance_are_refused_card_by_card() {
         let (held, uncovered) = cover(&items(&[60, 50, 40]), Kopecks::new(100)).unwrap();
         assert_eq!((held, uncovered), (Kopecks::new(100), vec![1]));
     }

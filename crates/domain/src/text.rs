@@ -103,7 +103,7 @@ mod tests {
 
     /// Every character that Unicode's own tables call invisible, alone and between two letters.
     #[test]
-    fn what_looks_like_nothing_is_no_letter() {
+    fn invisible_characters_are_no_letters() {
         use regex_syntax::hir::{Class, HirKind};
 
         let HirKind::Class(Class::Unicode(ignorable)) =
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_refused() {
+    fn invisible_texts_are_refused() {
         let hidden =
             ["\0", "\t", "\n", "\u{85}", "\u{ad}", "\u{61c}", "\u{200b}", "\u{200d}", "\u{200f}", "\u{2028}"];
         let more = [

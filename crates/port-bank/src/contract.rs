@@ -34,7 +34,7 @@ use crate::{
 macro_rules! contract_tests {
     ($make:ident) => {
         $crate::contract_tests! { @module $make, keys:
-            what_was_never_sent_is_not_known
+            an_unsent_instruction_is_not_known
             an_empty_query_has_an_empty_result
             a_key_is_done_once
             a_verdict_stays_whatever_has_changed
@@ -61,7 +61,7 @@ macro_rules! contract_tests {
         }
         $crate::contract_tests! { @module $make, returns:
             money_comes_back_from_a_card
-            what_is_not_on_a_card_does_not_come_back
+            a_withdrawal_returns_no_more_than_the_card_has
             a_closed_card_is_empty_and_changes_no_more
             money_comes_back_once
             a_card_that_is_blocked_or_inactive_gives_its_money_back

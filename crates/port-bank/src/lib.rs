@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod capabilities;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod feed;
@@ -16,6 +17,7 @@ use kopeck_domain::{Invalid, Kopecks};
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
+pub use capabilities::{Capabilities, Capability, NotSupported};
 pub use feed::{FeedChange, FeedEntry, FeedError, LATE_ENTRIES};
 pub use registry::{RegistryEntry, RegistryError, RegistryPosition};
 
@@ -228,6 +230,19 @@ pub struct BankCard {
 pub trait BankGateway: Send + Sync {
     /// Whether a retry under the same key has its effect only once.
     fn repeat_is_safe(&self) -> bool;
+
+    /// What the bank can do, as [`Self::read_capabilities`] last learned, everything before that. Never blocks.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::EVERYTHING
+    }
+
+    /// Asks the bank anew what it can do; a bank that does not say can do everything.
+    ///
+    /// # Errors
+    /// [`BankError`] without a response; then what was known stays.
+    fn read_capabilities(&self) -> Result<Capabilities, BankError> {
+        Ok(self.capabilities())
+    }
 
     /// Sends instructions, each under its own key, and returns their outcomes in order. With [`Self::repeat_is_safe`] a
     /// retry gets the first verdict and has no second effect.

@@ -29,6 +29,29 @@ pub trait PasswordHasher: Send + Sync {
     fn verify<'a>(&self, password: &SecretString, stored: Option<&'a str>) -> bool;
 }
 
+/// One-time codes of an authenticator app (TOTP, RFC 6238): six digits, a new one every 30 seconds.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait OneTimeCodes: Send + Sync {
+    /// The step of 30 seconds whose code `code` is: that of `unix_seconds`, the one before or the one after; `None` if it is
+    /// none of theirs.
+    fn matching_step(&self, secret: &[u8; 20], code: &str, unix_seconds: u64) -> Option<u64>;
+
+    /// What a person types into an app, and the `otpauth` URI that an app scans; both hold the secret.
+    ///
+    /// # Errors
+    /// [`SecurityError::Failed`] when the machinery fails.
+    fn setup(&self, secret: &[u8; 20], login: &str) -> Result<AppSetup, SecurityError>;
+}
+
+/// What an authenticator app is set up by.
+#[derive(Debug, Clone)]
+pub struct AppSetup {
+    /// The secret in base32, to be typed.
+    pub secret: SecretString,
+    /// The `otpauth` URI, to be scanned as a QR code.
+    pub uri: SecretString,
+}
+
 /// Which of the two tokens of a pair a text is. Neither is ever taken for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {

@@ -23,8 +23,10 @@ use crate::Store;
 pub mod audit;
 pub mod bank_feed;
 pub mod card_batches;
+pub mod card_refs;
 pub mod cards;
 pub mod categories;
+pub mod credentials;
 pub mod employees;
 pub mod events;
 pub mod idempotency;
@@ -34,12 +36,16 @@ pub mod movements;
 pub mod orders;
 pub mod partners;
 pub mod reconciliation;
+pub mod reports;
+pub mod request_log;
+pub mod runs;
 pub mod sealed_nonces;
 pub mod sessions;
 mod support;
 pub mod throttle;
 pub mod transactions;
 pub mod units;
+pub mod users;
 pub mod webhooks;
 
 /// A store whose own clock, by which work is due and leases end, a test can move.
@@ -70,16 +76,38 @@ macro_rules! contract_tests {
             a_partner_is_renamed
             a_deleted_partner_leaves_nothing
         }
+        $crate::contract_tests! { @aggregate $make, users:
+            a_user_is_found_by_login_and_by_id
+            a_login_belongs_to_one_user
+            users_are_listed_oldest_first_each_partner_its_own
+            a_changed_user_is_stored
+            a_deleted_user_leaves_nothing
+            a_recovery_code_is_spent_once
+            a_session_of_a_user_is_found_by_its_token
+            sessions_of_a_user_end_one_by_one_and_together
+            sessions_of_all_users_of_a_partner_end
+            old_sessions_of_users_are_forgotten
+        }
+        $crate::contract_tests! { @aggregate $make, credentials:
+            a_credential_is_found_by_key_and_by_id
+            a_revoked_credential_stays_without_its_key
+            a_credential_is_its_partners_own
+            a_credentials_secret_and_password_are_stored_anew
+        }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session
             a_changed_pair_is_stored
             a_revoked_session_shows_in_its_pairs
             all_but_the_latest_sessions_are_revoked
+            sessions_are_revoked_by_their_holder
             active_sessions_are_counted
             a_pair_needs_a_session_of_the_same_partner
             a_pair_is_its_partners_own
-            what_has_expired_is_forgotten
+            expired_sessions_are_forgotten
             forgetting_stops_at_its_limit
+            the_latest_use_of_a_session_is_kept
+            sessions_are_listed_oldest_first
+            all_sessions_but_one_are_revoked
         }
         $crate::contract_tests! { @aggregate $make, throttle:
             the_latest_failures_come_first
@@ -113,6 +141,12 @@ macro_rules! contract_tests {
             filtered_lists_are_paged_too
             an_erased_employee_leaves_the_identifier_alone
             pages_close_the_gaps_of_erased_employees
+        }
+        $crate::contract_tests! { @aggregate $make, reports:
+            rows_add_up_what_moved_on_the_cards_of_a_person
+            transactions_of_closed_months_are_late
+            former_holders_keep_what_moved_while_they_had_the_card
+            a_closed_month_keeps_its_rows
         }
         $crate::contract_tests! { @aggregate $make, webhooks:
             a_webhook_is_stored
@@ -175,15 +209,21 @@ macro_rules! contract_tests {
             a_number_is_issued_once
             a_block_is_stored_and_found_until_it_is_confirmed
         }
+        $crate::contract_tests! { @aggregate $make, card_refs:
+            a_card_is_found_by_each_of_its_names
+            names_that_no_card_has_are_not_found
+            an_erased_employee_is_found_by_no_name
+            ten_thousand_names_are_found_at_once
+        }
         $crate::contract_tests! { @aggregate $make, transactions:
-            what_is_stored_already_is_passed_over
+            stored_transactions_are_passed_over
             the_newest_come_first
             filters_have_to_fit_all_together
             transactions_are_their_cards_own
             all_transactions_are_numbered_as_they_arrive
             filters_of_all_transactions_have_to_fit_all_together
             transactions_need_a_card
-            what_a_card_spent_is_payments_less_what_came_back
+            a_card_s_spending_is_payments_less_refunds
         }
         $crate::contract_tests! { @aggregate $make, orders:
             an_order_is_read_as_it_was_placed
@@ -217,22 +257,33 @@ macro_rules! contract_tests {
             a_limit_change_keeps_its_limit
             batches_of_each_lane_can_have_the_same_card
             a_withdrawal_keeps_its_amounts
-            what_came_back_is_added_up
+            returned_money_is_added_up
             a_lost_card_is_being_closed_until_the_verdict
         }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
             a_movement_changes_the_balances
             a_reference_counts_once
-            what_does_not_add_up_is_refused
+            unbalanced_movements_are_refused
             a_movement_belongs_to_the_partners_own_request
             a_threshold_is_kept
+            the_amount_that_needs_an_approval_is_kept
+        }
+        $crate::contract_tests! { @aggregate $make, runs:
+            a_run_is_read_as_it_was_stored
+            a_changed_run_is_stored
+            a_reference_is_one_run_s
+            runs_are_listed_newest_first
+            an_item_is_decided_once
+            a_run_keeps_the_order_of_its_requests
+            a_run_is_due_by_its_state
+            an_erased_employee_leaves_no_values_in_runs
         }
         $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
             orders_show_their_cards_and_work
-            what_all_partners_hold_is_added_up
+            the_money_of_all_partners_is_added_up
             sound_books_have_nothing_to_report
             cards_come_by_their_numbers
             transactions_come_by_card_and_time
@@ -248,12 +299,22 @@ macro_rules! contract_tests {
             finished_work_is_gone
             cancelled_work_is_withdrawn
             leases_end_all_at_once
-            what_is_due_shows
+            due_jobs_are_counted
             work_goes_on_after_the_clock_was_set_back
             times_within_the_horizon_stay
             stuck_work_shows_and_stays_due
             work_can_be_seized
             the_backlog_is_counted
+        }
+        $crate::contract_tests! { @aggregate $make, request_log:
+            requests_are_read_in_the_order_of_writing
+            numbers_go_on_whatever_the_clock_shows
+            requests_are_found_by_each_filter
+            a_reader_with_a_filter_goes_on
+            a_reader_misses_no_row_of_concurrent_writers
+            a_request_log_is_its_partners_own
+            a_log_without_its_partner_is_not_written
+            old_requests_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, audit:
             an_entry_is_read_as_it_was_appended
@@ -302,6 +363,7 @@ mod tests {
     const FILES: &[(&str, &str)] = &[
         ("partners", include_str!("contract/partners.rs")),
         ("sessions", include_str!("contract/sessions.rs")),
+        ("users", include_str!("contract/users.rs")),
         ("throttle", include_str!("contract/throttle.rs")),
         ("idempotency", include_str!("contract/idempotency.rs")),
         ("sealed_nonces", include_str!("contract/sealed_nonces.rs")),
@@ -312,7 +374,9 @@ mod tests {
         ("orders", include_str!("contract/orders.rs")),
         ("ledger", include_str!("contract/ledger.rs")),
         ("reconciliation", include_str!("contract/reconciliation.rs")),
+        ("runs", include_str!("contract/runs.rs")),
         ("jobs", include_str!("contract/jobs.rs")),
+        ("request_log", include_str!("contract/request_log.rs")),
         ("audit", include_str!("contract/audit.rs")),
         ("units", include_str!("contract/units.rs")),
     ];

@@ -41,6 +41,9 @@ pub trait ColumnCipher: Send + Sync {
     /// The plaintext of `stored`; [`StoreError::Corrupt`] if no accepted key encrypted it for this place.
     fn decrypt(&self, place: &ColumnPlace<'_>, stored: &[u8]) -> Result<Vec<u8>, StoreError>;
 
+    /// Keyed digests of `plaintext` for look-ups, under every accepted key, the current one first.
+    fn digests(&self, column: &'static str, plaintext: &[u8]) -> Vec<[u8; 32]>;
+
     /// The first bytes of every value that is encrypted under the current key, and of no other.
     fn current_prefix(&self) -> Vec<u8>;
 }

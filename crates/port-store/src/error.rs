@@ -6,6 +6,8 @@
 pub enum Rule {
     /// A login belongs to one partner.
     PartnerLogin,
+    /// A login belongs to one user, of whatever partner.
+    UserLogin,
     /// A custom identifier belongs to one employee of a partner.
     EmployeeCustomId,
     /// A category's name is the partner's only one, without regard to letter case and to how letters are composed.
@@ -22,6 +24,8 @@ pub enum Rule {
     IdempotencyKey,
     /// A nonce of a sealed request is spent once.
     SealedNonce,
+    /// The reference of a run is one run's of a kind, unless that run came to nothing.
+    RunReference,
     /// Something refers to the row, or the row refers to something that is not there.
     Reference,
 }
@@ -44,7 +48,7 @@ pub enum StoreError {
     /// The database is away.
     #[error("the database is not available: {0}")]
     Unavailable(String),
-    /// A stored value is none that the domain allows; names the table and column.
+    /// A stored value that the domain does not allow; names the table and column.
     #[error("stored data is corrupt: {0}")]
     Corrupt(String),
     /// Anything else: a bug, a full disk.

@@ -4,7 +4,9 @@
 //! server's: the clocks of the machines that share the work need not agree. That clock may be set; see
 //! [`JobRepository::bring_within`].
 
-use kopeck_domain::ids::{ClosingId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId};
+use kopeck_domain::ids::{
+    ClosingId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, RunId, WithdrawalId,
+};
 use time::{Duration, OffsetDateTime};
 
 use crate::StoreError;
@@ -22,6 +24,8 @@ pub enum Subject {
     Closing(ClosingId),
     /// Take money from the cards of a withdrawal.
     Withdrawal(WithdrawalId),
+    /// Carry a run out: make its requests, and follow them.
+    Run(RunId),
 }
 
 /// Work that a worker has under a lease. Only the worker with the latest attempt may settle it.

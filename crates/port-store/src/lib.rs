@@ -3,6 +3,7 @@
 mod audit;
 mod bank_feed;
 mod card_batches;
+mod credentials;
 mod encryption;
 mod error;
 mod events;
@@ -12,10 +13,14 @@ mod observer;
 mod outage;
 pub mod page;
 mod records;
+mod reports;
 mod repositories;
+mod request_log;
+mod runs;
 mod sealed_nonces;
 pub mod session;
 mod store;
+mod users;
 pub mod webhook;
 mod webhooks;
 
@@ -27,6 +32,7 @@ pub mod mock;
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
 pub use bank_feed::{BankFeedRepository, BankFeedState};
 pub use card_batches::*;
+pub use credentials::{CredentialRecord, CredentialRepository};
 pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};
 pub use events::{EventRepository, FeedEvent, FeedListener};
@@ -35,9 +41,13 @@ pub use movements::{BookedMovement, KindTotal, MovementRepository};
 pub use observer::{NoopObserver, StoreObserver};
 pub use outage::Outage;
 pub use records::*;
+pub use reports::{ClosedMonth, ReportPeriod, ReportPerson, ReportRepository, ReportRow};
 pub use repositories::*;
+pub use request_log::{LoggedRequest, RequestLogFilter, RequestLogPage, RequestLogRepository, RequestRecord};
+pub use runs::{RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest};
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
+pub use users::{SecondFactor, SessionStage, TotpSecret, UserRecord, UserRepository, UserSessionRecord};
 pub use webhooks::{
     ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, RedeliveryRange, SecretBytes, WebhookRecord,
     WebhookRepository,

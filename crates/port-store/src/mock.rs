@@ -15,22 +15,28 @@ pub use self::events::FakeEvents;
 pub use crate::audit::MockAuditRepository;
 pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
+pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::movements::MockMovementRepository;
+pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
     MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
     MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
 };
+pub use crate::request_log::MockRequestLogRepository;
+pub use crate::runs::MockRunRepository;
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
+pub use crate::users::MockUserRepository;
 pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
-    CategoryRepository, ColumnCipher, ColumnPlace, EmployeeRepository, EventRepository,
+    CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    PartnerRepository, ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository,
+    SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
+    TransactionRepository, UserRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -52,7 +58,9 @@ macro_rules! mock_unit {
 
 mock_unit! {
     partners: MockPartnerRepository as PartnerRepository;
+    credentials: MockCredentialRepository as CredentialRepository;
     sessions: MockSessionRepository as SessionRepository;
+    users: MockUserRepository as UserRepository;
     throttle: MockThrottleRepository as ThrottleRepository;
     idempotency: MockIdempotencyRepository as IdempotencyRepository;
     sealed_nonces: MockSealedNonceRepository as SealedNonceRepository;
@@ -65,13 +73,16 @@ mock_unit! {
     limit_changes: MockCardBatchRepository<LimitChanges> as CardBatchRepository<LimitChanges>;
     closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
+    runs: MockRunRepository as RunRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
+    reports: MockReportRepository as ReportRepository;
     events: FakeEvents as EventRepository;
     bank_feed: MockBankFeedRepository as BankFeedRepository;
     webhooks: MockWebhookRepository as WebhookRepository;
+    request_log: MockRequestLogRepository as RequestLogRepository;
     audit: MockAuditRepository as AuditRepository;
 }
 
@@ -155,6 +166,11 @@ impl ColumnCipher for FakeCipher {
         let (_, text) =
             text.ok_or_else(|| StoreError::Corrupt(format!("{}.{}", place.table, place.column)))?;
         Ok(text.iter().map(|byte| !byte).collect())
+    }
+
+    fn digests(&self, column: &'static str, plaintext: &[u8]) -> Vec<[u8; 32]> {
+        let digest = |key: &u8| FakeSigner::signature(*key, &[column.as_bytes(), plaintext].concat()).code;
+        self.0.iter().map(digest).collect()
     }
 
     fn current_prefix(&self) -> Vec<u8> {

@@ -6,7 +6,7 @@ use kopeck_domain::card::{AccountBalance, BankStatus, BankView, Card, CardStatus
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId, SessionId};
+use kopeck_domain::ids::{CardId, CategoryId, CredentialId, EmployeeId, OrderId, PartnerId, SessionId};
 use kopeck_domain::ledger::{Balances, Reference};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::OrderState;
@@ -56,8 +56,12 @@ pub struct StoredPair {
     pub session: SessionId,
     /// The login that it began with.
     pub session_started_at: OffsetDateTime,
+    /// When the session was last used, as far as that is recorded.
+    pub session_used_at: Option<OffsetDateTime>,
     /// Whether the whole session was revoked.
     pub session_revoked: bool,
+    /// The scoped credential that logged in; `None` for the technical login.
+    pub credential: Option<CredentialId>,
     /// The pair.
     pub pair: TokenPair,
 }
@@ -255,6 +259,36 @@ pub struct PartnerTransaction {
     pub transaction: Transaction,
 }
 
+/// An employee, as the name of a card leads to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardHolder {
+    /// The service's identifier.
+    pub id: EmployeeId,
+    /// The partner's own identifier.
+    pub custom_id: CustomId,
+    /// Where the employee is.
+    pub status: EmployeeStatus,
+}
+
+/// A card with the bank's view of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardView {
+    /// The card.
+    pub card: Card,
+    /// The bank's data of it, as last seen.
+    pub bank: BankView,
+}
+
+/// The card and the employee that a [`CardRef`](kopeck_domain::card_ref::CardRef) leads to; at least one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardAndHolder {
+    /// Whom the reference names, or who has the named card; `None` for an unassigned card, and for one whose holder was
+    /// erased.
+    pub holder: Option<CardHolder>,
+    /// The named card, or the holder's MAIN card; `None` if the holder has none.
+    pub card: Option<CardView>,
+}
+
 /// Which cards a list shows; everything that is set has to fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CardFilter {
@@ -272,6 +306,8 @@ pub struct CardFilter {
     pub employee: Option<EmployeeId>,
     /// With a last day before this one.
     pub expires_before: Option<Date>,
+    /// With this number.
+    pub number: Option<CardNumber>,
 }
 
 /// Which unassigned cards a list shows.
@@ -292,6 +328,8 @@ pub struct BalanceSheet {
     pub updated_at: OffsetDateTime,
     /// Below which amount the partner wants to hear of what it can spend; zero for never.
     pub threshold: Kopecks,
+    /// Above which amount what the partner's people prepare needs an approval; zero for never.
+    pub approval_above: Kopecks,
 }
 
 /// What the ledger says of one reference.

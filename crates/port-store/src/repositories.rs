@@ -1,4 +1,4 @@
-//! One repository an aggregate. Everything belongs to a partner: what is another's is as if it were not there.
+//! One repository an aggregate. Everything belongs to a partner: another partner's rows are as if they were not there.
 //!
 //! Every method fails with a [`StoreError`] if the database does, and those that can meet a constraint say which
 //! [`Rule`](crate::Rule) they fail with.
@@ -14,6 +14,7 @@ use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, BlockState, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId};
@@ -25,9 +26,9 @@ use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountDue, AvailableFilter, BalanceSheet, CardFilter, CardRecord, CategoryUse, EmployeeFilter, NewCard,
-    OrderFacts, OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse, ReferenceSums,
-    StoreError, TransactionFilter, TransactionQuery,
+    AccountDue, AvailableFilter, BalanceSheet, CardAndHolder, CardFilter, CardRecord, CategoryUse,
+    EmployeeFilter, NewCard, OrderFacts, OrderFilter, OrderResultItem, PartnerTransaction, RecordedResponse,
+    ReferenceSums, StoreError, TransactionFilter, TransactionQuery,
 };
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
@@ -147,6 +148,13 @@ pub trait CardRepository {
     /// The card with this number.
     fn by_number(&mut self, partner: PartnerId, number: CardNumber)
     -> Result<Option<CardRecord>, StoreError>;
+    /// What each of `references` leads to, in their order; `None` for one that the partner does not have. Within a writing
+    /// unit of work that stays as read until the end.
+    fn by_references(
+        &mut self,
+        partner: PartnerId,
+        references: &[CardRef],
+    ) -> Result<Vec<Option<CardAndHolder>>, StoreError>;
     /// The employee's MAIN card.
     fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError>;
     /// The employee's cards, in the order in which they were issued.
@@ -314,6 +322,8 @@ pub trait LedgerRepository {
     ) -> Result<(), StoreError>;
     /// Sets the amount below which the partner wants to hear of what it can spend; zero for never.
     fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError>;
+    /// Sets the amount above which what the partner's people prepare needs an approval; zero for never.
+    fn set_approval(&mut self, partner: PartnerId, above: Kopecks) -> Result<(), StoreError>;
     /// The amount of the transfer of this kind under `reference`.
     fn transferred(
         &mut self,

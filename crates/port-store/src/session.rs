@@ -1,6 +1,6 @@
-//! Pairs of tokens.
+//! Sessions and pairs of tokens.
 
-use kopeck_domain::ids::TokenPairId;
+use kopeck_domain::ids::{CredentialId, SessionId, TokenPairId};
 use kopeck_domain::string_enum;
 use time::OffsetDateTime;
 
@@ -31,4 +31,34 @@ pub struct TokenPair {
     pub reissued: bool,
     /// The end of its refresh token.
     pub refresh_expires_at: OffsetDateTime,
+}
+
+/// A session as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOverview {
+    /// The session.
+    pub id: SessionId,
+    /// When it began.
+    pub created_at: OffsetDateTime,
+    /// When it was last used, as far as that is recorded.
+    pub last_used_at: Option<OffsetDateTime>,
+    /// The address that it was used from then, if that is known.
+    pub address: Option<String>,
+}
+
+/// Whose sessions, of those of a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionHolder {
+    /// All.
+    Anyone,
+    /// Those of the technical login.
+    Login,
+    /// Those of a scoped credential.
+    Credential(CredentialId),
+}
+
+impl From<Option<CredentialId>> for SessionHolder {
+    fn from(credential: Option<CredentialId>) -> Self {
+        credential.map_or(Self::Login, Self::Credential)
+    }
 }

@@ -9,9 +9,10 @@ use kopeck_domain::withdrawal::Withdrawals;
 
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
-    EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
-    MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WebhookRepository,
+    CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
+    LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
+    ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository,
+    StoreError, ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -63,8 +64,12 @@ pub trait Store: Send + Sync {
 pub trait UnitOfWork {
     /// Partners and their keys.
     fn partners(&mut self) -> &mut dyn PartnerRepository;
+    /// Scoped credentials.
+    fn credentials(&mut self) -> &mut dyn CredentialRepository;
     /// Logins and token pairs.
     fn sessions(&mut self) -> &mut dyn SessionRepository;
+    /// Users, their second factors and their sessions.
+    fn users(&mut self) -> &mut dyn UserRepository;
     /// Failed logins and spent nonces.
     fn throttle(&mut self) -> &mut dyn ThrottleRepository;
     /// Recorded responses of idempotent requests.
@@ -89,6 +94,8 @@ pub trait UnitOfWork {
     fn closings(&mut self) -> &mut dyn CardBatchRepository<Closings>;
     /// Withdrawals.
     fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals>;
+    /// Runs.
+    fn runs(&mut self) -> &mut dyn RunRepository;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// The movements of the ledger.
@@ -97,12 +104,16 @@ pub trait UnitOfWork {
     fn jobs(&mut self) -> &mut dyn JobRepository;
     /// Sums over the whole ledger, for the check.
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
+    /// What moved on the cards of each person in a month.
+    fn reports(&mut self) -> &mut dyn ReportRepository;
     /// The partners' feeds of events.
     fn events(&mut self) -> &mut dyn EventRepository;
     /// The place in the bank's feed.
     fn bank_feed(&mut self) -> &mut dyn BankFeedRepository;
     /// Webhooks and their deliveries.
     fn webhooks(&mut self) -> &mut dyn WebhookRepository;
+    /// The partners' request logs.
+    fn request_log(&mut self) -> &mut dyn RequestLogRepository;
     /// The audit log.
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }
@@ -113,7 +124,9 @@ macro_rules! unit_of_work {
     ($unit:ty) => {
         $crate::unit_of_work! { $unit:
             partners: PartnerRepository,
+            credentials: CredentialRepository,
             sessions: SessionRepository,
+            users: UserRepository,
             throttle: ThrottleRepository,
             idempotency: IdempotencyRepository,
             sealed_nonces: SealedNonceRepository,
@@ -126,13 +139,16 @@ macro_rules! unit_of_work {
             limit_changes: CardBatchRepository<kopeck_domain::limit_change::LimitChanges>,
             closings: CardBatchRepository<kopeck_domain::closing::Closings>,
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
+            runs: RunRepository,
             ledger: LedgerRepository,
             movements: MovementRepository,
             jobs: JobRepository,
             reconciliation: ReconciliationRepository,
+            reports: ReportRepository,
             events: EventRepository,
             bank_feed: BankFeedRepository,
             webhooks: WebhookRepository,
+            request_log: RequestLogRepository,
             audit: AuditRepository,
         }
     };

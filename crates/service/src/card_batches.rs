@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::request::{RequestReference, RequestState};
@@ -17,6 +18,7 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BatchTarget, Lane, RequestFilter, Rule, StoreError, StoredKind, UnitOfWork};
 use time::{Date, Duration};
 
+use crate::card_refs::NamedCards;
 use crate::{Env, events};
 
 /// A kind of card batch, as the use cases and the workers treat it.
@@ -108,13 +110,17 @@ pub enum ConflictReason {
     NotMain,
     /// It has expired.
     Expired,
+    /// The employee that the request names has no MAIN card.
+    NoMainCard,
 }
 
 /// A card that cannot be part of a new batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardConflict {
-    /// The card.
-    pub card: CardId,
+    /// As the request names it.
+    pub named: CardRef,
+    /// The card; `None` for an employee without MAIN card.
+    pub card: Option<CardId>,
     /// Why.
     pub reason: ConflictReason,
 }
@@ -122,9 +128,12 @@ pub struct CardConflict {
 /// Why a batch was not accepted; `T` says what is wrong with the batch as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateBatchError<T> {
-    /// The partner has no such cards, in the order of the request.
+    /// Cards that another name stands for before: their places from 0, and their names.
+    #[error("cards that stand twice")]
+    Twice(Vec<(usize, CardRef)>),
+    /// The partner has no such cards or employees, in the order of the request.
     #[error("unknown cards")]
-    UnknownCards(Vec<CardId>),
+    UnknownCards(Vec<CardRef>),
     /// What the batch says for all of its cards is refused.
     #[error("refused terms")]
     Terms(T),
@@ -187,28 +196,26 @@ pub(crate) fn create<K: ProcessedKind, T>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    cards: &[(CardId, K::ItemTerms)],
+    cards: &[(CardRef, K::ItemTerms)],
     terms: Result<K::Terms, T>,
     reference: Option<&RequestReference>,
 ) -> Result<CardBatch<K>, CreateBatchError<T>> {
-    let ids: Vec<CardId> = cards.iter().map(|(card, _)| *card).collect();
-    let targets = targets::<K, T>(unit, partner, &ids)?;
+    let named = NamedCards::find(unit, partner, cards.iter().map(|(card, _)| card))?;
+    let targets = targets::<K, T>(unit, partner, &named)?;
     let terms = terms.map_err(CreateBatchError::Terms)?;
-    let found = || cards.iter().filter_map(|(card, own)| Some((targets.get(card)?, *own)));
     let today = env.today();
     let lane = K::lane(&terms);
     let conflict = |target: &BatchTarget| {
-        let reason = if target.standing == Standing::Closed {
+        if target.standing == Standing::Closed {
             // For good, so that waiting for the other batch is of no use.
             Some(ConflictReason::Closed)
         } else if target.claims.exclude(lane) {
             Some(ConflictReason::InBatch)
         } else {
             K::conflict(target, today)
-        };
-        reason.map(|reason| CardConflict { card: target.card, reason })
+        }
     };
-    let conflicts: Vec<CardConflict> = found().filter_map(|(target, _)| conflict(target)).collect();
+    let conflicts = named.conflicts(|card| targets.get(&card).and_then(conflict));
     if !conflicts.is_empty() {
         return Err(CreateBatchError::Conflicts(conflicts));
     }
@@ -219,14 +226,16 @@ pub(crate) fn create<K: ProcessedKind, T>(
         terms,
         state: ItemState::Open,
     };
-    let items: Vec<BatchItem<K>> = (0..).zip(found()).map(item).collect();
+    let found =
+        named.iter().zip(cards).filter_map(|((_, card), (_, own))| Some((targets.get(&card?)?, *own)));
+    let items: Vec<BatchItem<K>> = (0..).zip(found).map(item).collect();
     // The caller lets ten thousand cards through at most.
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let batch = CardBatch::new(K::Id::from(env.ids.next_id()), count, terms, env.now());
     let batch = batch.with_reference(reference.cloned());
     match K::repository(unit).insert(partner, &batch, &items) {
         Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
-            return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &ids, lane)?));
+            return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &named, lane)?));
         }
         inserted => inserted?,
     }
@@ -240,11 +249,13 @@ pub(crate) fn create<K: ProcessedKind, T>(
 pub(crate) fn targets<K: StoredKind, T>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
-    cards: &[CardId],
+    cards: &NamedCards<'_>,
 ) -> Result<HashMap<CardId, BatchTarget>, CreateBatchError<T>> {
-    let found = K::repository(unit).targets(partner, cards)?;
+    let found = K::repository(unit).targets(partner, &cards.ids())?;
     let targets: HashMap<_, _> = found.into_iter().map(|target| (target.card, target)).collect();
-    let unknown: Vec<CardId> = cards.iter().filter(|card| !targets.contains_key(card)).copied().collect();
+    let is_unknown = |card: CardId| !targets.contains_key(&card);
+    let unknown = cards.iter().filter(|(_, card)| card.is_some_and(is_unknown));
+    let unknown: Vec<CardRef> = unknown.map(|(named, _)| named.clone()).collect();
     if unknown.is_empty() { Ok(targets) } else { Err(CreateBatchError::UnknownCards(unknown)) }
 }
 
@@ -253,14 +264,14 @@ pub(crate) fn targets<K: StoredKind, T>(
 fn taken<K: ProcessedKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
-    cards: &[CardId],
+    cards: &NamedCards<'_>,
     lane: Lane,
 ) -> Result<Vec<CardConflict>, StoreError> {
-    let targets = K::repository(unit).targets(partner, cards)?;
+    let targets = K::repository(unit).targets(partner, &cards.ids())?;
     let taken: HashSet<CardId> =
         targets.into_iter().filter(|target| target.claims.exclude(lane)).map(|target| target.card).collect();
-    let conflict = |card: &CardId| CardConflict { card: *card, reason: ConflictReason::InBatch };
-    Ok(cards.iter().filter(|card| taken.is_empty() || taken.contains(card)).map(conflict).collect())
+    let is_taken = |card| taken.is_empty() || taken.contains(&card);
+    Ok(cards.conflicts(|card| is_taken(card).then_some(ConflictReason::InBatch)))
 }
 
 /// A batch of the partner.

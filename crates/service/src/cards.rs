@@ -369,6 +369,7 @@ pub fn unlink(
         return Err(BeingClosed.into());
     }
     unit.cards().set_link(partner, &card)?;
+    unit.reports().note_former_holder(partner, card.id(), employee, env.now())?;
     let holder = card.holder(link, bank.standing);
     events::append(unit, env, partner, [EventData::CardUnlinked(holder)])?;
     Ok(card)

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::{Closing, ClosingItem, ClosingReason, ClosingRefusal, ClosingTerms, Closings};
 use kopeck_domain::event::ReturnOrigin;
 use kopeck_domain::ids::{CardId, ClosingId, PartnerId};
@@ -17,10 +18,10 @@ use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError,
 use crate::{Env, cards, events, returns};
 
 /// A card to close, and why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardClosing {
     /// The card; no card stands twice in a batch.
-    pub card: CardId,
+    pub card: CardRef,
     /// Why it is closed.
     pub reason: ClosingReason,
 }
@@ -36,7 +37,7 @@ pub fn create(
     closings: &[CardClosing],
     reference: Option<&RequestReference>,
 ) -> Result<Closing, CreateBatchError<Infallible>> {
-    let cards: Vec<_> = closings.iter().map(|closing| (closing.card, closing.reason)).collect();
+    let cards: Vec<_> = closings.iter().map(|closing| (closing.card.clone(), closing.reason)).collect();
     let terms = ClosingTerms::of(closings.iter().map(|closing| closing.reason));
     card_batches::create(unit, env, partner, &cards, Ok(terms), reference)
 }

@@ -39,6 +39,9 @@ pub enum UpdateEmployeeError {
     /// The partner has no such employee.
     #[error("no such employee")]
     NotFound,
+    /// The present state is not the expected one.
+    #[error("the employee has changed")]
+    Changed,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -96,22 +99,26 @@ pub fn add(
     }
 }
 
-/// Updates an employee.
+/// Updates an employee whose present state is the `expected` one.
 ///
 /// # Errors
-/// [`UpdateEmployeeError`]; conflicts come before an unknown employee.
+/// [`UpdateEmployeeError`]; conflicts come before an unknown employee, and both before an unexpected state.
 pub fn update(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
     id: EmployeeId,
     update: &EmployeeUpdate,
+    expected: impl Fn(&Employee) -> bool,
 ) -> Result<Employee, UpdateEmployeeError> {
     let conflicts = conflicts_of_update(unit, partner, id, update)?;
     if !conflicts.is_empty() {
         return Err(UpdateEmployeeError::Conflicts(conflicts));
     }
     let present = unit.employees().get(partner, id)?.ok_or(UpdateEmployeeError::NotFound)?;
+    if !expected(&present) {
+        return Err(UpdateEmployeeError::Changed);
+    }
     let employee = present.clone().update(update.clone(), env.now());
     match unit.employees().update(partner, &employee) {
         Ok(()) => {
@@ -243,7 +250,9 @@ fn raced_conflict(error: &StoreError) -> Option<EmployeeConflict> {
             | Rule::CardInOneBatch
             | Rule::TransferReference
             | Rule::IdempotencyKey
-            | Rule::SealedNonce,
+            | Rule::SealedNonce
+            | Rule::UserLogin
+            | Rule::RunReference,
         )
         | StoreError::Busy
         | StoreError::Cancelled

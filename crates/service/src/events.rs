@@ -42,8 +42,8 @@ pub enum FeedError {
     },
     /// The number asked for was never given: a restore or a new sandbox has begun the feed anew since.
     #[error(
-        "there is no event with this number yet, the newest has number {newest}: this is another feed than the one you \
-         read"
+        "there is no event with this number yet, the newest has number {newest}: the feed is not the one that you read \
+         before"
     )]
     Ahead {
         /// The greatest number that was given.

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::limit::Limit;
@@ -14,6 +15,7 @@ use time::Date;
 
 use crate::Env;
 use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, ProcessedKind};
+use crate::card_refs::NamedCards;
 
 /// Accepts one limit for many cards, linked or not. No card stands twice in a batch.
 ///
@@ -23,24 +25,25 @@ pub fn set(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    cards: &[CardId],
+    cards: &[CardRef],
     limit: &Limit,
     reference: Option<&RequestReference>,
 ) -> Result<LimitChange, CreateBatchError<Infallible>> {
-    let cards: Vec<_> = cards.iter().map(|card| (*card, ())).collect();
+    let cards: Vec<_> = cards.iter().map(|card| (card.clone(), ())).collect();
     card_batches::create(unit, env, partner, &cards, Ok(limit.clone()), reference)
 }
 
 /// Refuses unknown cards, for a caller that has no valid limit: of the two errors, that of the cards comes first.
 ///
 /// # Errors
-/// [`CreateBatchError::UnknownCards`], and that of a store that fails.
+/// [`CreateBatchError::Twice`] or [`CreateBatchError::UnknownCards`], and that of a store that fails.
 pub fn check_cards(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
-    cards: &[CardId],
+    cards: &[CardRef],
 ) -> Result<(), CreateBatchError<Infallible>> {
-    card_batches::targets::<LimitChanges, _>(unit, partner, cards).map(drop)
+    let named = NamedCards::find(unit, partner, cards.iter())?;
+    card_batches::targets::<LimitChanges, _>(unit, partner, &named).map(drop)
 }
 
 impl ProcessedKind for LimitChanges {

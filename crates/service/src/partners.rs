@@ -1,11 +1,13 @@
 //! Partners: create, list, show, suspend, resume, rotate keys, end sessions, transfer money. For operator commands.
 
 pub mod contract_end;
+mod credentials;
 mod overview;
 mod transfers;
 
 use std::sync::Arc;
 
+pub use credentials::{CredentialDraft, NewCredential, create_credential, credentials, revoke_credential};
 pub use overview::{PartnerOverview, SealingKeyOverview, overview};
 pub(crate) use transfers::is_generated;
 pub use transfers::{DepositOrigin, TransferOutcome, deposit, reverse_deposit, withdraw};
@@ -14,15 +16,18 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
+use kopeck_domain::access::Scope;
+use kopeck_domain::credential::MAX_CREDENTIALS;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_port_security::{PasswordHasher, SecretBinding, SecretBox, SecurityError};
+use kopeck_port_store::session::SessionHolder;
 use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfWork};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use time::OffsetDateTime;
 
 use crate::password::check_password;
-use crate::tokens::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE, api_key_hash};
+use crate::tokens::{api_key_hash, credential_key_place, sealing_key_place};
 use crate::{Env, money};
 
 /// Reads a login: 1..=64 visible ASCII characters.
@@ -109,6 +114,15 @@ pub enum PartnerError {
     /// There is no such partner.
     #[error("there is no such partner")]
     NotFound,
+    /// The partner has no such scoped credential.
+    #[error("the partner has no such credential")]
+    NoCredential,
+    /// The partner has as many scoped credentials as it can have.
+    #[error("the partner has {MAX_CREDENTIALS} credentials; revoke one")]
+    TooManyCredentials,
+    /// A scoped credential cannot have the scope.
+    #[error("a credential cannot have the scope {0}")]
+    NotForCredentials(Scope),
     /// Only an amount above zero can be moved.
     #[error("only an amount above zero can be moved")]
     NotPositive,
@@ -276,11 +290,21 @@ impl PartnerService {
         let mut stale = unit.partners().sealing_keys(id)?;
         stale.retain(|key| !self.secrets.is_current(&key.encrypted_secret));
         for key in &stale {
-            let place = place(id, &key.key_id);
-            let secret = self.secrets.decrypt(&place, &key.encrypted_secret)?;
-            unit.partners().reencrypt_sealing_key(id, key.key_id, &self.secrets.encrypt(&place, &secret)?)?;
+            let anew = self.encrypt_anew(&sealing_key_place(id, key.key_id), &key.encrypted_secret)?;
+            unit.partners().reencrypt_sealing_key(id, key.key_id, &anew)?;
         }
-        Ok(stale.len())
+        let mut of_credentials = unit.credentials().list(id)?;
+        of_credentials.retain(|record| !self.secrets.is_current(&record.encrypted_secret));
+        for record in &of_credentials {
+            let anew =
+                self.encrypt_anew(&credential_key_place(id, record.key_id), &record.encrypted_secret)?;
+            unit.credentials().reencrypt(id, record.credential.id, &anew)?;
+        }
+        Ok(stale.len() + of_credentials.len())
+    }
+
+    fn encrypt_anew(&self, place: &SecretBinding, encrypted: &[u8]) -> Result<Vec<u8>, PartnerError> {
+        Ok(self.secrets.encrypt(place, &self.secrets.decrypt(place, encrypted)?)?)
     }
 
     /// Whether an accepted master key fits the stored secrets; true if there are none.
@@ -294,7 +318,7 @@ impl PartnerService {
         let Some(key) = unit.partners().sealing_keys(partner)?.into_iter().next() else {
             return Ok(true);
         };
-        match self.secrets.decrypt(&place(partner, &key.key_id), &key.encrypted_secret) {
+        match self.secrets.decrypt(&sealing_key_place(partner, key.key_id), &key.encrypted_secret) {
             Ok(_) => Ok(true),
             Err(SecurityError::NotAuthentic) => Ok(false),
             Err(error @ SecurityError::Failed(_)) => Err(error.into()),
@@ -302,19 +326,23 @@ impl PartnerService {
     }
 
     fn new_sealing_key(&self, partner: PartnerId) -> Result<(SealingKeyRecord, NewSealingKey), PartnerError> {
-        let (mut id, mut secret) = ([0_u8; 8], [0_u8; 32]);
-        self.env.entropy.fill(&mut id);
-        self.env.entropy.fill(&mut secret);
-        let secret = SecretSlice::from(secret.to_vec());
-        let place = place(partner, &id);
+        let key = self.random_sealing_key();
+        let place = sealing_key_place(partner, key.id);
         let record = SealingKeyRecord {
-            key_id: id,
-            encrypted_secret: self.secrets.encrypt(&place, &secret)?,
+            key_id: key.id,
+            encrypted_secret: self.secrets.encrypt(&place, &key.secret)?,
             created_at: self.env.now(),
             accepted_until: None,
             first_used_at: None,
         };
-        Ok((record, NewSealingKey { id, secret }))
+        Ok((record, key))
+    }
+
+    fn random_sealing_key(&self) -> NewSealingKey {
+        let (mut id, mut secret) = ([0_u8; 8], [0_u8; 32]);
+        self.env.entropy.fill(&mut id);
+        self.env.entropy.fill(&mut secret);
+        NewSealingKey { id, secret: SecretSlice::from(secret.to_vec()) }
     }
 
     fn new_api_key(&self) -> SecretString {
@@ -331,10 +359,6 @@ impl PartnerService {
 /// The end of a key that ends at once: past by the clock of every process.
 const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretBinding {
-    SecretBinding { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, row: key_id.to_vec() }
-}
-
 /// All partners, oldest first.
 ///
 /// # Errors
@@ -343,7 +367,8 @@ pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<Partner>, PartnerError> {
     Ok(unit.partners().list()?)
 }
 
-/// Suspends or resumes a partner; every instance sees it within seconds. A suspension ends all sessions for good.
+/// Suspends or resumes a partner; every instance sees it within seconds. A suspension ends all sessions for good, its users'
+/// too.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
@@ -355,7 +380,8 @@ pub fn set_status(
     find(unit, id)?;
     unit.partners().set_status(id, status)?;
     if status == PartnerStatus::Suspended {
-        unit.sessions().revoke_all_but(id, 0)?;
+        unit.sessions().revoke_all_but(id, SessionHolder::Anyone, 0)?;
+        unit.users().end_sessions_of(id)?;
     }
     Ok(())
 }
@@ -401,16 +427,16 @@ pub fn set_password(
 ) -> Result<u64, PartnerError> {
     find(unit, id)?;
     unit.partners().set_password_hash(id, &hash.0)?;
-    Ok(unit.sessions().revoke_all_but(id, 0)?)
+    Ok(unit.sessions().revoke_all_but(id, SessionHolder::Anyone, 0)?)
 }
 
-/// Ends all sessions of a partner; returns their number. Every instance sees it within seconds.
+/// Ends all sessions of a partner and of its users; returns their number. Every instance sees it within seconds.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
 pub fn end_sessions(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<u64, PartnerError> {
     find(unit, id)?;
-    Ok(unit.sessions().revoke_all_but(id, 0)?)
+    Ok(unit.sessions().revoke_all_but(id, SessionHolder::Anyone, 0)? + unit.users().end_sessions_of(id)?)
 }
 
 /// Sets the amount in kopecks below which the partner wants to hear, by an event, of what it can spend; zero for never.
@@ -425,6 +451,16 @@ pub fn set_threshold(
 ) -> Result<(), PartnerError> {
     find(unit, id)?;
     Ok(money::set_threshold(unit, env, id, threshold)?)
+}
+
+/// Sets the amount in kopecks above which what the partner's people prepare needs an approval; zero for never. The next
+/// submission heeds it, in every process.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_approval(unit: &mut dyn UnitOfWork, id: PartnerId, above: Kopecks) -> Result<(), PartnerError> {
+    find(unit, id)?;
+    Ok(unit.ledger().set_approval(id, above)?)
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_or_counts_is_refused() {
+    fn repeated_and_counting_passwords_are_refused() {
         for guess in [
             "aaaaaaaaaaaa",
             "            ",

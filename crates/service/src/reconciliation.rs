@@ -77,6 +77,7 @@ impl fmt::Display for Discrepancy {
                     Subject::LimitChange(id) => (LimitChanges::NAME, id.uuid()),
                     Subject::Closing(id) => (Closings::NAME, id.uuid()),
                     Subject::Withdrawal(id) => (Withdrawals::NAME, id.uuid()),
+                    Subject::Run(id) => ("run", id.uuid()),
                 };
                 write!(f, "{name} {id}: {what}")
             }

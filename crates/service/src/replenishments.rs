@@ -3,6 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_batch::{BatchItem, ItemState};
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::money::AmountOverflow;
@@ -17,10 +18,10 @@ use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError,
 use crate::money::{self, MoveError};
 
 /// A card and the amount of its top-up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopUp {
     /// The card; no card stands twice in a batch.
-    pub card: CardId,
+    pub card: CardRef,
     /// Kopecks, above zero.
     pub amount: Kopecks,
 }
@@ -36,7 +37,7 @@ pub fn create(
     top_ups: &[TopUp],
     reference: Option<&RequestReference>,
 ) -> Result<Replenishment, CreateBatchError<AmountOverflow>> {
-    let cards: Vec<_> = top_ups.iter().map(|top_up| (top_up.card, top_up.amount)).collect();
+    let cards: Vec<_> = top_ups.iter().map(|top_up| (top_up.card.clone(), top_up.amount)).collect();
     let sum = Kopecks::sum(top_ups.iter().map(|top_up| top_up.amount));
     card_batches::create(unit, env, partner, &cards, sum, reference)
 }

@@ -171,6 +171,7 @@ fn id_of(subject: Subject) -> Uuid {
         Subject::LimitChange(id) => id.uuid(),
         Subject::Closing(id) => id.uuid(),
         Subject::Withdrawal(id) => id.uuid(),
+        Subject::Run(id) => id.uuid(),
     }
 }
 

@@ -52,8 +52,9 @@ pub(crate) const LAST_DAY: Date = date!(2026 - 03 - 31);
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(0xA));
 
 /// What every store error is tried against where only some of them have a meaning.
-pub(crate) const RULES: [Rule; 10] = [
+pub(crate) const RULES: [Rule; 12] = [
     Rule::PartnerLogin,
+    Rule::UserLogin,
     Rule::EmployeeCustomId,
     Rule::CategoryName,
     Rule::CardNumber,
@@ -62,6 +63,7 @@ pub(crate) const RULES: [Rule; 10] = [
     Rule::TransferReference,
     Rule::IdempotencyKey,
     Rule::SealedNonce,
+    Rule::RunReference,
     Rule::Reference,
 ];
 
@@ -278,7 +280,7 @@ pub(crate) fn sheet(available: i64, held: i64) -> BalanceSheet {
         held: kopecks(held),
         spent: Kopecks::ZERO,
     };
-    BalanceSheet { balances, updated_at: BEFORE, threshold: Kopecks::ZERO }
+    BalanceSheet { balances, updated_at: BEFORE, threshold: Kopecks::ZERO, approval_above: Kopecks::ZERO }
 }
 
 /// One booking of exactly this kind and amount, on accounts that are as `sheet` says.

@@ -8,6 +8,7 @@ mod authenticate;
 mod keys;
 mod lifetimes;
 mod login;
+mod password_change;
 mod refresh;
 mod rotation;
 #[cfg(test)]
@@ -17,7 +18,8 @@ pub mod throttle;
 use std::sync::Arc;
 
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_domain::credential::Credential;
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_security::{
     PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind, Uptime,
@@ -30,8 +32,9 @@ use time::{Duration, OffsetDateTime};
 use crate::Env;
 
 pub use keys::api_key_hash;
-pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
+pub(crate) use keys::{credential_key_place, sealing_key_place};
 pub use lifetimes::Lifetimes;
+pub use password_change::{CheckedChange, PasswordChange, PasswordChangeError};
 
 /// How long the nonce of a token request stays spent.
 pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);
@@ -57,13 +60,22 @@ pub struct AcceptedKey {
     pub is_used: bool,
 }
 
-/// A partner found by its API key.
+/// A partner found by an API key: its own, or that of one of its scoped credentials.
 #[derive(Debug, Clone)]
 pub struct ApiKeyOwner {
-    /// The partner and its hashes.
+    /// The partner and the hashes; of a scoped credential its login and hashes.
     pub credentials: Credentials,
-    /// Its sealing keys.
+    /// The sealing keys, of the scoped credential if it is one.
     pub keys: Vec<AcceptedKey>,
+    /// The scoped credential; `None` for the technical login.
+    pub credential: Option<Credential>,
+}
+
+impl ApiKeyOwner {
+    /// The identifier of the scoped credential.
+    fn credential_id(&self) -> Option<CredentialId> {
+        self.credential.as_ref().map(|credential| credential.id)
+    }
 }
 
 /// The body of a login.
@@ -94,6 +106,8 @@ pub struct LoginAttempt {
     pub nonce: String,
     /// The network address for the throttle, if any.
     pub address: Option<String>,
+    /// The client's whole address, for the list of sessions.
+    pub client: Option<String>,
     /// The body.
     pub body: LoginBody,
 }
@@ -140,10 +154,14 @@ pub struct Caller {
     pub partner: PartnerId,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
-    /// Its sealing keys.
+    /// Its sealing keys, or that of the scoped credential.
     pub keys: Vec<AcceptedKey>,
+    /// The scoped credential that acts, if it is one.
+    pub credential: Option<Credential>,
     /// Whether the pair is already marked as used.
     pub pair_used: bool,
+    /// Whether the recorded use of the session is a minute old: [`TokenService::touch`] records this one.
+    pub is_use_due: bool,
 }
 
 /// Why a token request or a token was refused.
@@ -223,6 +241,13 @@ impl TokenService {
             refresh_expires_at: refresh.expires_at,
         };
         Ok((pair, issued))
+    }
+
+    /// The digest to store in place of a digest over a secret: keyed, so that a copy of the database is of no use to guess
+    /// the secret.
+    #[must_use]
+    pub fn keyed_digest(&self, digest: &[u8; 32]) -> [u8; 32] {
+        self.secrets.fingerprint("request", digest)
     }
 
     /// Whether the pair's session was revoked or has reached its end.

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_fetched_before_the_bank_went_away_is_an_older_copy() {
+    fn pages_fetched_before_an_outage_are_an_older_copy() {
         let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
         unit.cards.expect_get().times(2).returning(|_, _| Ok(Some(card_record(1))));
         let copied = CardRecord { transactions_seen_at: Some(NOT_YET_WHOLE), ..card_record(1) };

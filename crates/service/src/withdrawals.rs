@@ -2,8 +2,9 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::BatchItem;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::event::ReturnOrigin;
-use kopeck_domain::ids::{CardId, PartnerId, WithdrawalId};
+use kopeck_domain::ids::{PartnerId, WithdrawalId};
 use kopeck_domain::ledger::Reference;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::request::RequestReference;
@@ -16,10 +17,10 @@ use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError,
 use crate::{Env, returns};
 
 /// A card, and what to take from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardWithdrawal {
     /// The card; no card stands twice in a batch.
-    pub card: CardId,
+    pub card: CardRef,
     /// Kopecks, above zero; `None` for all that is on it.
     pub amount: Option<Kopecks>,
 }
@@ -35,7 +36,8 @@ pub fn create(
     withdrawals: &[CardWithdrawal],
     reference: Option<&RequestReference>,
 ) -> Result<Withdrawal, CreateBatchError<AmountOverflow>> {
-    let cards: Vec<_> = withdrawals.iter().map(|withdrawal| (withdrawal.card, withdrawal.amount)).collect();
+    let cards: Vec<_> =
+        withdrawals.iter().map(|withdrawal| (withdrawal.card.clone(), withdrawal.amount)).collect();
     let amounts: Vec<_> = withdrawals.iter().map(|withdrawal| withdrawal.amount).collect();
     card_batches::create(unit, env, partner, &cards, asked(&amounts), reference)
 }

@@ -20,6 +20,7 @@ mod watch;
 use std::sync::Arc;
 
 use kopeck_domain::closing::Closings;
+use kopeck_domain::ids::RunId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::withdrawal::Withdrawals;
@@ -27,9 +28,9 @@ use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Claim, Reschedule, Rule, Store, StoreError, Subject, UnitOfWork, transact};
 use time::Duration;
 
-use crate::Env;
+use crate::{Env, runs};
 use card_batch::{BatchTask, BatchVerdicts, SubmissionPolicy};
-use in_flight::{InFlightGuard, JobsInFlight, Lease};
+use in_flight::{JobGuard, JobsInFlight, Lease};
 use next::{Next, back_off, conclude};
 pub(crate) use order::{ORDER_KEY, order_key};
 use order::{OrderFindings, OrderTask};
@@ -68,7 +69,7 @@ pub struct Worker {
 pub struct Task {
     lease: Lease,
     step: Step,
-    guard: Arc<InFlightGuard>,
+    guard: Arc<JobGuard>,
 }
 
 #[derive(Debug, Clone)]
@@ -78,6 +79,8 @@ enum Step {
     LimitChanges(BatchTask<LimitChanges>),
     Closings(BatchTask<Closings>),
     Withdrawals(BatchTask<Withdrawals>),
+    /// A step of a run calls no bank: all of it is in the unit of work that settles.
+    Run(RunId),
 }
 
 /// The bank's response to a task.
@@ -94,6 +97,7 @@ enum BankResult {
     LimitChanges(BatchVerdicts<LimitChanges>),
     Closings(BatchVerdicts<Closings>),
     Withdrawals(BatchVerdicts<Withdrawals>),
+    Run(RunId),
 }
 
 impl Worker {
@@ -196,6 +200,7 @@ impl Worker {
             Step::LimitChanges(task) => BankResult::LimitChanges(task.call(&*self.bank, blocks)),
             Step::Closings(task) => BankResult::Closings(task.call(&*self.bank, blocks)),
             Step::Withdrawals(task) => BankResult::Withdrawals(task.call(&*self.bank, blocks)),
+            Step::Run(id) => BankResult::Run(id),
         };
         TaskResult { claim: guard.latest(&lease).claim, result }
     }
@@ -217,6 +222,7 @@ impl Worker {
                 BankResult::LimitChanges(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
                 BankResult::Closings(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
                 BankResult::Withdrawals(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
+                BankResult::Run(id) => return runs::execution::advance(unit, &env, claim, *id),
             };
             conclude(unit, claim, next)
         });
@@ -284,7 +290,7 @@ impl Step {
     /// Whether its cards are marked as sent already.
     fn is_marked(&self) -> bool {
         match self {
-            Self::Order(_) => false,
+            Self::Order(_) | Self::Run(_) => false,
             Self::TopUps(task) => task.is_marked(),
             Self::LimitChanges(task) => task.is_marked(),
             Self::Closings(task) => task.is_marked(),
@@ -295,7 +301,7 @@ impl Step {
     /// Takes the marks off cards that were not sent after all.
     fn unmark(&self, unit: &mut dyn UnitOfWork, claim: &Claim) -> Result<(), StoreError> {
         match self {
-            Self::Order(_) => Ok(()),
+            Self::Order(_) | Self::Run(_) => Ok(()),
             Self::TopUps(task) => task.unmark(unit, claim),
             Self::LimitChanges(task) => task.unmark(unit, claim),
             Self::Closings(task) => task.unmark(unit, claim),
@@ -323,6 +329,7 @@ fn prepare(
         Subject::Withdrawal(id) => {
             Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::Withdrawals))
         }
+        Subject::Run(id) => Ok(Some(Step::Run(id))),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::record::Label;
 use crate::targets::Targets;
 use calls::Calls;
 use engine::Plan;
-use kind::Kind;
+use kind::LoadKind;
 
 /// What to send, how often, and what to watch meanwhile.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     targets: PathBuf,
     /// What to call; several take turns.
     #[arg(long, value_enum, value_delimiter = ',', required = true)]
-    kind: Vec<Kind>,
+    kind: Vec<LoadKind>,
     /// Connections.
     #[arg(long, default_value_t = 32)]
     connections: usize,

@@ -14,13 +14,13 @@ use kopeck_client::{RequestState, Uuid};
 
 use crate::fleet::Fleet;
 use crate::journal::Journal;
-use crate::load::{Call, Partner, RequestKind, status};
+use crate::load::{Change, Partner, RequestKind, status};
 
 /// An accepted request and what became of it.
 pub(crate) struct EndedRequest {
     pub(crate) id: Uuid,
     pub(crate) kind: RequestKind,
-    pub(crate) call: Call,
+    pub(crate) call: Change,
     pub(crate) state: RequestState,
     /// Whether it was done, for each card in the order of the request; for an order, for the order as a whole.
     pub(crate) done: Vec<bool>,
@@ -94,8 +94,8 @@ impl EndedRequest {
     /// The amount returned from each card, by its identifier.
     fn returns(&self) -> Vec<(Uuid, i64)> {
         let cards: Vec<Uuid> = match &self.call {
-            Call::Close(cards) => cards.iter().map(|card| card.id_card).collect(),
-            Call::Withdraw(cards) => cards.iter().map(|card| card.id_card).collect(),
+            Change::Close(cards) => cards.iter().filter_map(|card| card.card.id()).collect(),
+            Change::Withdraw(cards) => cards.iter().filter_map(|card| card.card.id()).collect(),
             _ => Vec::new(),
         };
         cards.into_iter().zip(self.returned.iter().copied()).collect()
@@ -104,10 +104,10 @@ impl EndedRequest {
     /// How many instructions the bank got, or would have got.
     fn parts(&self) -> usize {
         match &self.call {
-            Call::TopUp(cards) => cards.len(),
-            Call::Limit { cards, .. } => cards.len(),
-            Call::Close(cards) => cards.len(),
-            Call::Withdraw(cards) => cards.len(),
+            Change::TopUp(cards) => cards.len(),
+            Change::Limit { cards, .. } => cards.len(),
+            Change::Close(cards) => cards.len(),
+            Change::Withdraw(cards) => cards.len(),
             _ => 1,
         }
     }
@@ -159,7 +159,9 @@ impl EndedRequest {
         journal
             .must(fits && whole, || format!("{name}: {kind:?} {id} is {state}, {done} of {parts} are done"));
         let ordered = match &self.call {
-            Call::OrderVirtual { count, .. } | Call::OrderPlastic { count, .. } if self.succeeded() => *count,
+            Change::OrderVirtual { count, .. } | Change::OrderPlastic { count, .. } if self.succeeded() => {
+                *count
+            }
             _ => 0,
         };
         let issued = self.issued.len();

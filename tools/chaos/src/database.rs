@@ -19,7 +19,7 @@ pub(crate) struct StoredEvent {
 }
 
 #[derive(QueryableByName)]
-struct Row {
+struct EventRow {
     #[diesel(sql_type = Text)]
     login: String,
     #[diesel(sql_type = BigInt)]
@@ -38,13 +38,13 @@ pub(crate) fn events(url: &str) -> anyhow::Result<BTreeMap<String, Vec<StoredEve
              ORDER BY login, seq"
         ))
     };
-    let rows: Vec<Row> = match url.strip_prefix("sqlite://") {
+    let rows: Vec<EventRow> = match url.strip_prefix("sqlite://") {
         Some(path) => query("hex(events.id)").load(&mut SqliteConnection::establish(path)?),
         None => query("events.id::text").load(&mut PgConnection::establish(url)?),
     }
     .context("the table of events")?;
     let mut events: BTreeMap<String, Vec<StoredEvent>> = BTreeMap::new();
-    for Row { login, seq, id, kind } in rows {
+    for EventRow { login, seq, id, kind } in rows {
         events.entry(login).or_default().push(StoredEvent { seq, id: id.parse()?, kind });
     }
     Ok(events)

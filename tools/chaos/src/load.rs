@@ -10,7 +10,7 @@ mod set_up;
 mod tracked;
 mod watch;
 
-pub(crate) use call::{Answer, Call, RequestKind};
+pub(crate) use call::{Answer, Change, RequestKind};
 pub(crate) use caller::{answer_all, call_until};
 pub(crate) use endpoints::{Endpoint, create_endpoints};
 pub(crate) use feed::{follow, read_on};

@@ -9,7 +9,7 @@ use kopeck_client::RequestState;
 
 use crate::fault_kind::FaultKind;
 use crate::journal::{Journal, Notes};
-use crate::load::{Call, Partner, RequestKind, TrackedRequest};
+use crate::load::{Change, Partner, RequestKind, TrackedRequest};
 use crate::settings::Settings;
 
 /// Shows a whole run.
@@ -93,13 +93,13 @@ fn ends(requests: &[TrackedRequest]) -> Table {
     table
 }
 
-fn cards(call: &Call) -> usize {
+fn cards(call: &Change) -> usize {
     match call {
-        Call::TopUp(cards) => cards.len(),
-        Call::Limit { cards, .. } => cards.len(),
-        Call::Close(cards) => cards.len(),
-        Call::Withdraw(cards) => cards.len(),
-        Call::OrderVirtual { count, .. } | Call::OrderPlastic { count, .. } => *count as usize,
+        Change::TopUp(cards) => cards.len(),
+        Change::Limit { cards, .. } => cards.len(),
+        Change::Close(cards) => cards.len(),
+        Change::Withdraw(cards) => cards.len(),
+        Change::OrderVirtual { count, .. } | Change::OrderPlastic { count, .. } => *count as usize,
         _ => 0,
     }
 }

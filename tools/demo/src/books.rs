@@ -6,7 +6,7 @@ use std::fmt;
 use kopeck_client::{Balance, Uuid};
 
 use crate::money;
-use crate::outcome::Outcome;
+use crate::outcome::CardOutcome;
 use crate::steps::top_ups::CardTopUp;
 
 /// All requests and responses of the day.
@@ -169,7 +169,7 @@ impl Books {
         let asked = sum_where(&|_| true, |card| card.asked);
         let answered = sum_where(&|_| true, |card| card.answered);
         let mut checks = vec![Check::money("top-ups asked for = top-ups answered", asked, answered)];
-        let outcomes: BTreeSet<&Outcome> =
+        let outcomes: BTreeSet<&CardOutcome> =
             self.top_ups.iter().flat_map(|card| [&card.expected, &card.outcome]).collect();
         for outcome in outcomes {
             let expected = sum_where(&|card| card.expected == *outcome, |card| card.asked);

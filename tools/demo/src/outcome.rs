@@ -6,7 +6,7 @@ use kopeck_client::ReplenishmentResult;
 
 /// The actual or expected outcome of a card.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
+pub(crate) enum CardOutcome {
     ToppedUp,
     NotEnoughBalance,
     OverTheCard,
@@ -19,16 +19,16 @@ pub(crate) enum Outcome {
 }
 
 /// Words by which the service's texts are mapped to outcomes.
-const WORDS: [(&str, Outcome); 6] = [
-    ("not enough partner balance", Outcome::NotEnoughBalance),
-    ("over the amount by which the card can be topped up", Outcome::OverTheCard),
-    ("blocked by the bank", Outcome::Blocked),
-    ("expired", Outcome::Expired),
-    ("not activated", Outcome::NotActivated),
-    ("refused by the bank", Outcome::RefusedByBank),
+const WORDS: [(&str, CardOutcome); 6] = [
+    ("not enough partner balance", CardOutcome::NotEnoughBalance),
+    ("over the amount by which the card can be topped up", CardOutcome::OverTheCard),
+    ("blocked by the bank", CardOutcome::Blocked),
+    ("expired", CardOutcome::Expired),
+    ("not activated", CardOutcome::NotActivated),
+    ("refused by the bank", CardOutcome::RefusedByBank),
 ];
 
-impl Outcome {
+impl CardOutcome {
     /// The outcome that the service reports.
     pub(crate) fn of(result: &ReplenishmentResult) -> Self {
         match (result.result_replenishment, result.error_replenishment.as_deref()) {
@@ -43,7 +43,7 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CardOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Other(words) = self {
             return f.write_str(words);
@@ -59,8 +59,8 @@ mod tests {
 
     use super::*;
 
-    fn outcome(topped_up: bool, reason: Option<&str>) -> Outcome {
-        Outcome::of(&ReplenishmentResult {
+    fn outcome(topped_up: bool, reason: Option<&str>) -> CardOutcome {
+        CardOutcome::of(&ReplenishmentResult {
             id_card: Uuid::nil(),
             result_replenishment: topped_up,
             amount_replenishment: 1,
@@ -70,22 +70,22 @@ mod tests {
 
     #[test]
     fn reasons_are_known_by_their_texts() {
-        assert_eq!(outcome(true, None), Outcome::ToppedUp);
-        assert_eq!(outcome(false, Some("the card is blocked by the bank")), Outcome::Blocked);
-        assert_eq!(outcome(false, Some("not enough partner balance")), Outcome::NotEnoughBalance);
-        assert_eq!(outcome(false, Some("too late")), Outcome::Other("too late".to_owned()));
+        assert_eq!(outcome(true, None), CardOutcome::ToppedUp);
+        assert_eq!(outcome(false, Some("the card is blocked by the bank")), CardOutcome::Blocked);
+        assert_eq!(outcome(false, Some("not enough partner balance")), CardOutcome::NotEnoughBalance);
+        assert_eq!(outcome(false, Some("too late")), CardOutcome::Other("too late".to_owned()));
     }
 
     #[test]
     fn contradictory_responses_are_separate_outcomes() {
-        assert!(matches!(outcome(true, Some("expired")), Outcome::Other(_)));
-        assert!(matches!(outcome(false, None), Outcome::Other(_)));
+        assert!(matches!(outcome(true, Some("expired")), CardOutcome::Other(_)));
+        assert!(matches!(outcome(false, None), CardOutcome::Other(_)));
     }
 
     #[test]
     fn every_outcome_has_words() {
-        assert_eq!(Outcome::ToppedUp.to_string(), "topped up");
-        assert_eq!(Outcome::Expired.to_string(), "expired");
-        assert_eq!(Outcome::Other("x".to_owned()).to_string(), "x");
+        assert_eq!(CardOutcome::ToppedUp.to_string(), "topped up");
+        assert_eq!(CardOutcome::Expired.to_string(), "expired");
+        assert_eq!(CardOutcome::Other("x".to_owned()).to_string(), "x");
     }
 }

@@ -1,6 +1,6 @@
 //! Which card is topped up by how much, and what has to become of it.
 
-use crate::outcome::Outcome;
+use crate::outcome::CardOutcome;
 
 /// How many cards the request is for.
 pub(crate) const TOP_UPS: usize = 150;
@@ -66,30 +66,30 @@ pub(crate) struct CardNow {
 
 impl CardNow {
     /// The outcome of a top-up by `amount` at the sandbox's bank.
-    const fn outcome(self, amount: i64) -> Outcome {
+    const fn outcome(self, amount: i64) -> CardOutcome {
         if amount % 100 == 13 {
-            Outcome::RefusedByBank
+            CardOutcome::RefusedByBank
         } else if self.blocked {
-            Outcome::Blocked
+            CardOutcome::Blocked
         } else if !self.activated {
-            Outcome::NotActivated
+            CardOutcome::NotActivated
         } else if amount > self.remaining_top_up {
-            Outcome::OverTheCard
+            CardOutcome::OverTheCard
         } else {
-            Outcome::ToppedUp
+            CardOutcome::ToppedUp
         }
     }
 }
 
 /// The expected outcome of each card of one request, with `available` kopecks on the balance: amounts are held card by
 /// card, while the money lasts, before the bank request.
-pub(crate) fn forecast(available: i64, cards: &[(i64, CardNow)]) -> Vec<Outcome> {
+pub(crate) fn forecast(available: i64, cards: &[(i64, CardNow)]) -> Vec<CardOutcome> {
     let mut left = available;
     cards
         .iter()
         .map(|&(amount, card)| {
             if amount > left {
-                return Outcome::NotEnoughBalance;
+                return CardOutcome::NotEnoughBalance;
             }
             left -= amount;
             card.outcome(amount)
@@ -116,7 +116,7 @@ mod tests {
     fn no_ordinary_amount_is_refused_for_its_kopecks() {
         for place in 0..TOP_UPS {
             let amount = Role::Ordinary.amount(place, 0);
-            assert_eq!(CardNow { remaining_top_up: amount, ..GOOD }.outcome(amount), Outcome::ToppedUp);
+            assert_eq!(CardNow { remaining_top_up: amount, ..GOOD }.outcome(amount), CardOutcome::ToppedUp);
         }
     }
 
@@ -133,11 +133,11 @@ mod tests {
         assert_eq!(
             outcomes,
             [
-                Outcome::ToppedUp,
-                Outcome::OverTheCard,
-                Outcome::Blocked,
-                Outcome::NotActivated,
-                Outcome::RefusedByBank
+                CardOutcome::ToppedUp,
+                CardOutcome::OverTheCard,
+                CardOutcome::Blocked,
+                CardOutcome::NotActivated,
+                CardOutcome::RefusedByBank
             ]
         );
     }
@@ -147,7 +147,12 @@ mod tests {
         let outcomes = forecast(100, &[(60, GOOD), (50, GOOD), (40, GOOD), (1, GOOD)]);
         assert_eq!(
             outcomes,
-            [Outcome::ToppedUp, Outcome::NotEnoughBalance, Outcome::ToppedUp, Outcome::NotEnoughBalance]
+            [
+                CardOutcome::ToppedUp,
+                CardOutcome::NotEnoughBalance,
+                CardOutcome::ToppedUp,
+                CardOutcome::NotEnoughBalance
+            ]
         );
     }
 
@@ -156,7 +161,7 @@ mod tests {
         let blocked = CardNow { blocked: true, ..GOOD };
         assert_eq!(
             forecast(100, &[(60, blocked), (60, GOOD)]),
-            [Outcome::Blocked, Outcome::NotEnoughBalance]
+            [CardOutcome::Blocked, CardOutcome::NotEnoughBalance]
         );
     }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 /// A row of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct StaffRow {
     /// The line on which it starts; the line with the names is the first.
     pub(crate) line: usize,
     pub(crate) cells: Cells,
@@ -49,13 +49,13 @@ impl Cells {
 }
 
 /// Reads the file at `path`.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Row>> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<StaffRow>> {
     let of_file = || format!("the file of employees {}", path.display());
     let text = fs::read_to_string(path).with_context(of_file)?;
     rows(&text).with_context(of_file)
 }
 
-fn rows(text: &str) -> Result<Vec<Row>, csv::Error> {
+fn rows(text: &str) -> Result<Vec<StaffRow>, csv::Error> {
     // Spreadsheets put a byte-order mark in front.
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -63,7 +63,7 @@ fn rows(text: &str) -> Result<Vec<Row>, csv::Error> {
     let records = reader.records().map(|record| {
         let record = record?;
         let line = record.position().map_or(0, |position| line_at(text, position));
-        Ok(Row { line, cells: record.deserialize(Some(&names))? })
+        Ok(StaffRow { line, cells: record.deserialize(Some(&names))? })
     });
     records.collect()
 }
@@ -82,12 +82,12 @@ mod tests {
 
     const NAMES: &str = "customId,surname,name,patronymic,phone,email,category,status\n";
 
-    fn read_text(text: &str) -> Result<Vec<Row>, csv::Error> {
+    fn read_text(text: &str) -> Result<Vec<StaffRow>, csv::Error> {
         rows(&format!("{NAMES}{text}"))
     }
 
-    fn only(text: &str) -> Row {
-        let [row] = <[Row; 1]>::try_from(read_text(text).unwrap()).unwrap();
+    fn only(text: &str) -> StaffRow {
+        let [row] = <[StaffRow; 1]>::try_from(read_text(text).unwrap()).unwrap();
         row
     }
 

@@ -7,7 +7,7 @@ use kopeck_client::{Balance, CardType};
 
 use crate::books::Check;
 use crate::money;
-use crate::outcome::Outcome;
+use crate::outcome::CardOutcome;
 use crate::steps::links::Wallet;
 use crate::steps::orders::RefusedOrder;
 use crate::steps::staff::Staff;
@@ -56,7 +56,7 @@ pub(crate) fn cards(wallet: &Wallet, refused: &RefusedOrder) {
 
 /// How many cards ended how, and with how much money.
 pub(crate) fn top_ups(top_ups: &TopUps) {
-    let mut outcomes: BTreeMap<&Outcome, (usize, i64)> = BTreeMap::new();
+    let mut outcomes: BTreeMap<&CardOutcome, (usize, i64)> = BTreeMap::new();
     for card in &top_ups.cards {
         let (cards, amount) = outcomes.entry(&card.outcome).or_default();
         *cards += 1;

@@ -18,7 +18,9 @@ from kopeck.aio.api.withdrawals import Withdrawals
 from kopeck.aio.api.limits import Limits
 from kopeck.aio.api.orders import Orders
 from kopeck.aio.api.replenishments import Replenishments
+from kopeck.aio.api.runs import Runs
 from kopeck.aio.api.sandbox import Sandbox
+from kopeck.aio.api.sessions import RequestLog, Sessions
 from kopeck.aio.api.statements import Statements
 from kopeck.aio.connections import Connections
 from kopeck.aio.core import Core
@@ -28,7 +30,7 @@ from kopeck.call import Sealing
 from kopeck.codec import Codec
 from kopeck.endpoint import Endpoint
 from kopeck.errors import ConfigError
-from kopeck.models.generated import Balance
+from kopeck.models.generated import Balance, PasswordChanged
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
 from kopeck.tokens import Credentials, TokenPair
@@ -50,9 +52,12 @@ class AsyncClient:
     limits: Limits
     closings: Closings
     withdrawals: Withdrawals
+    runs: Runs
     events: Events
     webhooks: Webhooks
     statements: Statements
+    sessions: Sessions
+    request_log: RequestLog
     sandbox: Sandbox
 
     def __init__(
@@ -107,9 +112,12 @@ class AsyncClient:
         self.limits = Limits(self._core)
         self.closings = Closings(self._core)
         self.withdrawals = Withdrawals(self._core)
+        self.runs = Runs(self._core)
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)
         self.statements = Statements(self._core)
+        self.sessions = Sessions(self._core)
+        self.request_log = RequestLog(self._core)
         self.sandbox = Sandbox(self._core)
 
     async def login(self) -> TokenPair:
@@ -119,6 +127,20 @@ class AsyncClient:
     async def refresh(self) -> TokenPair:
         """Renews the tokens now and returns them, by login if there are none or they are refused."""
         return await self._core.session.refresh()
+
+    async def change_password(
+        self, current: str, new: str, *, idempotency_key: str | None = None
+    ) -> PasswordChanged:
+        """Changes the password of the client's login, and ends all other sessions.
+
+        This client goes on with its session, and logs in with the new password from then on. Raises `InvalidError` with the
+        field `current` if that is not the present password, which counts as a failed login, and with `new` for one that is
+        not accepted.
+        """
+        body = {"current": current, "new": new}
+        answer = await self._core.call(operations.PASSWORD_CHANGE, body=body, key=idempotency_key)
+        self._core.session.password_is(new)
+        return decode(PasswordChanged, answer)
 
     async def balance(self) -> Balance:
         """Reads the partner's own balance."""

@@ -8,6 +8,7 @@ from kopeck.aio.retrying import retrying
 from kopeck.aio.session import Session
 from kopeck.aio.transport import Transport
 from kopeck.call import Call, Id, call_of
+from kopeck.codec import Answer
 from kopeck.errors import ApiError, KopeckError
 from kopeck.operation import Operation
 from kopeck.retry import RetryPolicy
@@ -32,6 +33,7 @@ class Core:
         key: str | None = None,
         month: str | None = None,
         accept: str | None = None,
+        if_match: str | None = None,
     ) -> object:
         """Brings one logical call through and answers its JSON, or the bytes of the file that it accepts.
 
@@ -39,7 +41,14 @@ class Core:
         out. `id` is the identifier in the path, or several in their order.
         """
         ids = id if isinstance(id, tuple) else (id,)
-        call = call_of(operation, ids, query, body, key, month=month, accept=accept)
+        call = call_of(operation, ids, query, body, key, month=month, accept=accept, if_match=if_match)
+        return (await self._through(call)).value
+
+    async def read_tagged(self, operation: Operation, *, id: Id) -> Answer:
+        """Reads one thing, with its entity tag."""
+        return await self._through(call_of(operation, (id,), None, None, None))
+
+    async def _through(self, call: Call) -> Answer:
         failed: KopeckError
         try:
             return await retrying(self._retry, lambda: self._attempt(call), lambda error: error.is_transient)
@@ -50,7 +59,7 @@ class Core:
         failed.idempotency_key = call.key
         raise failed
 
-    async def _attempt(self, call: Call) -> object:
+    async def _attempt(self, call: Call) -> Answer:
         tokens = await _final(self.session.tokens)
         try:
             return await self.transport.send(call, tokens.credential)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kopeck import operations
 from kopeck.aio.retrying import retrying
 from kopeck.aio.runtime import Lock
@@ -23,6 +25,10 @@ class Session:
         self._current: Tokens | None = None
         # Held through a renewal, so that requests that need a token meanwhile wait for the same one.
         self._lock = Lock()
+
+    def password_is(self, password: str) -> None:
+        """Takes another password for further logins."""
+        self._credentials = replace(self._credentials, password=password)
 
     async def tokens(self) -> Tokens:
         """Tokens that are good as far as can be known here."""
@@ -92,4 +98,5 @@ class Session:
         return await retrying(self._retry, lambda: self._fetch(call), lambda error: error.is_transient)
 
     async def _fetch(self, call: Call) -> TokenPair:
-        return decode(TokenPair, await self._transport.send(call, ("x-api-key", self._credentials.api_key)))
+        answer = await self._transport.send(call, ("x-api-key", self._credentials.api_key))
+        return decode(TokenPair, answer.value)

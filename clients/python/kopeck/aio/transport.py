@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopeck.aio.connections import Connections
 from kopeck.call import Call
-from kopeck.codec import Codec
+from kopeck.codec import Answer, Codec
 
 
 class Transport:
@@ -18,8 +18,8 @@ class Transport:
         """The time in Unix seconds."""
         return self._codec.now()
 
-    async def send(self, call: Call, credential: tuple[str, str]) -> object:
-        """Answers the JSON of the response, or raises the error that it stands for."""
+    async def send(self, call: Call, credential: tuple[str, str]) -> Answer:
+        """Answers the JSON of the response and its entity tag, or raises the error that it stands for."""
         request = self._codec.request(call, credential)
         response = await self.connections.send(request)
-        return self._codec.value(call, request, response)
+        return Answer(self._codec.value(call, request, response), response.headers.get("etag"))

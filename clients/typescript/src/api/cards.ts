@@ -40,6 +40,8 @@ export interface CardFilter {
   readonly idEmployee?: Id | undefined;
   /** Those whose last day is before this one. */
   readonly expiresBefore?: Day | undefined;
+  /** The one with this number. */
+  readonly customIdCard?: string | undefined;
 }
 
 /** Which unassigned cards to list. By default all. */

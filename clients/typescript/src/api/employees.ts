@@ -1,6 +1,6 @@
 /** Employees and their categories. */
 
-import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type { CallOptions, ChangeOptions, Core, UpdateOptions } from "../core.js";
 import type {
   Category,
   CategoryWithCount,
@@ -25,6 +25,12 @@ export interface EmployeeFilter {
   readonly q?: string | undefined;
 }
 
+/** An employee, and the version of it that was read. */
+export interface TaggedEmployee {
+  readonly employee: EmployeeWithCards;
+  readonly etag: string | undefined;
+}
+
 /** Calls about employees. */
 export class Employees {
   readonly #core: Core;
@@ -39,7 +45,7 @@ export class Employees {
   }
 
   /** Changes an employee. What is absent stays as it is, `null` empties a field. */
-  async update(idEmployee: Id, update: EmployeeUpdate, options?: ChangeOptions): Promise<Employee> {
+  async update(idEmployee: Id, update: EmployeeUpdate, options?: UpdateOptions): Promise<Employee> {
     return employee(await this.#core.call(operations.EMPLOYEE_UPDATE, { ...options, id: idEmployee, body: update }));
   }
 
@@ -51,6 +57,12 @@ export class Employees {
   /** Reads an employee with their cards. */
   async get(idEmployee: Id, options?: CallOptions): Promise<EmployeeWithCards> {
     return employee<EmployeeWithCards>(underData(await this.#core.call(operations.EMPLOYEE_GET, { ...options, id: idEmployee })));
+  }
+
+  /** Reads an employee with their cards, and the version that `ifMatch` takes. */
+  async getTagged(idEmployee: Id, options?: CallOptions): Promise<TaggedEmployee> {
+    const { value, etag } = await this.#core.tagged(operations.EMPLOYEE_GET, { ...options, id: idEmployee });
+    return { employee: employee<EmployeeWithCards>(underData(value)), etag };
   }
 
   /** Lists employees, the first added first. */

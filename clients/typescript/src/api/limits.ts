@@ -1,7 +1,7 @@
 /** Changes of cards' limits. */
 
 import type { Core, RequestOptions } from "../core.js";
-import type { CardLimit, LimitChange, LimitResult } from "../models/generated.js";
+import type { CardLimit, CardRef, LimitChange, LimitResult } from "../models/generated.js";
 import type { Id } from "../models/values.js";
 import * as operations from "../operations.js";
 import { CardBatches } from "./requests.js";
@@ -25,7 +25,8 @@ export class Limits extends CardBatches<LimitChange, LimitResult> {
    *
    * Rejects with `CardsError` if some cards prevent it, with `ApiError` and 409 if the limit contradicts itself.
    */
-  set(cards: readonly Id[], limit: CardLimit, options?: RequestOptions): Promise<Id> {
-    return this.send(operations.LIMITS_SET, { data: cards.map((idCard) => ({ idCard })), limit }, options);
+  set(cards: readonly (Id | CardRef)[], limit: CardLimit, options?: RequestOptions): Promise<Id> {
+    const data = cards.map((card) => (typeof card === "string" ? { idCard: card } : card));
+    return this.send(operations.LIMITS_SET, { data, limit }, options);
   }
 }

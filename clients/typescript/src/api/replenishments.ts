@@ -25,7 +25,7 @@ export class Replenishments extends CardBatches<Replenishment, ReplenishmentResu
    * Rejects with `CardsError` if some of them prevent it; then none is topped up.
    */
   create(topUps: readonly TopUp[], options?: RequestOptions): Promise<Id> {
-    const cards = topUps.map(({ idCard, amount }) => ({ idCard, amountReplenishment: amount }));
+    const cards = topUps.map(({ amount, ...card }) => ({ ...card, amountReplenishment: amount }));
     return this.send(operations.REPLENISHMENT_CREATE, { cards }, options);
   }
 }

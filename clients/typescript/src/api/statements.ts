@@ -6,7 +6,10 @@ import { DecodeError } from "../errors.js";
 import type {
   BalanceEntry,
   EntryType,
+  Language,
   PartnerTransaction,
+  Report,
+  ReportClosed,
   Statement,
   TransactionFeed,
   TransactionType,
@@ -19,6 +22,9 @@ import { as } from "../read.js";
 const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = {
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "excel-csv": "text/csv; profile=excel",
+  "1c": "text/plain; profile=1c",
+  camt: "application/xml; profile=camt.053",
 };
 
 /** Which entries of the balance to list. By default all. */
@@ -42,6 +48,12 @@ export interface TransactionFeedFilter {
   readonly idCard?: Id | undefined;
   /** Those of the cards that this employee has. */
   readonly idEmployee?: Id | undefined;
+}
+
+/** Which employees a report has. By default all. */
+export interface ReportFilter {
+  /** Those of this category. */
+  readonly idCategory?: Id | undefined;
 }
 
 /** Which transactions of all cards to read, and how many. */
@@ -79,11 +91,43 @@ export class Statements {
     return as(await this.#core.call(operations.STATEMENT, { ...options, month }));
   }
 
-  /** Reads the entries of a month as a file. It is not sealed, even if the client seals. */
-  async file(month: string, format: FileFormat, options?: CallOptions): Promise<Uint8Array> {
-    const answer = await this.#core.call(operations.STATEMENT, { ...options, month, accept: MEDIA_TYPES[format] });
+  /**
+   * Reads a month as a file. It is not sealed, even if the client seals. `lang` is the language of a file for people, by
+   * default English.
+   */
+  async file(
+    month: string,
+    format: FileFormat,
+    options?: CallOptions & { readonly lang?: Language | undefined },
+  ): Promise<Uint8Array> {
+    const { lang, ...others } = options ?? {};
+    const call = { ...others, month, query: { lang }, accept: MEDIA_TYPES[format] };
+    const answer = await this.#core.call(operations.STATEMENT, call);
     if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
     return answer;
+  }
+
+  /** Reads what moved on the cards of each employee in a month. */
+  async report(month: string, filter: ReportFilter = {}, options?: CallOptions): Promise<Report> {
+    return as(await this.#core.call(operations.REPORT_EMPLOYEES, { ...options, month, query: filter }));
+  }
+
+  /** Reads the report of a month as a file, in the language `lang` if it is for people, by default English. */
+  async reportFile(
+    month: string,
+    format: FileFormat,
+    filter: ReportFilter & { readonly lang?: Language | undefined } = {},
+    options?: CallOptions,
+  ): Promise<Uint8Array> {
+    const call = { ...options, month, query: filter, accept: MEDIA_TYPES[format] };
+    const answer = await this.#core.call(operations.REPORT_EMPLOYEES, call);
+    if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
+    return answer;
+  }
+
+  /** Closes a month that is over: its report no longer changes. */
+  async closeReport(month: string, options?: CallOptions): Promise<ReportClosed> {
+    return as(await this.#core.call(operations.REPORT_CLOSE, { ...options, month, body: {} }));
   }
 
   /** Reads transactions of all cards, in the order in which the service received them. */

@@ -18,8 +18,11 @@ export interface TokenPair {
   readonly refreshExpireAt: number;
 }
 
-/** The form of a statement's file: the entries as CSV, or entries and totals as a spreadsheet. */
-export type FileFormat = "csv" | "xlsx";
+/**
+ * The form of a statement's or a report's file: `csv` in kopecks for programs; `xlsx` and `excel-csv` in roubles for people;
+ * of a statement alone `1c`, which is 1CClientBankExchange in Windows-1251, and `camt`, ISO 20022 camt.053.001.08.
+ */
+export type FileFormat = "csv" | "xlsx" | "excel-csv" | "1c" | "camt";
 
 /** The balances at the ends of a period and their two parts, in kopecks: each balance is what was held and what was available. */
 export type PeriodBalances = Pick<

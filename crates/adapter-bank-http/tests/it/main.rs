@@ -8,6 +8,7 @@
     reason = "the helpers of a test fail it by panicking, as the test itself does"
 )]
 
+mod capabilities;
 mod certificates;
 mod contract;
 mod control;

@@ -1,10 +1,10 @@
 //! The handlers of the protocol.
 
 use kopeck_bank_protocol::{
-    CardDto, CardResponse, FeedEntryDto, FeedResponse, InstructionResult, IssuedCardDto, IssuedCardsResponse,
-    MOST_INSTRUCTIONS, MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse, RegistryEntryDto, RegistryQuery,
-    RegistryResponse, SubmitOutcome, SubmitRequest, SubmitResponse, TransactionDto, TransactionsResponse,
-    check_key,
+    CapabilitiesResponse, CardDto, CardResponse, FeedEntryDto, FeedResponse, InstructionResult,
+    IssuedCardDto, IssuedCardsResponse, MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse,
+    RegistryEntryDto, RegistryQuery, RegistryResponse, SubmitOutcome, SubmitRequest, SubmitResponse,
+    TransactionDto, TransactionsResponse, check_key,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, RegistryPosition, Submission, Verdict};
@@ -13,9 +13,13 @@ use serde::Deserialize;
 use super::Context;
 use super::request::{BankRequest, ErrorResponse, JsonResponse};
 
+pub(super) fn capabilities(context: &Context, _: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    JsonResponse::new(&CapabilitiesResponse::from(context.bank.capabilities()))
+}
+
 pub(super) fn submit(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let request: SubmitRequest = call.body()?;
-    fits(request.instructions.len())?;
+    fits(context, request.instructions.len())?;
     let submissions =
         request.instructions.into_iter().map(Submission::try_from).collect::<Result<Vec<_>, _>>()?;
     let answers = context.bank.submit(&submissions);
@@ -42,7 +46,7 @@ fn outcome(answer: Result<Verdict, BankError>) -> SubmitOutcome {
 
 pub(super) fn query(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let QueryRequest { keys } = call.body()?;
-    fits(keys.len())?;
+    fits(context, keys.len())?;
     let keys = keys.iter().map(|key| check_key(key)).collect::<Result<Vec<_>, _>>()?;
     let verdicts = context.bank.query(&keys)?;
     let result = |(key, verdict): (&BankKey, Option<Verdict>)| InstructionResult {
@@ -119,10 +123,11 @@ fn rows(limit: u32) -> Result<u32, ErrorResponse> {
     }
 }
 
-fn fits(count: usize) -> Result<(), ErrorResponse> {
-    if (1..=MOST_INSTRUCTIONS).contains(&count) {
+fn fits(context: &Context, count: usize) -> Result<(), ErrorResponse> {
+    let most = context.bank.capabilities().largest_batch();
+    if (1..=most as usize).contains(&count) {
         Ok(())
     } else {
-        Err(ErrorResponse::invalid(format!("a request has 1 to {MOST_INSTRUCTIONS} instructions or keys")))
+        Err(ErrorResponse::invalid(format!("a request has 1 to {most} instructions or keys")))
     }
 }

@@ -33,6 +33,7 @@ macro_rules! operations {
 }
 
 operations! {
+    "GET" "/bank/v1/capabilities" => protocol::capabilities,
     "POST" "/bank/v1/instructions" => protocol::submit,
     "POST" "/bank/v1/instructions/query" => protocol::query,
     "GET" "/bank/v1/issued-cards" => protocol::issued_cards,
@@ -66,6 +67,7 @@ mod tests {
     fn the_table_is_that_of_the_protocol() {
         use kopeck_bank_protocol as wire;
         for path in [
+            wire::CAPABILITIES,
             wire::INSTRUCTIONS,
             wire::QUERY,
             wire::ISSUED_CARDS,

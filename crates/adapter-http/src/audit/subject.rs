@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kopeck_domain::calendar::CalendarMonth;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -9,7 +10,7 @@ use crate::input::RequestInput;
 use crate::input::json_text::JsonText;
 
 /// The names of identifiers in paths and bodies, and in the log.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 12] = [
     ("idEmployee", "employee"),
     ("idCard", "card"),
     ("idCategory", "category"),
@@ -20,6 +21,7 @@ const NAMES: [(&str, &str); 11] = [
     ("setLimitsCardsId", "limit_change"),
     ("closingId", "closing"),
     ("withdrawalId", "withdrawal"),
+    ("idRun", "run"),
     ("partnerId", "partner"),
 ];
 
@@ -43,11 +45,18 @@ struct ResponseIds<'a> {
     closing_id: Option<&'a str>,
     #[serde(borrow)]
     withdrawal_id: Option<&'a str>,
+    #[serde(borrow)]
+    id_run: Option<&'a str>,
+    /// Of the file of a month that was closed.
+    #[serde(borrow)]
+    sha256: Option<&'a str>,
+    #[serde(borrow)]
+    month: Option<&'a str>,
 }
 
-/// Identifiers by their kind, without duplicates.
+/// Identifiers by their kind, without duplicates; and a month that was closed, with the SHA-256 of its file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Subject(Vec<(&'static str, Uuid)>);
+pub(crate) struct Subject(Vec<(&'static str, Uuid)>, Option<String>);
 
 impl Subject {
     /// The identifiers of a request. The category among the fields of an employee is a property, not an object of the
@@ -69,6 +78,7 @@ impl Subject {
     pub(crate) fn with_response(mut self, body: &[u8]) -> Self {
         // A body without them, or with fields of another type, adds nothing.
         let found: ResponseIds<'_> = serde_json::from_slice(body).unwrap_or_default();
+        let closed = closed_month(&found);
         let found = [
             ("idEmployee", found.id_employee),
             ("idCard", found.id_card),
@@ -77,12 +87,14 @@ impl Subject {
             ("setLimitsCardsId", found.set_limits_cards_id),
             ("closingId", found.closing_id),
             ("withdrawalId", found.withdrawal_id),
+            ("idRun", found.id_run),
         ]
         .into_iter()
         .chain(found.id_employee.is_none().then_some(("idCategory", found.id_category)));
         for (name, text) in found {
             self.add(name, text.unwrap_or_default());
         }
+        self.1 = closed;
         self
     }
 
@@ -96,11 +108,23 @@ impl Subject {
     }
 }
 
+/// The month and the SHA-256 of a response to its closing.
+fn closed_month(found: &ResponseIds<'_>) -> Option<String> {
+    let month = CalendarMonth::parse(found.month?).ok()?;
+    let sum =
+        found.sha256.filter(|sum| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    Some(format!("month:{} sha256:{sum}", month.text()))
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (kind, id)) in self.0.iter().enumerate() {
             let gap = if place == 0 { "" } else { " " };
             write!(f, "{gap}{kind}:{id}")?;
+        }
+        if let Some(closed) = &self.1 {
+            let gap = if self.0.is_empty() { "" } else { " " };
+            write!(f, "{gap}{closed}")?;
         }
         Ok(())
     }
@@ -137,6 +161,17 @@ mod tests {
         assert_eq!(Subject::of(&withdrawal).to_string(), format!("withdrawal:{ONE}"));
         let cancel = input(&[], json!({"orderId": ONE}));
         assert_eq!(Subject::of(&cancel).to_string(), format!("order:{ONE}"));
+    }
+
+    #[test]
+    fn a_closed_month_has_the_sum_of_its_file() {
+        let subject = |sum: &str| {
+            let body = json!({"month": "2026-01", "sha256": sum}).to_string();
+            Subject::default().with_response(body.as_bytes()).to_string()
+        };
+        let sum = "0f".repeat(32);
+        assert_eq!(subject(&sum), format!("month:2026-01 sha256:{sum}"));
+        assert_eq!(subject("Ёжиков"), "");
     }
 
     #[test]

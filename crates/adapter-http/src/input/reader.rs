@@ -1,12 +1,15 @@
 //! Reads the values of a request field by field and collects every fault, so that the response names all of them.
 
 use std::collections::HashSet;
-use std::hash::Hash;
 use std::ops::RangeInclusive;
 
 use crate::input::faults::Faults;
 use kopeck_domain::Invalid;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::employee::Change;
+use kopeck_domain::ids::{CardId, EmployeeId};
+use kopeck_domain::person::CustomId;
 use kopeck_port_store::page::Page;
 use uuid::Uuid;
 
@@ -19,6 +22,25 @@ use crate::json::Json;
 use crate::schema::{Components, HasSchema};
 
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
+
+/// The names of a card: its identifier, its number, and the two identifiers of the employee whose MAIN card it is.
+const CARD_NAMES: [&str; 4] = ["idCard", "customIdCard", "idEmployee", "customId"];
+const ABOUT_CARD_NAMES: &str =
+    "The card: exactly one of `idCard`, `customIdCard`, `idEmployee` and `customId` names it.";
+const ABOUT_MAIN_CARD: &str = "The employee whose MAIN card it is.";
+/// The fault of the second name of a card.
+pub(crate) const TWICE: &str = "stands twice in the request";
+
+/// The name of the field that holds a card's name.
+pub(crate) const fn card_field(card: &CardRef) -> &'static str {
+    let [id, number, employee, custom_id] = CARD_NAMES;
+    match card {
+        CardRef::Id(_) => id,
+        CardRef::Number(_) => number,
+        CardRef::Employee(_) => employee,
+        CardRef::CustomId(_) => custom_id,
+    }
+}
 
 /// The default number of records on a page.
 const PAGE_SIZE: u32 = 15;
@@ -364,17 +386,44 @@ impl Fields<'_> {
         }
     }
 
-    /// A required identifier; one in `seen` is a fault of its second place.
-    pub(crate) fn distinct<T: HasSchema + From<Uuid> + Copy + Eq + Hash>(
+    /// An optional object whose faults are not those of the request.
+    pub(crate) fn apart<T>(
         &mut self,
         name: &'static str,
-        seen: &mut HashSet<T>,
-    ) -> Option<T> {
-        let id = self.required(name, field_types::id::<T>())?;
-        if !seen.insert(id) {
-            return self.take(name, Err(Invalid::new("stands twice in the request")));
+        schema: fn(&mut Components) -> Json,
+        read: impl FnOnce(&Object<'_>, &mut Faults) -> Option<T>,
+    ) -> Option<Result<T, Faults>> {
+        if let Some(inputs) = self.inputs.as_deref_mut() {
+            inputs.push(InputField::object(name, schema).optional());
         }
-        Some(id)
+        let value = self.object.get(name).filter(|value| !value.is_null())?;
+        let Some(object) = value.object() else { return Some(Err(Faults::of(name, "must be an object"))) };
+        let mut faults = Faults::new();
+        let read = read(&object, &mut faults);
+        Some(read.ok_or(faults))
+    }
+
+    /// The card of an item, under exactly one of its names; a name in `seen` is a fault of its second place.
+    pub(crate) fn card_ref(&mut self, seen: &mut HashSet<CardRef>) -> Option<CardRef> {
+        let id = self.optional(CARD_NAMES[0], field_types::id::<CardId>().about(ABOUT_CARD_NAMES));
+        let number = self.optional(CARD_NAMES[1], field_types::text(CardNumber::parse));
+        let employee = self.optional(CARD_NAMES[2], field_types::id::<EmployeeId>().about(ABOUT_MAIN_CARD));
+        let custom_id =
+            self.optional(CARD_NAMES[3], field_types::text(CustomId::parse).about(ABOUT_MAIN_CARD));
+        let mut given = CARD_NAMES.into_iter().filter(|name| self.has(name));
+        let Some(name) = given.next() else {
+            return self.take(CARD_NAMES[0], Err(Invalid::new("is required, or another name of the card")));
+        };
+        if let Some(other) = given.next() {
+            return self
+                .take(other, Err(Invalid::new(format!("is given beside {name}: name the card once"))));
+        }
+        let card = id.map(CardRef::Id).or(number.map(CardRef::Number));
+        let card = card.or(employee.map(CardRef::Employee)).or(custom_id.map(CardRef::CustomId))?;
+        if !seen.insert(card.clone()) {
+            return self.take(name, Err(Invalid::new(TWICE)));
+        }
+        Some(card)
     }
 
     /// The value, unless absent or `null`.

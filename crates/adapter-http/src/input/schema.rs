@@ -70,6 +70,11 @@ impl InputField {
         Self { name, also: None, location, presence, default: None, what: InputType::Object(schema) }
     }
 
+    /// The same, which may be absent.
+    pub(super) fn optional(self) -> Self {
+        Self { presence: Presence::Optional, ..self }
+    }
+
     /// The content of a sealed value.
     pub(crate) fn encoding(&self) -> FieldEncoding {
         match &self.what {
@@ -81,6 +86,11 @@ impl InputField {
     /// Whether it may be plaintext beside sealed fields.
     pub(crate) fn may_be_clear(&self) -> bool {
         matches!(&self.what, InputType::Value(schema) if schema.may_be_clear)
+    }
+
+    /// The fields of the items of a list.
+    pub(crate) fn items(&self) -> &[Self] {
+        if let InputType::List(_, items) = &self.what { items } else { &[] }
     }
 
     pub(super) fn or_as(self, also: &'static str) -> Self {

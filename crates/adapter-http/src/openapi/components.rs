@@ -4,9 +4,11 @@ use kopeck_api::{self as api, Code, HasShape as _};
 
 use super::guide::Guide;
 use super::operation::with_examples;
+use crate::entity_tag::IF_MATCH;
+use crate::file_format::FileFormat;
 use crate::ignored::IGNORED;
 use crate::json::{Json, object};
-use crate::operation::Effect;
+use crate::operation::{Effect, Operation};
 use crate::pipeline::head::{
     JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
 };
@@ -18,6 +20,7 @@ use crate::schema::{
 /// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[
     (401, "Unauthorized", Code::Unauthorized),
+    (403, "Forbidden", Code::Forbidden),
     (405, "MethodNotAllowed", Code::MethodNotAllowed),
     (408, "RequestTimeout", Code::RequestTimeout),
     (409, "RequestInProgress", Code::RequestInProgress),
@@ -35,11 +38,14 @@ pub(super) const OF_PARTNER: [&str; 3] = ["RateLimitPolicy", "RateLimit", "Ignor
 /// The name of the common 422.
 pub(super) const FAULTY: &str = "FaultyValues";
 
-/// The security scheme of an effect.
-pub(super) fn security(effect: Effect) -> Json {
-    match effect {
+/// The security scheme of an operation, with the scopes that it needs.
+pub(super) fn security(operation: &Operation) -> Json {
+    match operation.effect {
         Effect::Login | Effect::Refresh => object! {"apiKey": Json::List(Vec::new())},
-        Effect::Read(_) | Effect::Mutate(_) => object! {"accessToken": Json::List(Vec::new())},
+        Effect::Read(_) | Effect::Mutate(_) => {
+            let scopes = operation.needs.scopes().map(|scope| scope.as_str());
+            object! {"accessToken": Json::list(scopes)}
+        }
     }
 }
 
@@ -70,18 +76,19 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
 }
 
 /// Adds the media types of files.
-pub(super) fn or_files(response: Json, media_types: &[&str]) -> Json {
+pub(super) fn or_files(response: Json, forms: &[FileFormat]) -> Json {
     let Some(Json::Object(content)) = response.get("content").cloned() else { return response };
     // A binary file has no schema.
-    let file = |media: &&str| {
+    let file = |form: &FileFormat| {
+        let media = form.media_type();
         let content = if media.starts_with("text/") {
             object! {"schema": object! {"type": "string"}}
         } else {
             object! {}
         };
-        ((*media).to_owned(), content)
+        (media.to_owned(), content)
     };
-    let content = content.into_iter().chain(media_types.iter().map(file)).collect();
+    let content = content.into_iter().chain(forms.iter().map(file)).collect();
     response.with("content", Json::Object(content))
 }
 
@@ -138,7 +145,8 @@ pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json 
         "securitySchemes": object! {
             "accessToken": object! {
                 "type": "http", "scheme": "bearer",
-                "description": "The access token of a pair. The bare token without `Bearer` is accepted too.",
+                "description": "The access token of a pair. The bare token without `Bearer` is accepted too. An operation names \
+                    the scopes that it needs, all of them.",
             },
             "apiKey": object! {
                 "type": "apiKey", "in": "header", "name": "x-api-key",
@@ -204,6 +212,12 @@ fn parameters() -> Json {
         "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, (KEY_PATTERN, "visible ASCII"),
             "The idempotency key; default: the `x-nonce`. A retry with the same key gets the recorded response and changes \
              nothing. A retry of a sealed request keeps its key, since its `x-nonce` is bound to it."),
+        // Several tags may stand in it, with commas between them.
+        "IfMatch": object! {
+            "name": IF_MATCH, "in": "header", "required": false, "schema": object! {"type": "string"},
+            "description": "The `etag` of the version that you have read, with its quotes: the change is refused with 412 if the \
+                employee has changed since.",
+        },
         // Another one is passed over, so it is no fault.
         "RequestId": object! {
             "name": "x-request-id", "in": "header", "required": false, "schema": object! {"type": "string"},
@@ -225,6 +239,8 @@ fn headers() -> Json {
         "ContentSecurityPolicy":
             header(true, object! {"const": "default-src 'none'; frame-ancestors 'none'"}, "Always."),
         "IdempotentReplayed": header(false, words(["true"]), "`true` if this is a recorded response."),
+        "EntityTag": header(true, pattern("^\"[0-9a-f]{32}\"$", "32 hexadecimal digits in quotes"),
+            "The version of the employee's own fields, for `if-match`. Linked cards are not part of it."),
         "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN, r#""partner";q=calls;w=seconds"#),
             "With an access token, if there is a rate limit: `q` requests within `w` seconds."),
         "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN, r#""partner";r=calls;t=seconds"#),
@@ -247,6 +263,7 @@ fn header_name(component: &str) -> &'static str {
         "ContentTypeOptions" => "x-content-type-options",
         "ContentSecurityPolicy" => "content-security-policy",
         "IdempotentReplayed" => "idempotent-replayed",
+        "EntityTag" => "etag",
         "RateLimitPolicy" => RATE_LIMIT_POLICY,
         "RateLimit" => RATE_LIMIT,
         "Ignored" => IGNORED,

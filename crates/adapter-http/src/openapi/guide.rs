@@ -4,6 +4,7 @@
 use kopeck_api::Code;
 
 use crate::json::Json;
+use crate::markdown::{self, without_directions};
 use crate::operation::Operation;
 
 const PAGE: &str = include_str!("../../../../docs/API.md");
@@ -116,6 +117,16 @@ impl<'a> Guide<'a> {
         Some(format!("{meaning}; {}", advice.trim_end_matches(" |")))
     }
 
+    /// The scopes in the section of an operation, from its line `Scope: …`.
+    #[cfg(test)]
+    pub(super) fn scopes(&self, operation: &Operation) -> Vec<&'a str> {
+        let signature = format!("`{} {}`", operation.method, operation.path);
+        let mut sections = self.chapters.iter().flat_map(|chapter| &chapter.sections);
+        let section = sections.find(|section| section.text.lines().any(|line| line == signature)).unwrap();
+        let line = section.text.lines().find_map(|line| line.strip_prefix("Scope: "));
+        line.into_iter().flat_map(|line| line.split(", ")).map(|word| word.trim_matches('`')).collect()
+    }
+
     /// The errors in the section of an operation: `Errors: 404 `code`, 422`.
     #[cfg(test)]
     pub(super) fn errors(&self, operation: &Operation) -> Vec<(u16, String)> {
@@ -179,20 +190,7 @@ fn prose(text: &str) -> String {
 /// Points links to the reference page and the files served with it. Links to other files of the project become plain
 /// text.
 fn linked(text: &str) -> String {
-    let mut linked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("](")
-        && let Some((target, after)) = behind.split_once(')')
-        && let Some((before, words)) = before.rsplit_once('[')
-    {
-        linked.push_str(before);
-        match address(target) {
-            Some(address) => linked.push_str(&format!("[{words}]({address})")),
-            None => linked.push_str(words),
-        }
-        rest = after;
-    }
-    linked + rest
+    markdown::linked(text, address)
 }
 
 /// The served address of a link target.
@@ -207,11 +205,6 @@ fn address(target: &str) -> Option<String> {
             file.contains("sealing/tests/data/").then(|| format!("/docs/{name}"))
         }
     }
-}
-
-/// Removes the comments that steer the test of the examples.
-fn without_directions(text: &str) -> String {
-    text.lines().filter(|line| !line.starts_with("<!--")).collect::<Vec<_>>().join("\n")
 }
 
 fn examples(page: &str) -> Vec<Example<'_>> {

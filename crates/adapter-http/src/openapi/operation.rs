@@ -30,7 +30,7 @@ pub(super) fn describe(
     }
     .with_some("x-sandbox", sandbox.then_some(true))
     .with("x-changes", operation.is_mutation())
-    .with("security", vec![shared::security(operation.effect)])
+    .with("security", vec![shared::security(operation)])
     .with("parameters", about.parameters(components))
     .with_some("requestBody", about.body(components))
     .with("responses", about.responses(components))
@@ -59,6 +59,7 @@ impl OperationBuilder<'_> {
         let mut all = vec![reference("parameters", "Nonce")];
         all.extend(self.operation.is_mutation().then(|| reference("parameters", "IdempotencyKey")));
         all.push(reference("parameters", "RequestId"));
+        all.extend(self.operation.is_conditional.then(|| reference("parameters", "IfMatch")));
         for input in &self.inputs {
             match input.location {
                 Location::Path => all.push(Self::parameter(input, "path", components)),
@@ -121,7 +122,7 @@ impl OperationBuilder<'_> {
     /// The responses by status code.
     fn responses(&self, components: &mut Components) -> Json {
         let mut statuses = vec![(self.operation.status, self.success(components))];
-        for status in [400, 401, 402, 404, 405, 408, 409, 410, 413, 414, 415, 422, 429, 500, 503] {
+        for status in [400, 401, 402, 403, 404, 405, 408, 409, 410, 412, 413, 414, 415, 422, 429, 500, 503] {
             statuses.extend(self.refusal(status, components).map(|response| (status, response)));
         }
         Json::Object(statuses.into_iter().map(|(status, response)| (status.to_string(), response)).collect())
@@ -132,7 +133,8 @@ impl OperationBuilder<'_> {
         let of_partner: &[&str] = if self.of_partner() { &shared::OF_PARTNER } else { &[] };
         let of_change: &[&str] = if self.operation.is_mutation() { &["IdempotentReplayed"] } else { &[] };
         let of_files: &[&str] = if self.operation.files.is_empty() { &[] } else { &["ContentDisposition"] };
-        let headers = [of_partner, of_change, of_files].concat();
+        let of_tagged: &[&str] = if self.operation.is_tagged { &["EntityTag"] } else { &[] };
+        let headers = [of_partner, of_change, of_tagged, of_files].concat();
         let description = match self.operation.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
@@ -175,6 +177,7 @@ impl OperationBuilder<'_> {
     fn common(&self, status: u16) -> Option<Code> {
         match status {
             401 if !matches!(self.operation.effect, Effect::Login) => Some(Code::Unauthorized),
+            403 => Some(Code::Forbidden),
             409 if self.operation.is_mutation() => Some(Code::RequestInProgress),
             429 if !self.of_partner() => None,
             405 | 408 | 413 | 414 | 415 | 429 | 500 | 503 => shared::common_code(status),

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_api::Code;
+use kopeck_domain::access::Scope;
 use serde_json::Value;
 
 use super::*;
@@ -45,6 +46,43 @@ fn an_operation_refuses_for_the_reasons_that_the_page_gives() {
             told.remove(&(503, "bank_unavailable".to_owned()));
         }
         assert_eq!(told, guide.errors(operation).into_iter().collect(), "{}", operation.name);
+    }
+}
+
+/// On the page, in the document, and in the declaration. Of the sandbox the page says it once.
+#[test]
+fn an_operation_names_the_scopes_that_it_needs() {
+    let (guide, document) = (Guide::read(), document());
+    for operation in operations::all() {
+        let needed: Vec<&str> = operation.needs.scopes().map(|scope| scope.as_str()).collect();
+        let told = &described(&document, operation)["security"][0];
+        let told = told.as_object().unwrap().values().next().unwrap();
+        assert_eq!(*told, serde_json::json!(needed), "{}", operation.name);
+        if operation.path.starts_with("/v1") {
+            assert_eq!(guide.scopes(operation), needed, "{}", operation.name);
+            assert!(operation.needs.scopes().all(Scope::is_for_credentials), "{}", operation.name);
+        } else {
+            assert_eq!(needed, ["sandbox:write"], "{}", operation.name);
+        }
+    }
+}
+
+/// Only operations on the credentials of whoever sends them need none, and what writes changes something.
+#[test]
+fn scopes_fit_what_an_operation_does() {
+    for operation in operations::all() {
+        let scopes: Vec<Scope> = operation.needs.scopes().collect();
+        let is_own =
+            ["token.", "session.", "password."].iter().any(|group| operation.name.starts_with(group));
+        assert_eq!(scopes.is_empty(), is_own, "{}", operation.name);
+        let writes = scopes.iter().any(|scope| scope.as_str().ends_with(":write"));
+        assert!(is_own || writes == operation.is_mutation(), "{}", operation.name);
+        assert!(
+            !operation.discloses
+                || scopes.iter().any(|scope| { matches!(scope, Scope::CodesRead | Scope::WebhooksWrite) }),
+            "{}",
+            operation.name
+        );
     }
 }
 

@@ -12,7 +12,8 @@ use crate::operations::prelude::*;
 pub(super) static OPERATIONS: [&Operation; 2] = [&OPERATION, &entries::OPERATION];
 
 static OPERATION: Operation =
-    Operation::of(&operations::BALANCE, handler!(get)).responds::<api::Balance>(200);
+    Operation::of(&operations::BALANCE, Needs::One(Scope::StatementsRead), handler!(get))
+        .responds::<api::Balance>(200);
 
 async fn get(ctx: HandlerContext) -> HandlerResult {
     let sheet = ctx.read(Ok(()), |unit, _env, partner, ()| balance::get(unit, partner)).await?;

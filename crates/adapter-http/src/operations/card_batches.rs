@@ -1,8 +1,11 @@
 //! Parts that all kinds of card batches share.
 
 use crate::input::faults::Faults;
+use crate::input::reader::{TWICE, card_field};
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch};
-use kopeck_domain::ids::CardId;
+use kopeck_domain::card_ref::CardRef;
+use kopeck_domain::money::AmountOverflow;
+use kopeck_port_bank::NotSupported;
 use kopeck_port_store::{StoredKind, UnitOfWork};
 use kopeck_service::card_batches::{
     self, BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
@@ -17,6 +20,13 @@ use crate::operations::prelude::*;
 pub(super) const NO_RESULT: &[Code] =
     &[Code::RequestNotFound, Code::RequestNotProcessed, Code::RequestCancelled];
 pub(super) const NOT_CANCELLABLE: &[Code] = &[Code::RequestNotFound, Code::RequestNotCancellable];
+
+/// The bank cannot do what a request asks for, so the request would never succeed.
+impl From<NotSupported> for ApiError {
+    fn from(error: NotSupported) -> Self {
+        Self::new(Code::NotSupported, error.to_string())
+    }
+}
 
 /// Responds with what became of each card of a batch.
 pub(super) async fn result<K: StoredKind>(
@@ -46,23 +56,40 @@ pub(super) async fn status<K: StoredKind, D: Serialize>(
     ctx.respond(&show(batch))
 }
 
-fn unknown(card: CardId) -> FaultyCard {
-    FaultyCard { card, code: Code::CardNotFound }
+fn unknown(named: CardRef) -> FaultyCard {
+    let code = if named.is_person() { Code::EmployeeNotFound } else { Code::CardNotFound };
+    FaultyCard { named, card: None, code, message: code.message() }
 }
 
-fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
+fn faulty(CardConflict { named, card, reason }: CardConflict) -> FaultyCard {
     let code = match reason {
         ConflictReason::Closed => Code::CardClosed,
         ConflictReason::InBatch => Code::CardInRequest,
-        ConflictReason::NotMain => Code::CardNotMain,
+        ConflictReason::NotMain | ConflictReason::NoMainCard => Code::CardNotMain,
         ConflictReason::Expired => Code::CardExpired,
     };
-    FaultyCard { card, code }
+    let message = match reason {
+        ConflictReason::NoMainCard => "the employee has no main card",
+        _ => code.message(),
+    };
+    FaultyCard { named, card, code, message }
 }
 
-/// A batch that was not accepted; `terms` makes an error of what is wrong with it as a whole.
-pub(super) fn not_created<T>(error: CreateBatchError<T>, terms: impl FnOnce(T) -> ApiError) -> ApiError {
+/// A batch of the cards in the field `list` that was not accepted; `terms` makes an error of what is wrong with it as a
+/// whole.
+pub(super) fn not_created<T>(
+    error: CreateBatchError<T>,
+    list: &str,
+    terms: impl FnOnce(T) -> ApiError,
+) -> ApiError {
     match error {
+        CreateBatchError::Twice(cards) => {
+            let mut faults = Faults::new();
+            for (place, named) in cards {
+                faults.push(format!("{list}[{place}].{}", card_field(&named)), TWICE);
+            }
+            faults.into()
+        }
         CreateBatchError::UnknownCards(cards) => ApiError::cards(cards.into_iter().map(unknown).collect()),
         CreateBatchError::Terms(error) => terms(error),
         CreateBatchError::Conflicts(conflicts) => {
@@ -70,6 +97,11 @@ pub(super) fn not_created<T>(error: CreateBatchError<T>, terms: impl FnOnce(T) -
         }
         CreateBatchError::Store(error) => error.into(),
     }
+}
+
+/// The same of a batch whose amounts are added up.
+pub(super) fn amounts_not_created(error: CreateBatchError<AmountOverflow>, list: &str) -> ApiError {
+    not_created(error, list, |overflow| ApiError::field(list, overflow.to_string()))
 }
 
 impl From<BatchError> for ApiError {

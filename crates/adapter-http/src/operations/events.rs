@@ -23,10 +23,11 @@ const LONGEST_WAIT: i64 = 30;
 const MOST_WAITERS: usize = 100;
 const TOO_MANY_WAITERS: &str = "too many of your requests wait for events, try again later";
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::EVENT_FEED, handler!(feed))
-    .reads(reads!(read))
-    .responds::<api::Feed>(200)
-    .refuses(&[Code::EventsExpired, Code::EventsAhead]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::EVENT_FEED, Needs::One(Scope::EventsRead), handler!(feed))
+        .reads(reads!(read))
+        .responds::<api::Feed>(200)
+        .refuses(&[Code::EventsExpired, Code::EventsAhead]);
 
 fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
     let number = |least, most| integer_from(least, most).may_be_clear();
@@ -119,7 +120,7 @@ async fn feed(mut ctx: HandlerContext) -> HandlerResult {
         return ctx.respond(&body(&page, ctx.zone()));
     }
     let until = Instant::now() + wait;
-    let appended = ctx.shared.parts.feed_waiters.subscribe(ctx.partner, MOST_WAITERS);
+    let appended = ctx.shared.parts.feed_waiters.subscribe(ctx.partner(), MOST_WAITERS);
     let too_many = || ApiError::new(Code::TooManyRequests, TOO_MANY_WAITERS).retry_after(1);
     let mut appended = appended.ok_or_else(too_many)?;
     loop {

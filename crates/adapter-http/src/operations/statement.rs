@@ -9,47 +9,80 @@ use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::PartnerId;
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, KindTotal, StoreError, UnitOfWork, transact};
+use kopeck_service::Env;
 use kopeck_service::statement::{self, Outline, PIECE, StatementError, TOTALS_PIECE};
 
 use crate::bridge::{Deadline, in_store, run_keeping};
-use crate::input::field_types::text;
+use crate::file_format::FileFormat;
+use crate::input::field_types::{string_enum, text};
 use crate::operations::prelude::*;
 use crate::request_source::RequestSource;
 use crate::response::{BodyStream, Response, ResponseBody, ResponseFile};
 use crate::state::Shared;
 use crate::statement_file::{
-    self, SpreadsheetError, SpreadsheetWriter, StatementFormat, csv_head, csv_line, statement_body,
+    self, EntryWriter, SpreadsheetWriter, StatementHead, entry_writer, statement_body,
 };
+use crate::wording::Language;
+use crate::workbook::SpreadsheetError;
 
 /// Bytes of a spreadsheet that are sent at once.
 const CHUNK: usize = 64 * 1024;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::STATEMENT, handler!(month))
-    .reads(reads!(read))
-    .responds::<api::Statement>(200)
-    .or_files(&[StatementFormat::Csv.media_type(), StatementFormat::Xlsx.media_type()]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::STATEMENT, Needs::One(Scope::StatementsRead), handler!(month))
+        .reads(reads!(read))
+        .responds::<api::Statement>(200)
+        .or_files(&FileFormat::ALL);
 
-fn read(r: &mut Reader<'_>) -> Option<CalendarMonth> {
-    r.path("month", text(CalendarMonth::parse))
+/// The month, and the language that the query asks for.
+type Wanted = (CalendarMonth, Option<Language>);
+
+fn read(r: &mut Reader<'_>) -> Option<Wanted> {
+    let month = r.path("month", text(CalendarMonth::parse));
+    let language = read_language(r);
+    Some((month?, language))
+}
+
+/// The language of a file for people.
+pub(super) fn read_language(r: &mut Reader<'_>) -> Option<Language> {
+    let about = "The language of a file for people; it wins over `Accept-Language`.";
+    r.param("lang", string_enum::<Language>().about(about))
 }
 
 async fn month(mut ctx: HandlerContext) -> HandlerResult {
-    let month = ctx.values(read)?;
-    let outline = ctx
-        .read(Ok(month), |unit, env, partner, month| statement::outline(unit, env, partner, *month))
-        .await?;
-    let month = Arc::new(MonthReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner, outline });
+    let preferred = ctx.input.language;
+    let (month, language) = ctx.values(read)?;
+    let read = |unit: &mut dyn UnitOfWork, env: &Env, partner, month: &CalendarMonth| {
+        let name = unit.partners().get(partner)?.map(|partner| partner.name).unwrap_or_default();
+        Ok::<_, StatementError>((statement::outline(unit, env, partner, *month)?, name))
+    };
+    let (outline, name) = ctx.read(Ok(month), read).await?;
+    let month = Arc::new(MonthReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner(), outline });
     let Some(format) = ctx.input.file else {
         let totals = month.totals().await?;
         return ctx.respond(&statement_body(&month.outline, &totals)?);
     };
     // A file is read in pieces, each with a wait before it.
     ctx.pause();
-    let body = match format {
-        StatementFormat::Csv => csv(&month),
-        StatementFormat::Xlsx => spreadsheet(&month).await?,
+    let language = language.unwrap_or(preferred);
+    let totals = match format {
+        FileFormat::Csv | FileFormat::ExcelCsv => Vec::new(),
+        FileFormat::Xlsx | FileFormat::OneC | FileFormat::Camt => month.totals().await?,
+    };
+    let head = StatementHead {
+        outline: month.outline.clone(),
+        totals,
+        partner: ctx.partner(),
+        name,
+        made_at: ctx.env().now(),
+        zone: ctx.zone(),
+        language,
     };
     let name = statement_file::file_name(&month.outline, format);
+    let body = match entry_writer(format, head.clone()) {
+        Some(writer) => entries(&month, writer),
+        None => spreadsheet(&month, head).await?,
+    };
     let file = Some(ResponseFile { media_type: format.media_type(), name });
     Ok(Response { file, ..ctx.respond_with(ResponseBody::Stream(body)) })
 }
@@ -88,9 +121,9 @@ impl MonthReader {
     }
 
     /// Makes a spreadsheet in a temporary file. Blocks.
-    fn spreadsheet(&self, totals: &[KindTotal]) -> Result<std::fs::File, SpreadsheetError> {
+    fn spreadsheet(&self, head: &StatementHead) -> Result<std::fs::File, SpreadsheetError> {
         let (parts, partner, numbers) = (&self.shared.parts, self.partner, &self.outline.span.numbers);
-        let mut writer = SpreadsheetWriter::new(parts.env.settings.zone)?;
+        let mut writer = SpreadsheetWriter::new(head.zone, head.language)?;
         let mut from = numbers.start;
         while from < numbers.end {
             let piece = statement::piece(numbers, from, PIECE);
@@ -102,39 +135,76 @@ impl MonthReader {
         }
         let file_error = |error| SpreadsheetError::File(rust_xlsxwriter::XlsxError::IoError(error));
         let mut file = tempfile::tempfile().map_err(file_error)?;
-        writer.finish(&statement_body(&self.outline, totals)?, &mut file)?;
+        writer.finish(&statement_body(&self.outline, &head.totals)?, &mut file)?;
         file.rewind().map_err(file_error)?;
         Ok(file)
     }
 }
 
-/// The entries as CSV, read while they are sent.
-fn csv(month: &Arc<MonthReader>) -> BodyStream {
-    let state = (Arc::clone(month), month.outline.span.numbers.start, Some(csv_head().into_bytes()));
-    Box::pin(stream::try_unfold(state, |(month, from, head)| async move {
-        if let Some(head) = head {
-            return Ok(Some((head, (month, from, None))));
+/// A file of entries that is read while it is sent.
+struct EntryStream {
+    month: Arc<MonthReader>,
+    writer: Box<dyn EntryWriter>,
+    rest: Rest,
+}
+
+/// What is left of a file.
+enum Rest {
+    /// All of it.
+    Whole,
+    /// The entries from this number on.
+    From(i64),
+    Nothing,
+}
+
+/// The entries in a form, read while they are sent.
+fn entries(month: &Arc<MonthReader>, writer: Box<dyn EntryWriter>) -> BodyStream {
+    let state = EntryStream { month: Arc::clone(month), writer, rest: Rest::Whole };
+    Box::pin(stream::try_unfold(state, EntryStream::next))
+}
+
+impl EntryStream {
+    /// The next bytes: an empty chunk would end the body.
+    async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, ApiError> {
+        let mut chunk = Vec::new();
+        while chunk.is_empty() {
+            self.rest = match self.rest {
+                Rest::Whole => {
+                    self.writer.head(&mut chunk)?;
+                    Rest::From(self.month.outline.span.numbers.start)
+                }
+                Rest::From(from) => self.entries(from, &mut chunk).await?,
+                Rest::Nothing => return Ok(None),
+            };
         }
-        let numbers = statement::piece(&month.outline.span.numbers, from, PIECE);
+        Ok(Some((chunk, self)))
+    }
+
+    async fn entries(&mut self, from: i64, chunk: &mut Vec<u8>) -> Result<Rest, ApiError> {
+        let numbers = statement::piece(&self.month.outline.span.numbers, from, PIECE);
         if numbers.is_empty() {
-            return Ok(None);
+            self.writer.tail(chunk);
+            return Ok(Rest::Nothing);
         }
-        let (end, zone) = (numbers.end, month.shared.parts.env.settings.zone);
-        let mut lines = Vec::new();
-        for entry in month.piece(numbers, statement::entries).await? {
-            lines.extend_from_slice(csv_line(&entry, zone)?.as_bytes());
+        let end = numbers.end;
+        for entry in self.month.piece(numbers, statement::entries).await? {
+            self.writer.entry(&entry, chunk)?;
         }
-        Ok(Some((lines, (month, end, None))))
-    }))
+        Ok(Rest::From(end))
+    }
 }
 
 /// A spreadsheet, which is made before it is sent.
-async fn spreadsheet(month: &Arc<MonthReader>) -> Result<BodyStream, ApiError> {
-    let totals = month.totals().await?;
+async fn spreadsheet(month: &Arc<MonthReader>, head: StatementHead) -> Result<BodyStream, ApiError> {
     let (reader, limit) = (Arc::clone(month), &month.shared.spreadsheets);
     let source = RequestSource::Partner(month.partner);
-    let file = limit.run(source, Rank::First, move || reader.spreadsheet(&totals)).await??;
-    Ok(Box::pin(stream::try_unfold(file, |file| async move {
+    let file = limit.run(source, Rank::First, move || reader.spreadsheet(&head)).await??;
+    Ok(send_file(file))
+}
+
+/// Sends a file that is made.
+pub(super) fn send_file(file: std::fs::File) -> BodyStream {
+    Box::pin(stream::try_unfold(file, |file| async move {
         let read = move || {
             let (mut file, mut chunk) = (file, Vec::with_capacity(CHUNK));
             let read = file.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
@@ -144,7 +214,7 @@ async fn spreadsheet(month: &Arc<MonthReader>) -> Result<BodyStream, ApiError> {
         let chunk = chunk
             .map_err(|error| ApiError::internal(format!("the spreadsheet cannot be written: {error}")))?;
         Ok((!chunk.is_empty()).then_some((chunk, file)))
-    })))
+    }))
 }
 
 impl From<StatementError> for ApiError {

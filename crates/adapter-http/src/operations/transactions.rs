@@ -16,9 +16,10 @@ const MOST: i64 = 1_000;
 /// The transactions of a response by default.
 const LIMIT: i64 = 100;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::TRANSACTION_FEED, handler!(feed))
-    .reads(reads!(read, ANY_ZONE))
-    .responds::<api::TransactionFeed>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::TRANSACTION_FEED, Needs::One(Scope::StatementsRead), handler!(feed))
+        .reads(reads!(read, ANY_ZONE))
+        .responds::<api::TransactionFeed>(200);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<TransactionQuery> {
     let number = |least, most| integer_from(least, most).may_be_clear();

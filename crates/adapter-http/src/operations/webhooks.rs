@@ -99,7 +99,7 @@ async fn change_url<V: Clone + Send + 'static, T: Serialize + 'static>(
 
 /// The address as it is understood, if deliveries may go to it.
 async fn understood(ctx: &HandlerContext, url: &WebhookUrl) -> Result<WebhookUrl, ApiError> {
-    let checked = ctx.shared.parts.webhooks.check(ctx.partner.uuid(), url.as_str()).await;
+    let checked = ctx.shared.parts.webhooks.check(ctx.partner().uuid(), url.as_str()).await;
     let understood = checked.map_err(|error| match error {
         CheckError::Refused(refused) => ApiError::field("url", refused.to_string()),
         CheckError::Busy => ApiError::new(Code::TooManyRequests, error.to_string()).retry_after(RETRY_LOOKUP),

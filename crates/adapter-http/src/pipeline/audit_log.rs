@@ -47,7 +47,10 @@ fn entry_outcome(method: &Method, operation: &Operation, outcome: &HandlerResult
             let is_recorded = match operation.effect {
                 Effect::Login | Effect::Refresh => true,
                 Effect::Mutate(_) => is_looked_at,
-                Effect::Read(_) => code == ApiError::SEAL_REFUSED || operation.discloses && is_looked_at,
+                Effect::Read(_) => {
+                    let is_probe = [ApiError::SEAL_REFUSED, Code::Forbidden.as_str()].contains(&code);
+                    is_probe || operation.discloses && is_looked_at
+                }
             };
             let outcome = if status.is_server_error() { Outcome::Failed } else { Outcome::Refused };
             is_recorded.then_some(EntryOutcome { outcome, status, code: Some(code) })

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use kopeck_api::Code;
-use kopeck_port_store::Access;
+use kopeck_port_security::TokenClaims;
+use kopeck_port_store::{Access, StoreError, UnitOfWork, submit};
 use kopeck_service::tokens::Caller;
 
 use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::{AuthenticatedCaller, CacheEntry, Identity};
+use crate::client_address::ClientAddress;
 use crate::error::ApiError;
 use crate::state::Shared;
 
@@ -18,6 +20,7 @@ use crate::state::Shared;
 pub(crate) async fn authenticate(
     state: &Arc<Shared>,
     token: Option<&str>,
+    address: ClientAddress,
 ) -> Result<AuthenticatedCaller, ApiError> {
     let parts = &state.parts;
     let token = token.ok_or(Code::Unauthorized)?;
@@ -33,10 +36,26 @@ pub(crate) async fn authenticate(
         in_store(&*parts.store, Access::Read, deadline, move |unit| tokens.session(unit, &of)).await?;
     let (pair, session, expires_at) = (claims.pair, claims.session, claims.expires_at);
     if !caller.pair_used {
-        let tokens = Arc::clone(&parts.tokens);
+        let (tokens, claims) = (Arc::clone(&parts.tokens), claims.clone());
         in_store(&*parts.store, Access::Write, deadline, move |unit| tokens.mark_used(unit, &claims)).await?;
     }
-    let known = (pair, Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys)));
-    state.callers.remember(token, CacheEntry { at, expires_at, session, caller: known.clone() });
+    if caller.is_use_due {
+        note_use(state, claims, address);
+    }
+    let identity = Arc::new(Identity::new(caller.partner, caller.credential, caller.sealing, &caller.keys));
+    let known = AuthenticatedCaller { pair, session, identity };
+    state.callers.remember(token, CacheEntry { at, expires_at, caller: known.clone() });
     Ok(known)
+}
+
+/// Records a use of the session, once a minute and off the way of the request.
+fn note_use(state: &Arc<Shared>, claims: TokenClaims, address: ClientAddress) {
+    let tokens = Arc::clone(&state.parts.tokens);
+    let address = address.is_known().then(|| address.to_string());
+    let touch = move |unit: &mut dyn UnitOfWork| tokens.touch(unit, &claims, address.as_deref());
+    submit(&*state.parts.store, Access::Write, touch, |outcome: Result<(), StoreError>| {
+        if let Err(error) = outcome {
+            log::debug!(error:% = error; "the use of a session is not recorded");
+        }
+    });
 }

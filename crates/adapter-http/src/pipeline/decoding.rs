@@ -95,6 +95,8 @@ impl ReceivedRequest {
             request_opener::open(RawRequest { operation, head: &head, body: &body }, context, policy);
         let opened = input.as_ref().ok().zip(canonical).filter(|_| operation.is_mutation());
         let fingerprint = opened.map(|(input, body)| fingerprint::of(operation, &input.ids, &body));
+        let keyed = |digest| shared.parts.tokens.keyed_digest(&digest);
+        let fingerprint = if operation.keeps_secret { fingerprint.map(keyed) } else { fingerprint };
         DecodedRequest { head, nonce, input, used, refused, ignored, fingerprint, large: None }
     }
 }

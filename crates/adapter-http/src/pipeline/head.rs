@@ -8,10 +8,12 @@ use kopeck_api::Code;
 use kopeck_sealing::{bound_path, valid_nonce};
 
 use crate::body::too_large;
+use crate::entity_tag::IfMatch;
 use crate::error::ApiError;
+use crate::file_format::FileFormat;
 use crate::idempotency::{self, RequestKey};
 use crate::operation::Effect;
-use crate::statement_file::StatementFormat;
+use crate::wording::Language;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
@@ -42,7 +44,11 @@ pub(crate) struct Head {
     /// The identifiers of the path by their placeholder, unparsed.
     pub(crate) ids: Vec<(&'static str, String)>,
     /// The form of a file that `Accept` asks for.
-    pub(crate) file: Option<StatementFormat>,
+    pub(crate) file: Option<FileFormat>,
+    /// `If-Match`.
+    pub(crate) if_match: IfMatch,
+    /// The language that `Accept-Language` prefers.
+    pub(crate) language: Language,
     /// `None` for a media type that the service does not read.
     pub(crate) body_type: Option<BodyType>,
     /// `x-api-key`.
@@ -91,25 +97,34 @@ pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
     accepts(headers, &header::ACCEPT, SEALED_JSON)
 }
 
-/// The form of a file, if `Accept` lists its media type before any form of JSON.
-pub(crate) fn wanted_file(headers: &HeaderMap) -> Option<StatementFormat> {
+/// The form of a file, if `Accept` lists its media type before any form of JSON. Of the forms that the operation has.
+pub(crate) fn wanted_file(headers: &HeaderMap, forms: &[FileFormat]) -> Option<FileFormat> {
     let ranges = headers.get_all(&header::ACCEPT).filter_map(|value| value.to_str().ok());
-    let mut named = ranges.flat_map(|list| list.split(',')).filter_map(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let name = parts.next()?.to_ascii_lowercase();
-        let is_refused = parts.any(is_zero);
-        (!is_refused).then_some(name)
-    });
-    let format = |name: &str| StatementFormat::ALL.into_iter().find(|format| format.media_type() == name);
-    named.find_map(|name| match format(&name) {
+    let mut named = ranges
+        .flat_map(|list| list.split(','))
+        .filter(|range| !range.split(';').skip(1).map(str::trim).any(is_zero));
+    named.find_map(|range| match FileFormat::asked_for(range).filter(|format| forms.contains(format)) {
         Some(format) => Some(Some(format)),
-        None => (name == JSON || name == SEALED_JSON).then_some(None),
+        None => is_json(range).then_some(None),
     })?
+}
+
+/// Whether a media range is a form of JSON.
+fn is_json(range: &str) -> bool {
+    let name = range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    name == JSON || name == SEALED_JSON
 }
 
 /// Whether a parameter of a media range says that it is refused.
 fn is_zero(parameter: &str) -> bool {
     matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+}
+
+/// The language that `Accept-Language` prefers.
+fn language(headers: &HeaderMap) -> Language {
+    let ranges: Vec<&str> =
+        headers.get_all(&header::ACCEPT_LANGUAGE).filter_map(|value| value.to_str().ok()).collect();
+    Language::preferred(&ranges.join(","))
 }
 
 /// Whether `Accept-Encoding` lists gzip.
@@ -170,7 +185,11 @@ fn idempotency_key(headers: &HeaderMap) -> Option<Result<String, ()>> {
 
 impl Head {
     /// Reads the head of a request with these identifiers in its path.
-    pub(crate) fn read(ids: Vec<(&'static str, String)>, request: &HttpRequest) -> Self {
+    pub(crate) fn read(
+        ids: Vec<(&'static str, String)>,
+        forms: &[FileFormat],
+        request: &HttpRequest,
+    ) -> Self {
         let headers = request.headers();
         let text = |name| single(headers, name).ok().flatten().map(str::to_owned);
         Self {
@@ -178,7 +197,9 @@ impl Head {
             path: bound_path(request.uri().path()).into_owned(),
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids,
-            file: wanted_file(headers),
+            file: wanted_file(headers, forms),
+            language: language(headers),
+            if_match: IfMatch::read(headers),
             body_type: body_type(headers),
             api_key: text(&API_KEY),
             token: token(headers),

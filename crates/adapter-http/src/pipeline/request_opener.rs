@@ -313,8 +313,14 @@ impl<'a> RequestOpener<'a> {
         body: Vec<NamedValue<OwnedJson>>,
     ) -> RequestInput {
         let RawRequest { operation, head, .. } = self.received;
-        let mut input =
-            RequestInput { path: head.path.clone(), file: head.file, ids, ..RequestInput::default() };
+        let mut input = RequestInput {
+            path: head.path.clone(),
+            file: head.file,
+            if_match: head.if_match.clone(),
+            language: head.language,
+            ids,
+            ..RequestInput::default()
+        };
         if !operation.is_read() {
             let named = body.into_iter().filter(|field| operation.has_field(&field.name));
             input.body = named.map(|field| (field.name, field.value)).collect();

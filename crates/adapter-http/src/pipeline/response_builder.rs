@@ -7,7 +7,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{self, Stream, StreamExt as _};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CredentialId, PartnerId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
@@ -40,6 +40,8 @@ pub(crate) struct ResponseBuilder {
     pub(crate) address: ClientAddress,
     /// The partner, once authenticated.
     pub(crate) partner: Option<PartnerId>,
+    /// The scoped credential that acted, if it was one.
+    pub(crate) credential: Option<CredentialId>,
     /// Keys and context to seal the response, once authenticated.
     pub(crate) seal: Option<ResponseSeal>,
     /// The rest of the partner's rate limit.
@@ -132,6 +134,7 @@ impl ResponseBuilder {
             request_id,
             address: ClientAddress::of(request, &settings.trusted_proxies, settings.proxy_header),
             partner: None,
+            credential: None,
             seal: None,
             quota: None,
             refused: None,
@@ -185,6 +188,9 @@ impl ResponseBuilder {
         let (status, body) = match outcome {
             Ok(answer) => {
                 file = answer.file;
+                if let Some(tag) = answer.tag {
+                    response.insert_header((header::ETAG, tag));
+                }
                 if answer.replayed {
                     response.insert_header(("idempotent-replayed", "true"));
                 }
@@ -242,6 +248,7 @@ impl ResponseBuilder {
     fn log_request(&self, status: StatusCode, took: Duration, failure: Option<String>) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let partner = self.partner.map(|partner| partner.to_string());
+        let credential = self.credential.map(|credential| credential.to_string());
         let reason = failure.or_else(|| self.refused.map(|refused| refused.reason.to_string()));
         let level = match &reason {
             Some(_) if status == StatusCode::INTERNAL_SERVER_ERROR => log::Level::Error,
@@ -260,6 +267,7 @@ impl ResponseBuilder {
             micros,
             address:% = self.address,
             partner = partner.as_deref().unwrap_or("-"),
+            credential = credential.as_deref(),
             refused_seals = self.refused.map(|refused| refused.count),
             field = self.refused.map(|refused| refused.field),
             reason = reason.as_deref();

@@ -43,8 +43,11 @@ impl Pipeline<'_> {
         let address = self.counted_address();
         let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
-        let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
+        // A suspended partner learns nothing else.
+        let active = identity.as_ref().filter(|_| known.as_ref().is_some_and(is_active));
+        active.map_or(Ok(()), |identity| identity.check_address(self.address))?;
+        let body = self.read_body(&head, payload).await?;
         let opened = self.open(head, nonce, body, identity.clone()).await?;
         let DecodedRequest { head, nonce, input, used, .. } = opened;
         self.state.audit.sealed = used.is_some();
@@ -63,6 +66,7 @@ impl Pipeline<'_> {
             api_key: SecretString::from(api_key),
             nonce: nonce.clone(),
             address,
+            client: self.address.is_known().then(|| self.address.to_string()),
             body,
         };
         let shared = Arc::clone(self.shared);
@@ -92,13 +96,13 @@ impl Pipeline<'_> {
         // A suspended partner gets the response of a wrong API key, whatever the body.
         let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
-        let is_active = |known: &ApiKeyOwner| known.credentials.partner.status == PartnerStatus::Active;
         let Some(known) = known.filter(is_active) else {
             self.count_failure(address).await?;
             return Err(Code::Unauthorized.into());
         };
-        let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
+        identity.check_address(self.address)?;
+        let body = self.read_body(&head, payload).await?;
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
         let DecodedRequest { head, nonce, input, used, .. } = opened;
         self.state.audit.sealed = used.is_some();
@@ -187,16 +191,20 @@ impl Pipeline<'_> {
         issued: &IssuedTokens,
     ) {
         let Some(identity) = identity else { return };
-        self.is_proved(identity.partner);
+        self.is_proved(&identity);
         self.note_first_use(&identity, used, self.deadline()).await;
         self.state.audit.pair = Some(issued.pair);
         self.state.seal = Some(ResponseSeal::new(head, nonce, identity, used));
     }
 }
 
+fn is_active(known: &ApiKeyOwner) -> bool {
+    known.credentials.partner.status == PartnerStatus::Active
+}
+
 fn identity(known: &ApiKeyOwner) -> Arc<Identity> {
     let partner = &known.credentials.partner;
-    Arc::new(Identity::new(partner.id, partner.sealing, &known.keys))
+    Arc::new(Identity::new(partner.id, known.credential.clone(), partner.sealing, &known.keys))
 }
 
 fn login_body(input: &RequestInput) -> Result<LoginBody, Faults> {

@@ -2,6 +2,7 @@
 
 use kopeck_api::{Code, HasShape as _};
 use kopeck_domain::Kopecks;
+use kopeck_domain::approval::Digest;
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::card::{BankStatus, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
@@ -10,14 +11,15 @@ use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
-    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, WebhookId,
-    WithdrawalId,
+    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, RunId,
+    SessionId, WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::{EntrySource, EntryType};
 use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
 use kopeck_domain::request::{RequestReference, RequestState};
+use kopeck_domain::run::{Outcome as RunOutcome, RunKind, RunState};
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::webhook::DeliveryStatus;
 use secrecy::SecretString;
@@ -26,6 +28,7 @@ use time::{Date, OffsetDateTime};
 use super::{Components, HasSchema, chars, free_text, integer, of_shape, pattern};
 use crate::json::{Json, object};
 use crate::patterns;
+use crate::wording::Language;
 
 /// Types whose schema is an expression.
 macro_rules! plain {
@@ -68,6 +71,7 @@ plain! {
         .with("pattern", patterns::reference())
         .with("x-form", REFERENCE_FORM);
     CardNumber => pattern(patterns::CARD_NUMBER, "10 or 13 digits");
+    Digest => pattern(patterns::DIGEST, "64 hexadecimal digits");
     CalendarMonth => pattern(patterns::MONTH, "YYYY-MM");
     Date => pattern(patterns::DATE, "DD.MM.YYYY");
     OffsetDateTime => pattern(patterns::TIMESTAMP, "DD.MM.YYYY HH:MM");
@@ -77,8 +81,18 @@ plain! {
 macro_rules! identifiers {
     ($($type:ty),*) => {plain! {$($type => uuid();)*}};
 }
-identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId, EventId, WebhookId);
-identifiers!(ClosingId, WithdrawalId);
+identifiers!(
+    EmployeeId,
+    CategoryId,
+    CardId,
+    OrderId,
+    ReplenishmentId,
+    LimitChangeId,
+    EventId,
+    WebhookId,
+    SessionId
+);
+identifiers!(ClosingId, WithdrawalId, RunId);
 
 /// String enums that the domain and the API have both.
 macro_rules! vocabularies {
@@ -109,8 +123,12 @@ vocabularies! {
     EntrySource as EntrySourceKind,
     EntryType as EntryType,
     EventType as EventType,
+    Language as Language,
     OrderKind as OrderKind,
     Period as LimitPeriod,
     RequestState as RequestState,
+    RunKind as RunKind,
+    RunOutcome as RunOutcome,
+    RunState as RunState,
     TransactionType as TransactionType,
 }

@@ -1,5 +1,6 @@
 //! The description of the API and the page that shows it.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use actix_web::App;
@@ -45,8 +46,12 @@ impl ServedFile {
 
 /// A GET without the headers of the API.
 async fn ask(docs: bool, request: TestRequest) -> ServedFile {
+    ask_with(HttpSettings { docs, ..HttpSettings::default() }, request).await
+}
+
+async fn ask_with(settings: HttpSettings, request: TestRequest) -> ServedFile {
     let mut parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));
-    parts.settings = HttpSettings { docs, ..HttpSettings::default() };
+    parts.settings = settings;
     let state = HttpState::new(parts);
     let app = init_service(App::new().configure(move |config| configure(config, &state))).await;
     let answer = try_call_service(&app, request.to_request()).await.unwrap();
@@ -136,6 +141,51 @@ async fn a_known_entity_tag_gets_304() {
     let same = again(format!("\"other\", W/{tag}")).await;
     assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, tag.as_str()));
     assert_eq!(again("\"other\"".to_owned()).await.status, 200);
+}
+
+#[actix_web::test]
+async fn the_book_is_served_as_markdown() {
+    let contents = ask(true, TestRequest::with_uri("/llms.txt")).await;
+    assert_eq!((contents.status, contents.header("content-type")), (200, "text/plain; charset=utf-8"));
+    let contents = String::from_utf8(contents.body).unwrap();
+    let links = |text: &str| -> BTreeSet<String> {
+        let targets = text.split("](/").skip(1).filter_map(|rest| rest.split_once(')'));
+        targets.map(|(target, _)| format!("/{}", target.split('#').next().unwrap())).collect()
+    };
+    let (mut to_read, mut read) = (links(&contents), BTreeSet::new());
+    while let Some(path) = to_read.pop_first() {
+        if !read.insert(path.clone()) {
+            continue;
+        }
+        let page = ask(true, TestRequest::with_uri(&path)).await;
+        assert_eq!(page.status, 200, "{path}");
+        if page.header("content-type").starts_with("text/markdown") {
+            let text = String::from_utf8(page.body).unwrap();
+            assert!(text.starts_with("# ") && !text.contains("<!--"), "{path}");
+            assert!(!text.contains("](.") && !text.contains("](guide"), "{path} has a relative link");
+            to_read.extend(links(&text));
+        }
+    }
+    assert!(read.len() > 17, "{read:?}");
+    for path in ["/docs/OPERATIONS.md", "/docs/../README.md", "/docs/adr/README.md"] {
+        assert_eq!(ask(true, TestRequest::with_uri(path)).await.status, 404, "{path}");
+    }
+    for path in ["/llms.txt", "/docs/API.md", SENDERS] {
+        assert_eq!(ask(false, TestRequest::with_uri(path)).await.status, 404, "{path}");
+    }
+}
+
+const SENDERS: &str = "/docs/webhook-senders.json";
+
+#[actix_web::test]
+async fn the_addresses_of_webhooks_are_told() {
+    let told = ask(true, TestRequest::with_uri(SENDERS)).await;
+    assert_eq!((told.status, told.header("content-type")), (200, "application/json"));
+    assert_eq!(told.body, br#"{"addresses":[]}"#);
+    let webhook_senders = vec!["203.0.113.0/28".parse().unwrap(), "2001:db8::/64".parse().unwrap()];
+    let settings = HttpSettings { webhook_senders, ..HttpSettings::default() };
+    let told = ask_with(settings, TestRequest::with_uri(SENDERS)).await;
+    assert_eq!(told.body, br#"{"addresses":["203.0.113.0/28","2001:db8::/64"]}"#);
 }
 
 fn gzip_of(path: &str) -> TestRequest {

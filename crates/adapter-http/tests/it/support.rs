@@ -18,6 +18,7 @@ use kopeck_port_store::{
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
+use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
 use kopeck_service::tokens::{TokenService, api_key_hash};
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret, SecretSlice};
@@ -73,6 +74,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
             password_hash: "hash".to_owned(),
         }))
     });
+    unit.credentials.expect_by_api_key().returning(|_| Ok(None));
     let pair = TokenPair {
         id: PAIR,
         state: PairState::Fresh,
@@ -85,12 +87,15 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
         Ok((id == PAIR).then(|| StoredPair {
             session: SESSION,
             session_started_at: NOW,
+            session_used_at: Some(NOW),
             session_revoked: false,
+            credential: None,
             pair: pair.clone(),
         }))
     });
-    unit.sessions.expect_insert().returning(|_, _, _| Ok(()));
-    unit.sessions.expect_revoke_all_but().returning(|_, _| Ok(0));
+    unit.sessions.expect_touch().returning(|_, _, _, _| Ok(()));
+    unit.sessions.expect_insert().returning(|_, _, _, _| Ok(()));
+    unit.sessions.expect_revoke_all_but().returning(|_, _, _| Ok(0));
     unit.sessions.expect_insert_pair().returning(|_, _, _| Ok(()));
     unit.sessions.expect_update_pair().returning(|_, _| Ok(()));
     unit.throttle.expect_failures().returning(|_, _, _| Ok(Vec::new()));
@@ -174,6 +179,11 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         tokens: Arc::new(token_service(&env, passwords())),
         wall: Arc::clone(&env.clock),
         audit: AuditQueue::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoopAuditObserver)),
+        requests: RequestLogQueue::new(
+            Arc::clone(&store),
+            Arc::clone(&env.clock),
+            Arc::new(NoopRequestLogObserver),
+        ),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),

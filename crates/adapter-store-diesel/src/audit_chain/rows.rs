@@ -34,6 +34,7 @@ pub(crate) struct RecordRow<'a> {
     actor: Cow<'a, str>,
     credential: Option<Id>,
     operator: Option<Cow<'a, str>>,
+    actor_id: Option<Id>,
     partner: Option<Id>,
     source: Cow<'a, str>,
     action: Cow<'a, str>,
@@ -60,10 +61,12 @@ impl OpeningRow {
 impl<'a> RecordRow<'a> {
     fn new(record: &'a Record) -> Self {
         let Record { entry, head: Head { chain, number, hash }, signature } = record;
-        let (credential, operator) = match &entry.actor {
-            Actor::Unknown => (None, None),
-            Actor::Partner(pair) => (pair.map(|pair| pair.key()), None),
-            Actor::Operator(user) => (None, Some(user.as_str().into())),
+        let (actor_id, credential, operator) = match &entry.actor {
+            Actor::Unknown | Actor::Service => (None, None, None),
+            Actor::Partner(pair) => (None, pair.map(|pair| pair.key()), None),
+            Actor::Credential(id, pair) => (Some(id.key()), pair.map(|pair| pair.key()), None),
+            Actor::User(id) => (Some(id.key()), None, None),
+            Actor::Operator(user) => (None, None, Some(user.as_str().into())),
         };
         Self {
             chain: chain.cast_signed(),
@@ -73,6 +76,7 @@ impl<'a> RecordRow<'a> {
             actor: entry.actor.kind().into(),
             credential,
             operator,
+            actor_id,
             partner: entry.partner.map(|partner| partner.key()),
             source: entry.source.as_str().into(),
             action: entry.action.as_ref().into(),
@@ -93,10 +97,13 @@ impl<'a> RecordRow<'a> {
             number: natural(self.number, "audit_entries.number")?,
             hash: Digest::from_bytes(fixed(self.hash, "audit_entries.hash")?),
         };
-        let actor = match (&*self.actor, self.credential, self.operator) {
-            ("UNKNOWN", None, None) => Actor::Unknown,
-            ("PARTNER", pair, None) => Actor::Partner(pair.map(Id::to)),
-            ("OPERATOR", None, Some(user)) => Actor::Operator(user.into_owned()),
+        let actor = match (&*self.actor, self.actor_id, self.credential, self.operator) {
+            ("UNKNOWN", None, None, None) => Actor::Unknown,
+            ("SERVICE", None, None, None) => Actor::Service,
+            ("PARTNER", None, pair, None) => Actor::Partner(pair.map(Id::to)),
+            ("CREDENTIAL", Some(id), pair, None) => Actor::Credential(id.to(), pair.map(Id::to)),
+            ("USER", Some(id), None, None) => Actor::User(id.to()),
+            ("OPERATOR", None, None, Some(user)) => Actor::Operator(user.into_owned()),
             _ => return Err(corrupt("audit_entries.actor")),
         };
         let status = self.status.map(u16::try_from).transpose();
@@ -170,7 +177,7 @@ pub(crate) fn record_hash(
 }
 
 row!(RecordRow<'_>, audit_entries:
-    chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id, key_digest,
+    chain, number, hash, at, actor, credential, operator, actor_id, partner, source, action, subject, request_id, key_digest,
     sealed, outcome, status, code, signature);
 
 /// Adds entries.

@@ -4,7 +4,7 @@ use kopeck_port_store::{Disposition, StoreError};
 
 use super::in_flight::QueuedTask;
 use crate::error::lost;
-use crate::single::{self, MAX_RUNS, Outcome, RunOutcome, run_to_end};
+use crate::single::{self, MAX_RUNS, RunOutcome, UnitOutcome, run_to_end};
 use crate::transaction::DieselTransaction;
 use crate::transaction::batch::{Mode, UnitState};
 
@@ -16,8 +16,8 @@ const MAX_ROUNDS: usize = 12;
 #[derive(Default)]
 struct UnitProgress {
     /// How it ended within the open transaction; it holds once that is committed.
-    ended: Option<Outcome>,
-    outcome: Option<Outcome>,
+    ended: Option<UnitOutcome>,
+    outcome: Option<UnitOutcome>,
     /// Locks that it needs.
     needs: Vec<i64>,
     runs: u32,
@@ -44,7 +44,7 @@ pub(super) fn group_commit(
     transaction: &mut DieselTransaction,
     tasks: &mut [QueuedTask],
     mode: Mode,
-) -> Vec<Outcome> {
+) -> Vec<UnitOutcome> {
     let mut batch: Vec<UnitProgress> = tasks.iter().map(|_| UnitProgress::default()).collect();
     while batch.iter().any(UnitProgress::is_open) {
         if let Err(error) = transaction.begin(false) {

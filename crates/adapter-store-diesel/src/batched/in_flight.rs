@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use kopeck_port_store::{Access, Done};
 
-use crate::single::{self, Outcome, Task};
+use crate::single::{self, Task, UnitOutcome};
 use kopeck_port_store::StoreObserver;
 
 /// Counts the ticks of the supervisor, the store's measure of time. A process that was stopped and goes on does not take
@@ -48,7 +48,7 @@ impl Caller {
         self.done().is_some()
     }
 
-    pub(crate) fn answer(&self, outcome: Outcome) {
+    pub(crate) fn answer(&self, outcome: UnitOutcome) {
         let done = self.done().take();
         if let Some(done) = done {
             single::answer(done, outcome);

@@ -22,7 +22,7 @@ use super::in_flight::BatchInFlight;
 use super::*;
 use crate::dialect;
 use crate::queue::Queue;
-use crate::single::{self, Outcome};
+use crate::single::{self, UnitOutcome};
 use crate::transaction::DieselTransaction;
 use kopeck_port_store::NoopObserver;
 
@@ -71,7 +71,7 @@ fn adding(number: u128, custom_id: &str) -> Work {
     })
 }
 
-fn alone(unit: &mut DieselTransaction, task: &mut QueuedTask) -> Outcome {
+fn alone(unit: &mut DieselTransaction, task: &mut QueuedTask) -> UnitOutcome {
     single::write(unit, &mut task.task, || task.caller.is_waiting())
 }
 
@@ -107,7 +107,7 @@ fn a_commit_that_fails_harms_only_those_who_broke_it() {
 }
 
 #[test]
-fn what_is_undone_takes_nothing_of_its_neighbours_with_it() {
+fn an_undone_task_leaves_its_neighbours_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut unit = unit(folder.path());
     let undone = |number: u128| {
@@ -149,7 +149,7 @@ fn a_database_that_accepts_no_changes_is_unavailable_until_it_does() {
     let folder = tempfile::tempdir().unwrap();
     let mut unit = unit(folder.path());
     unit.execute("PRAGMA query_only = ON").unwrap();
-    let is_unavailable = |outcome: &Outcome| matches!(outcome, Err(StoreError::Unavailable(_)));
+    let is_unavailable = |outcome: &UnitOutcome| matches!(outcome, Err(StoreError::Unavailable(_)));
     assert!(is_unavailable(&alone(&mut unit, &mut task(1, "one"))));
     let mut tasks = [task(1, "one"), task(2, "two")];
     assert!(group_commit(&mut unit, &mut tasks, Mode::Savepoint).iter().all(is_unavailable));
@@ -204,7 +204,7 @@ fn where_no_transaction_begins_everyone_learns_it() {
 }
 
 #[test]
-fn nothing_is_started_for_a_caller_that_has_its_response() {
+fn no_task_starts_for_a_caller_that_has_its_response() {
     let folder = tempfile::tempdir().unwrap();
     let mut unit = unit(folder.path());
     let mut tasks = [task(1, "one"), task(2, "two"), task(3, "three")];

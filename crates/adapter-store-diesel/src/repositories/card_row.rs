@@ -26,11 +26,8 @@ pub(super) struct CardRow {
     card: PlainRow,
     #[diesel(embed)]
     activation: ActivationRow,
-    balance: i64,
-    remaining_top_up: i64,
-    activated_at: Option<UtcTimestamp>,
-    standing: String,
-    seen_at: UtcTimestamp,
+    #[diesel(embed)]
+    bank: BankRow,
     account_value: i64,
     account_updated_at: UtcTimestamp,
     transactions_seen_at: Option<UtcTimestamp>,
@@ -39,7 +36,7 @@ pub(super) struct CardRow {
 }
 
 /// What the domain's [`Card`] holds.
-#[derive(Queryable, Selectable)]
+#[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = cards)]
 pub(super) struct PlainRow {
     id: Id,
@@ -51,6 +48,17 @@ pub(super) struct PlainRow {
     link_status: Option<String>,
     block_state: String,
     block_change: i64,
+}
+
+/// The bank's view of a card.
+#[derive(Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = cards)]
+pub(super) struct BankRow {
+    balance: i64,
+    remaining_top_up: i64,
+    activated_at: Option<UtcTimestamp>,
+    standing: String,
+    seen_at: UtcTimestamp,
 }
 
 /// What activates a virtual card: all of it, or nothing if the card is plastic, or the code is used or over.
@@ -97,11 +105,7 @@ impl CardRow {
                 new.activation.as_ref(),
                 &row_cipher(cipher, partner, key.bytes()),
             )?,
-            balance: record.bank.balance.get(),
-            remaining_top_up: record.bank.remaining_top_up.get(),
-            activated_at: record.bank.activated_at.map(UtcTimestamp::of),
-            standing: record.bank.standing.as_str().to_owned(),
-            seen_at: UtcTimestamp::of(record.bank.seen_at),
+            bank: BankRow::new(&record.bank),
             account_value: record.account.value.get(),
             account_updated_at: UtcTimestamp::of(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(UtcTimestamp::of),
@@ -113,13 +117,7 @@ impl CardRow {
     pub(super) fn record(self) -> Result<CardRecord, StoreError> {
         Ok(CardRecord {
             card: self.card.card()?,
-            bank: BankView {
-                balance: Kopecks::new(self.balance),
-                remaining_top_up: Kopecks::new(self.remaining_top_up),
-                activated_at: UtcTimestamp::optional(self.activated_at, "cards.activated_at")?,
-                standing: word(&self.standing, "cards.standing")?,
-                seen_at: self.seen_at.time("cards.seen_at")?,
-            },
+            bank: self.bank.view()?,
             account: AccountBalance {
                 value: Kopecks::new(self.account_value),
                 updated_at: self.account_updated_at.time("cards.account_updated_at")?,
@@ -134,8 +132,8 @@ impl CardRow {
 }
 
 row!(CardRow, cards:
-    partner_id, seq, ordinal, balance, remaining_top_up, activated_at, standing, seen_at, account_value,
-    account_updated_at, transactions_seen_at, spending_limit, expiry_due;
+    partner_id, seq, ordinal, account_value, account_updated_at, transactions_seen_at, spending_limit, expiry_due;
+    bank: balance, remaining_top_up, activated_at, standing, seen_at;
     card: id, number, kind, order_id, valid_until, employee_id, link_status, block_state, block_change;
     activation: activation_code, activation_valid_until, first_top_up);
 
@@ -174,6 +172,28 @@ impl PlainRow {
                 change: natural(self.block_change, "cards.block_change")?,
             },
         }))
+    }
+}
+
+impl BankRow {
+    fn new(view: &BankView) -> Self {
+        Self {
+            balance: view.balance.get(),
+            remaining_top_up: view.remaining_top_up.get(),
+            activated_at: view.activated_at.map(UtcTimestamp::of),
+            standing: view.standing.as_str().to_owned(),
+            seen_at: UtcTimestamp::of(view.seen_at),
+        }
+    }
+
+    pub(super) fn view(self) -> Result<BankView, StoreError> {
+        Ok(BankView {
+            balance: Kopecks::new(self.balance),
+            remaining_top_up: Kopecks::new(self.remaining_top_up),
+            activated_at: UtcTimestamp::optional(self.activated_at, "cards.activated_at")?,
+            standing: word(&self.standing, "cards.standing")?,
+            seen_at: self.seen_at.time("cards.seen_at")?,
+        })
     }
 }
 

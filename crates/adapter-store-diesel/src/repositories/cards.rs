@@ -10,14 +10,16 @@ use kopeck_domain::card::{
     AccountBalance, BankStatus, BankView, BlockState, Card, CardStatus, Standing, expiry_notice_due,
 };
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
-    AccountDue, AvailableFilter, CardFilter, CardRecord, CardRepository, NewCard, StoreError,
+    AccountDue, AvailableFilter, CardAndHolder, CardFilter, CardRecord, CardRepository, NewCard, StoreError,
 };
 use time::{Date, OffsetDateTime};
 
+use super::card_refs;
 use super::card_row::{CardRow, PlainRow};
 use super::look_ups::CardsOf;
 use super::{ascending, listed, window};
@@ -47,7 +49,16 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
 
 /// The partner's cards that match `filter`.
 fn filtered(partner: PartnerId, filter: &CardFilter) -> cards::BoxedQuery<'static, MultiBackend> {
-    let CardFilter { linked, status, bank_status, kind, order, employee, expires_before } = *filter;
+    let CardFilter {
+        linked,
+        status,
+        bank_status,
+        kind,
+        order,
+        employee,
+        expires_before,
+        number: card_number,
+    } = *filter;
     let mut query = cards::table.filter(cards::partner_id.eq(partner.key())).into_boxed();
     if let Some(linked) = linked {
         query = if linked {
@@ -76,6 +87,9 @@ fn filtered(partner: PartnerId, filter: &CardFilter) -> cards::BoxedQuery<'stati
     }
     if let Some(day) = expires_before {
         query = query.filter(cards::valid_until.lt(Day::of(day)));
+    }
+    if let Some(card_number) = card_number {
+        query = query.filter(cards::number.eq(number(card_number)));
     }
     query
 }
@@ -159,6 +173,14 @@ impl CardRepository for DieselTransaction {
             .select(CardRow::as_select())
             .get_result(self.of(partner)?)
             .found(CardRow::record)
+    }
+
+    fn by_references(
+        &mut self,
+        partner: PartnerId,
+        references: &[CardRef],
+    ) -> Result<Vec<Option<CardAndHolder>>, StoreError> {
+        card_refs::find(self, partner, references)
     }
 
     fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError> {

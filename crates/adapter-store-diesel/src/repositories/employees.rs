@@ -212,6 +212,8 @@ impl EmployeeRepository for DieselTransaction {
         self.change(partner, text, values)?;
         self.erase_responses_about(partner, id)?;
         self.erase_name_in_events(partner, id)?;
+        self.erase_run_items_about(partner, id)?;
+        self.erase_name_in_closed_months(partner, id)?;
         dialect::note_erasure(self.of(partner)?).stored()
     }
 

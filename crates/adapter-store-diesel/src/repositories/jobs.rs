@@ -22,6 +22,7 @@ pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
 pub(super) const LIMIT_CHANGE: &str = "LIMIT_CHANGE";
 pub(super) const CLOSING: &str = "CLOSING";
+pub(super) const RUN: &str = "RUN";
 pub(super) const WITHDRAWAL: &str = "WITHDRAWAL";
 
 fn columns(subject: Subject) -> (&'static str, Id) {
@@ -31,6 +32,7 @@ fn columns(subject: Subject) -> (&'static str, Id) {
         Subject::LimitChange(id) => (LIMIT_CHANGE, id.key()),
         Subject::Closing(id) => (CLOSING, id.key()),
         Subject::Withdrawal(id) => (WITHDRAWAL, id.key()),
+        Subject::Run(id) => (RUN, id.key()),
     }
 }
 
@@ -42,6 +44,7 @@ impl JobRow {
             LIMIT_CHANGE => Ok(Subject::LimitChange(self.subject_id.to())),
             CLOSING => Ok(Subject::Closing(self.subject_id.to())),
             WITHDRAWAL => Ok(Subject::Withdrawal(self.subject_id.to())),
+            RUN => Ok(Subject::Run(self.subject_id.to())),
             _ => Err(corrupt("jobs.subject_kind")),
         }
     }

@@ -29,6 +29,36 @@ pub(super) fn open(
     statements::execute(connection, text, binds![partner, UtcTimestamp::of(at)]).done()
 }
 
+/// What lies on a partner's accounts.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = balances)]
+struct SheetRow {
+    deposited: i64,
+    available: i64,
+    held: i64,
+    spent: i64,
+    updated_at: UtcTimestamp,
+    threshold: i64,
+    approval_above: i64,
+}
+
+impl SheetRow {
+    fn sheet(self) -> Result<BalanceSheet, StoreError> {
+        let balances = Balances {
+            deposited: Kopecks::new(self.deposited),
+            available: Kopecks::new(self.available),
+            held: Kopecks::new(self.held),
+            spent: Kopecks::new(self.spent),
+        };
+        Ok(BalanceSheet {
+            balances,
+            updated_at: self.updated_at.time("balances.updated_at")?,
+            threshold: Kopecks::new(self.threshold),
+            approval_above: Kopecks::new(self.approval_above),
+        })
+    }
+}
+
 struct MovementRow {
     partner_id: Id,
     number: i64,
@@ -45,31 +75,13 @@ row!(MovementRow, movements:
 
 impl LedgerRepository for DieselTransaction {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
-        let found: Option<(i64, i64, i64, i64, UtcTimestamp, i64)> = balances::table
+        let found: Option<SheetRow> = balances::table
             .find(partner.key())
-            .select((
-                balances::deposited,
-                balances::available,
-                balances::held,
-                balances::spent,
-                balances::updated_at,
-                balances::threshold,
-            ))
+            .select(SheetRow::as_select())
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        let sheet =
-            |(deposited, available, held, spent, updated_at, threshold): (_, _, _, _, UtcTimestamp, _)| {
-                let balances = Balances {
-                    deposited: Kopecks::new(deposited),
-                    available: Kopecks::new(available),
-                    held: Kopecks::new(held),
-                    spent: Kopecks::new(spent),
-                };
-                let updated_at = updated_at.time("balances.updated_at")?;
-                Ok(BalanceSheet { balances, updated_at, threshold: Kopecks::new(threshold) })
-            };
-        found.map(sheet).transpose()
+        found.map(SheetRow::sheet).transpose()
     }
 
     fn book(
@@ -117,6 +129,11 @@ impl LedgerRepository for DieselTransaction {
     fn set_threshold(&mut self, partner: PartnerId, threshold: Kopecks) -> Result<(), StoreError> {
         let text = "UPDATE balances SET threshold = ? WHERE partner_id = ?";
         self.change(partner, text, binds![threshold.get(), partner.key()])
+    }
+
+    fn set_approval(&mut self, partner: PartnerId, above: Kopecks) -> Result<(), StoreError> {
+        let text = "UPDATE balances SET approval_above = ? WHERE partner_id = ?";
+        self.change(partner, text, binds![above.get(), partner.key()])
     }
 
     fn transferred(

@@ -16,7 +16,7 @@ use super::{descending, listed, window};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, natural, word};
 use crate::counters::List;
-use crate::encryption::{RowCipher, line_row};
+use crate::encryption::{RowCipher, part_row};
 use crate::error::{Stored, StoredRows};
 use crate::schema::{cards, order_lines, orders};
 use crate::sql_types::{Id, UtcTimestamp};
@@ -109,7 +109,7 @@ impl LineRow {
             phone: None,
             amount: None,
         };
-        let key = line_row(order, position);
+        let key = part_row(order.key(), position);
         let cipher = RowCipher { cipher, table: "order_lines", partner, row: &key };
         Ok(match &line.details {
             LineDetails::Plastic { address, recipient, phone } => Self {
@@ -123,7 +123,7 @@ impl LineRow {
     }
 
     fn line(self, partner: PartnerId, cipher: &dyn ColumnCipher) -> Result<OrderLine, StoreError> {
-        let key = line_row(self.order_id.to(), self.position);
+        let key = part_row(self.order_id, self.position);
         let cipher = RowCipher { cipher, table: "order_lines", partner, row: &key };
         let details = match (self.address, self.recipient, self.phone, self.amount) {
             (Some(address), Some(recipient), Some(phone), None) => LineDetails::Plastic {

@@ -108,6 +108,12 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM events WHERE partner_id = ?",
     "DELETE FROM bank_declines WHERE partner_id = ?",
     "DELETE FROM jobs WHERE partner_id = ?",
+    "DELETE FROM run_requests WHERE partner_id = ?",
+    "DELETE FROM run_items WHERE partner_id = ?",
+    "DELETE FROM runs WHERE partner_id = ?",
+    "DELETE FROM closed_month_rows WHERE partner_id = ?",
+    "DELETE FROM closed_months WHERE partner_id = ?",
+    "DELETE FROM former_card_holders WHERE partner_id = ?",
     "DELETE FROM transactions WHERE partner_id = ?",
     "DELETE FROM card_batch_items WHERE partner_id = ?",
     "DELETE FROM card_batches WHERE partner_id = ?",
@@ -118,8 +124,13 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM categories WHERE partner_id = ?",
     "DELETE FROM recorded_responses WHERE partner_id = ?",
     "DELETE FROM sealed_nonces WHERE partner_id = ?",
+    "DELETE FROM request_log WHERE partner_id = ?",
     "DELETE FROM token_pairs WHERE partner_id = ?",
     "DELETE FROM sessions WHERE partner_id = ?",
+    "DELETE FROM user_recovery_codes WHERE partner_id = ?",
+    "DELETE FROM user_sessions WHERE partner_id = ?",
+    "DELETE FROM users WHERE partner_id = ?",
+    "DELETE FROM credentials WHERE partner_id = ?",
     "DELETE FROM balances WHERE partner_id = ?",
     "DELETE FROM counters WHERE partner_id = ?",
     "DELETE FROM sealing_keys WHERE partner_id = ?",
@@ -187,6 +198,14 @@ impl PartnerRepository for DieselTransaction {
             .select(PartnerRow::as_select())
             .get_result(self.of(id)?)
             .found(PartnerRow::partner)
+    }
+
+    fn credentials(&mut self, id: PartnerId) -> Result<Option<Credentials>, StoreError> {
+        partners::table
+            .find(id.key())
+            .select(PartnerRow::as_select())
+            .get_result(self.of(id)?)
+            .found(PartnerRow::credentials)
     }
 
     fn list(&mut self) -> Result<Vec<Partner>, StoreError> {

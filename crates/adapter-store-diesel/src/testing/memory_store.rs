@@ -61,7 +61,7 @@ impl MemoryStore {
     /// [`StoreError`] if it fails.
     pub fn answers(&self, query: &str) -> Result<Vec<String>, StoreError> {
         let statement = RawStatement::new(query, Vec::new());
-        on(&self.store, |sqlite| statement.load(sqlite).all(|Row { answer }| Ok(answer)))
+        on(&self.store, |sqlite| statement.load(sqlite).all(|AnswerRow { answer }| Ok(answer)))
     }
 }
 
@@ -69,7 +69,7 @@ const TABLES: &str =
     "SELECT name AS answer FROM sqlite_schema WHERE type = 'table' AND name <> '__diesel_schema_migrations'";
 
 #[derive(QueryableByName)]
-struct Row {
+struct AnswerRow {
     #[diesel(sql_type = Text)]
     answer: String,
 }

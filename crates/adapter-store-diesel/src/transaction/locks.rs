@@ -33,6 +33,8 @@ pub(crate) enum Lock<'a> {
     Sweep,
     /// The place in the bank's feed.
     BankFeed,
+    /// The numbers of request logs.
+    RequestLog,
 }
 
 impl Lock<'_> {
@@ -50,6 +52,8 @@ impl Lock<'_> {
             Self::Sweep => 0x6b6f_7065_636b_7377,
             // The bytes of "kopeckbf".
             Self::BankFeed => 0x6b6f_7065_636b_6266,
+            // The bytes of "kopeckrl".
+            Self::RequestLog => 0x6b6f_7065_636b_726c,
         }
     }
 }
@@ -133,7 +137,7 @@ impl DieselTransaction {
         self.lock(lock)?;
         let partner = match lock {
             Lock::Partner(partner) => Some(partner),
-            Lock::Digest(_) | Lock::Sweep | Lock::BankFeed => None,
+            Lock::Digest(_) | Lock::Sweep | Lock::BankFeed | Lock::RequestLog => None,
         };
         self.statement_on(partner)
     }
@@ -221,7 +225,12 @@ mod tests {
     #[test]
     fn each_has_a_number_of_its_own() {
         let mut digest = [0; 32];
-        let mut keys = vec![Lock::Sweep.key(), Lock::BankFeed.key(), Lock::Digest(&digest).key()];
+        let mut keys = vec![
+            Lock::Sweep.key(),
+            Lock::BankFeed.key(),
+            Lock::RequestLog.key(),
+            Lock::Digest(&digest).key(),
+        ];
         for number in 1..100_u8 {
             keys.push(Lock::Partner(Uuid::from_u128(number.into()).into()).key());
             keys.push(Lock::Partner(Uuid::from_u128(u128::from(number) << 64).into()).key());

@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 on_every_database! {
-    nothing_in_the_log_can_be_changed_or_removed
+    no_entry_of_the_log_can_be_changed_or_removed
     units_of_work_that_share_a_commit_share_a_chain
     every_connection_has_a_chain_of_its_own
     a_chain_ends_where_a_commit_failed
@@ -58,7 +58,7 @@ pub(crate) fn refusal(store: &TestStore, statements: &str) -> String {
     refused.unwrap_err().to_string()
 }
 
-fn nothing_in_the_log_can_be_changed_or_removed(kind: Kind) {
+fn no_entry_of_the_log_can_be_changed_or_removed(kind: Kind) {
     let store = kind.empty_store();
     append(&store, "one");
     append(&store, "two");

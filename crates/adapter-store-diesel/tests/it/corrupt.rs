@@ -48,9 +48,9 @@ fn filled_store(kind: Kind) -> TestStore {
     store
 }
 
-on_every_database! { what_the_domain_refuses_is_named }
+on_every_database! { a_value_that_the_domain_refuses_is_named }
 
-fn what_the_domain_refuses_is_named(kind: Kind) {
+fn a_value_that_the_domain_refuses_is_named(kind: Kind) {
     let cases: &[(&str, &str, Look)] = &[
         ("employees.custom_id", "UPDATE employees SET custom_id = 'a secret'", look_at_employee),
         ("employees.email", "UPDATE employees SET email = substr(email, 2)", look_at_employee),

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, StoreConfig};
+use kopeck_domain::access::Role;
+use kopeck_domain::ids::UserId;
+use kopeck_domain::user::{User, UserLogin, UserStatus};
 use kopeck_port_store::mock::FakeCipher;
-use kopeck_port_store::{RecordedResponse, ReencryptionCursor, StoreError, UnitOfWork};
+use kopeck_port_store::{
+    RecordedResponse, ReencryptionCursor, SecondFactor, StoreError, UnitOfWork, UserRecord,
+};
 
 use crate::support::{
     Kind, NOW, PARTNER, clock, employee, insert_order, on_every_database, order_with_cards, read, tamper,
     write,
 };
 
-on_every_database! { values_follow_the_key a_value_that_is_moved_does_not_decrypt }
+on_every_database! { values_follow_the_key users_follow_the_key a_value_that_is_moved_does_not_decrypt }
 
 /// The same database under these keys, the first of them current.
 fn under(url: &str, keys: &[u8]) -> BatchedStore {
@@ -75,6 +80,46 @@ fn values_follow_the_key(kind: Kind) {
     let without = under(&first.url, &[1]);
     let refused = read(&without, |unit| unit.employees().get(PARTNER, employee(1).id()));
     assert_eq!(refused, Err(StoreError::Corrupt("employees.phone".to_owned())));
+}
+
+/// With the digest by which they are looked up: while both keys are accepted, and afterwards.
+fn users_follow_the_key(kind: Kind) {
+    let first = kind.store_with_partner();
+    let login = UserLogin::parse("anna@example.ru").unwrap();
+    let record = UserRecord {
+        user: User {
+            id: UserId::new(uuid::Uuid::from_u128(5)),
+            partner: Some(PARTNER),
+            login: login.clone(),
+            role: Role::Hr,
+            status: UserStatus::Active,
+            created_at: NOW,
+        },
+        password_hash: "hash".to_owned(),
+        initial_until: None,
+        second_factor: Some(SecondFactor { secret: [7; 20], last_step: 1 }),
+        last_login_at: None,
+    };
+    let added = record.clone();
+    write(&first, move |unit| unit.users().insert(&added)).unwrap();
+    first.store.close();
+    let found = |keys: &[u8], reencrypts: bool| {
+        let store = under(&first.url, keys);
+        if reencrypts {
+            let all = |unit: &mut dyn UnitOfWork| {
+                unit.partners().reencrypt_columns(ReencryptionCursor::default(), 1_000)
+            };
+            assert_eq!(write(&store, all).unwrap(), (2, None));
+        }
+        let wanted = login.clone();
+        let found = read(&store, move |unit| unit.users().by_login(&wanted));
+        store.close();
+        found
+    };
+    assert_eq!(found(&[2, 1], false), Ok(Some(record.clone())));
+    assert_eq!(found(&[2, 1], true), Ok(Some(record.clone())));
+    assert_eq!(found(&[2], false), Ok(Some(record)));
+    assert_eq!(found(&[1], false), Ok(None));
 }
 
 fn a_value_that_is_moved_does_not_decrypt(kind: Kind) {

@@ -25,7 +25,7 @@ on_every_database! {
     a_movement_that_is_missing_stops_changes
     a_store_that_only_reads_notices_it_too
     another_store_learns_it_from_the_database
-    what_takes_nothing_away_is_no_alarm
+    changes_that_remove_nothing_raise_no_alarm
 }
 
 /// How long a test waits for the store to notice something before it fails.
@@ -178,7 +178,7 @@ fn another_store_learns_it_from_the_database(kind: Kind) {
 }
 
 /// Lost connections, other stores and commands, units of work that were rolled back, pruned entries.
-fn what_takes_nothing_away_is_no_alarm(kind: Kind) {
+fn changes_that_remove_nothing_raise_no_alarm(kind: Kind) {
     let test = kind.store_with_partner();
     let other = kind.open(config(&test.url, clock())).unwrap();
     for round in 0..3 {

@@ -45,7 +45,7 @@ on_every_database! {
     a_database_without_migrations_is_refused
     a_database_of_a_newer_schema_is_refused_and_left_as_it_is
     a_database_of_before_the_first_release_is_refused_and_left_as_it_is
-    what_was_committed_survives_a_restart
+    committed_rows_survive_a_restart
     a_full_queue_is_busy_and_the_other_goes_on
     closing_finishes_what_waits_and_takes_nothing_more
     the_last_owner_may_be_a_receiver_of_a_result
@@ -121,7 +121,7 @@ fn only_files_and_servers_are_opened() {
     assert!(matches!(migrate(&nowhere), Err(OpenError::Connect(_))));
 }
 
-fn what_was_committed_survives_a_restart(kind: Kind) {
+fn committed_rows_survive_a_restart(kind: Kind) {
     let place = kind.new_place();
     let url = place.url();
     migrate(&url).unwrap();

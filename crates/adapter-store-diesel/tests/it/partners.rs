@@ -22,7 +22,7 @@ const WITHOUT_PARTNER: [&str; 8] = [
 /// Partner one with a row for every foreign key there is. They hold on to each other, and are put in their order.
 const ROWS: &str = "
     INSERT INTO partners VALUES (ONE, 'One', 'one', HASH, NULL, NULL, 'hash', 'ACTIVE', 'optional', 0);
-    INSERT INTO sessions VALUES (ONE, ID, 0, 1, 0);
+    INSERT INTO sessions VALUES (ONE, ID, 0, 1, 0, NULL);
     INSERT INTO token_pairs VALUES (ONE, ID, ID, 'FRESH', 0, NULL, 0, 1);
     INSERT INTO categories VALUES (ONE, ID, 1, 'Office', 'office', 0);
     INSERT INTO employees (partner_id, id, seq, custom_id, category_id, status, created_at, status_updated_at, search_text)

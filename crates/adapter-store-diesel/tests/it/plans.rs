@@ -11,6 +11,7 @@ use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{BankStatus, Card, CardFields, CardLink, CardStatus};
 use kopeck_domain::card_batch::BatchState;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
@@ -18,14 +19,15 @@ use kopeck_domain::ids::{ClosingId, DeliveryId, EventId, WebhookId};
 use kopeck_domain::ledger::{MovementKind, TransferReference};
 use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::page::Page;
 use kopeck_port_store::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::{
     AuditFilter, AvailableFilter, BankFeedState, CardFilter, EmployeeFilter, Horizon, RequestFilter,
-    Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery, UnitOfWork,
-    WebhookRecord,
+    RequestLogFilter, Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery,
+    UnitOfWork, WebhookRecord,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -130,11 +132,20 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.partners().former_api_key_until(PARTNER)?;
     unit.partners().set_sealing(PARTNER, SealingPolicy::Optional)?;
     unit.partners().get(PARTNER)?;
+    unit.partners().credentials(PARTNER)?;
     unit.partners().sealing_keys(PARTNER)?;
     unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;
-    unit.sessions().insert(PARTNER, session, NOW)?;
+    unit.sessions().insert(PARTNER, session, None, NOW)?;
+    unit.credentials().by_api_key(&[3; 32])?;
+    unit.credentials().get(PARTNER, Uuid::nil().into())?;
+    unit.credentials().list(PARTNER)?;
+    unit.credentials().revoke(PARTNER, Uuid::nil().into(), NOW)?;
+    unit.credentials().reencrypt(PARTNER, Uuid::nil().into(), &[1; 72])?;
     unit.sessions().pair(PARTNER, pair)?;
     unit.sessions().revoke(PARTNER, session)?;
+    unit.sessions().revoke_others(PARTNER, session)?;
+    unit.sessions().touch(PARTNER, session, NOW, None)?;
+    unit.sessions().list(PARTNER, session, NOW)?;
     unit.sessions().active(PARTNER, NOW)?;
     unit.sessions().forget_expired(NOW, 10)?;
     unit.throttle().failures(&[0; 32], NOW, 10)?;
@@ -148,6 +159,21 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         unit.sealed_nonces().spend(PARTNER, "nonce", &spent, stale_before)?;
     }
     unit.sealed_nonces().forget_before(NOW, 10)?;
+    request_log(unit)
+}
+
+fn request_log(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    unit.request_log().append(PARTNER, &[], NOW)?;
+    let none = RequestLogFilter::default();
+    for filter in [
+        none.clone(),
+        RequestLogFilter { status: Some(404), ..none.clone() },
+        RequestLogFilter { operation: Some("balance".to_owned()), ..none.clone() },
+        RequestLogFilter { request_id: Some("id".to_owned()), ..none },
+    ] {
+        unit.request_log().after(PARTNER, 7, &filter, 10)?;
+    }
+    unit.request_log().forget_before(NOW, 10)?;
     Ok(())
 }
 
@@ -238,6 +264,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
         CardFilter { order: Some(card.order()), ..none },
         CardFilter { employee: Some(employee), ..none },
         CardFilter { expires_before: Some(NOW.date()), ..none },
+        CardFilter { number: Some(card.number()), ..none },
     ] {
         unit.cards().list(PARTNER, &filter, page())?;
     }
@@ -247,6 +274,14 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let link = Some(CardLink { employee, status: CardStatus::Main });
     let card = Card::from_stored(CardFields { link, ..card.into_fields() });
     unit.cards().set_link(PARTNER, &card)?;
+    let custom_id = CustomId::parse("T-1").unwrap();
+    let names = [
+        CardRef::Id(card.id()),
+        CardRef::Number(card.number()),
+        CardRef::Employee(employee),
+        CardRef::CustomId(custom_id),
+    ];
+    unit.cards().by_references(PARTNER, &names)?;
     unit.cards().blocked(PARTNER, &[card.id()])?;
     unit.cards().is_being_closed(PARTNER, card.id())?;
     unit.transactions().latest_id(PARTNER, card.id())?;

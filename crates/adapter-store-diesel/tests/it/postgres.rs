@@ -111,7 +111,7 @@ fn a_refused_statement_costs_the_unit_of_work_nothing_else() {
 
 /// PostgreSQL takes the commit of a broken transaction for a roll-back, and says nothing.
 #[test]
-fn what_was_not_committed_is_not_reported_as_stored() {
+fn an_uncommitted_unit_is_not_reported_as_stored() {
     let store = Kind::Postgres.store_with_partner();
     let swallowed = write(&store, |unit| {
         unit.employees().insert(PARTNER, &employee(1))?;

@@ -76,7 +76,7 @@ const POSTGRES: [&str; 5] = [
         FROM unnest(i.indkey) WITH ORDINALITY k (number, place)
         JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number
      ) || ')' || COALESCE(
-        ' where ' || replace(trim(BOTH '()' FROM pg_get_expr(i.indpred, t.oid)), '::text', ''), ''
+        ' where ' || replace(replace(trim(BOTH '()' FROM pg_get_expr(i.indpred, t.oid)), '::text', ''), ') AND (', ' AND '), ''
      ) AS line
      FROM pg_class t JOIN pg_index i ON i.indrelid = t.oid AND NOT i.indisprimary
      WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT LIKE '!_!_%' ESCAPE '!'",

@@ -15,7 +15,7 @@ fn plain_code_does_not_import_batched_code() {
 
 /// Errors travel as values.
 #[test]
-fn nothing_is_local_to_a_thread() {
+fn no_variable_is_local_to_a_thread() {
     assert_eq!(source().files_with("thread_local!"), [""; 0]);
 }
 

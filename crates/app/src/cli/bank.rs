@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use kopeck_adapter_bank_http::PublicKeyPin;
 use kopeck_domain::calendar::Zone;
+use kopeck_port_bank::{Capabilities, Capability};
 use secrecy::SecretString;
 use time::Duration;
 
@@ -17,6 +18,17 @@ pub struct BankArgs {
     /// `https://…` of the bank connector; if absent, a simulator in the process replaces the bank.
     #[arg(long, env = "KOPECK_BANK_URL", requires = "bank_credentials")]
     pub bank_url: Option<String>,
+    /// The way to it.
+    #[command(flatten)]
+    pub connection: BankConnectionArgs,
+    /// Whether the bank supports idempotent retries: one effect per key (`true`, `false`).
+    #[arg(long, env = "KOPECK_BANK_REPEAT_SAFE", default_value_t = true, action = clap::ArgAction::Set)]
+    pub bank_repeat_safe: bool,
+}
+
+/// Credentials of the connection to a bank; the command has an argument `bank_url`.
+#[derive(Debug, Clone, Args)]
+pub struct BankConnectionArgs {
     /// The secret that bank and service share.
     #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, group = "bank_credentials", value_parser = secret, allow_hyphen_values = true)]
     pub bank_secret: Option<SecretString>,
@@ -41,9 +53,6 @@ pub struct BankArgs {
     /// Timeout of a request to the bank.
     #[arg(long, env = "KOPECK_BANK_TIMEOUT", default_value = "10s", value_parser = duration_above_zero)]
     pub bank_timeout: Duration,
-    /// Whether the bank supports idempotent retries: one effect per key (`true`, `false`).
-    #[arg(long, env = "KOPECK_BANK_REPEAT_SAFE", default_value_t = true, action = clap::ArgAction::Set)]
-    pub bank_repeat_safe: bool,
 }
 
 /// Options of the simulator.
@@ -67,7 +76,21 @@ pub struct BankSimulatorArgs {
     /// PEM file of the authorities of client certificates; then a client certificate is required.
     #[arg(long, env = "KOPECK_BANK_TLS_CLIENT_CA", requires = "tls_cert")]
     pub tls_client_ca: Option<PathBuf>,
+    /// What the simulator cannot do, separated by commas, to play a poor bank: daily-limits, weekly-limits, monthly-limits,
+    /// quarterly-limits, weekdays, hours, merchant-categories, withdrawals, closings, feed, registry, repeat-safe.
+    #[arg(long, env = "KOPECK_BANK_WITHOUT", value_delimiter = ',', value_parser = capability)]
+    pub without: Vec<Capability>,
+    /// The most instructions or keys of a request that the simulator takes.
+    #[arg(long, env = "KOPECK_BANK_LARGEST_BATCH", default_value_t = Capabilities::LARGEST_BATCH, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub largest_batch: u32,
     /// The time zone of the bank, as an offset from UTC.
     #[arg(long, env = "KOPECK_UTC_OFFSET", default_value = "+03:00", value_parser = zone, allow_hyphen_values = true)]
     pub utc_offset: Zone,
+}
+
+fn capability(name: &str) -> Result<Capability, String> {
+    Capability::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Capability::ALL.into_iter().map(Capability::name).collect();
+        format!("must be one of {}", names.join(", "))
+    })
 }

@@ -8,6 +8,12 @@ Examples:
 pub(super) const BANK_SIMULATOR: &str = "\
 Examples:
   KOPECK_BANK_SECRET=secret kopeck bank-simulator --listen 127.0.0.1:8090";
+pub(super) const BANK_CHECK: &str = "\
+Examples:
+  kopeck bank-check --list
+  kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account
+  kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account --only 11,30-35 --json
+  kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account --storm 10m --seed 7";
 pub(super) const MIGRATE: &str = "\
 Examples:
   kopeck migrate
@@ -73,10 +79,46 @@ pub(super) const PARTNER_SET_THRESHOLD: &str = "\
 Examples:
   kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 500000.00
   kopeck partner set-threshold 0198c2a4-7d3e-7f00-8000-000000000001 0.00";
+pub(super) const PARTNER_SET_APPROVAL: &str = "\
+Examples:
+  kopeck partner set-approval 0198c2a4-7d3e-7f00-8000-000000000001 1000000.00
+  kopeck partner set-approval 0198c2a4-7d3e-7f00-8000-000000000001 0.00";
 pub(super) const ROTATE_API_KEY: &str = "\
 Examples:
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001
   kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001 --at-once --json";
+pub(super) const USER_CREATE: &str = "\
+Examples:
+  kopeck user create --partner 0198c2a4-7d3e-7f00-8000-000000000001 --role OWNER --login anna@example.ru
+  kopeck user create --role OPERATOR --login duty@example.ru --json";
+pub(super) const USER_LIST: &str = "\
+Examples:
+  kopeck user list
+  kopeck user list --partner 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const USER_RESET: &str = "\
+Examples:
+  kopeck user reset anna@example.ru
+  kopeck user reset anna@example.ru --second-factor";
+pub(super) const USER_DISABLE: &str = "\
+Examples:
+  kopeck user disable anna@example.ru";
+pub(super) const USER_SET_ROLE: &str = "\
+Examples:
+  kopeck user set-role anna@example.ru AUDITOR";
+pub(super) const USER_DELETE: &str = "\
+Examples:
+  kopeck user delete anna@example.ru --yes";
+pub(super) const CREDENTIAL_CREATE: &str = "\
+Examples:
+  kopeck partner credential create 0198c2a4-7d3e-7f00-8000-000000000001 --scopes statements:read,events:read --name reports
+  kopeck partner credential create 0198c2a4-7d3e-7f00-8000-000000000001 --scopes replenishments:write --addresses 192.0.2.0/24 --json";
+pub(super) const CREDENTIAL_LIST: &str = "\
+Examples:
+  kopeck partner credential list 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner credential list 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const CREDENTIAL_REVOKE: &str = "\
+Examples:
+  kopeck partner credential revoke 0198c2a4-7d3e-7f00-8000-000000000001 0198c2a4-7d3e-7f00-8000-000000000002";
 pub(super) const AUDIT_LIST: &str = "\
 Examples:
   kopeck audit list --since 02.03.2026 --outcome refused

@@ -31,13 +31,17 @@ pub struct OperationsArgs {
     pub operations_tls_key: Option<PathBuf>,
 }
 
-/// Permitted targets of events.
+/// Permitted targets of events, and their senders.
 #[derive(Debug, Clone, Args)]
 pub struct WebhookArgs {
     /// Special-purpose networks that webhooks may lead into, as address blocks separated by commas. All others, such as
     /// private ones, are refused.
     #[arg(long, env = "KOPECK_WEBHOOK_ALLOW", value_delimiter = ',', hide_default_value = true)]
     pub webhook_allow: Vec<IpNet>,
+    /// The addresses from which webhooks come, as partners see them: blocks separated by commas. The service tells them at
+    /// `/docs/webhook-senders.json`.
+    #[arg(long, env = "KOPECK_WEBHOOK_SENDERS", value_delimiter = ',', hide_default_value = true)]
+    pub webhook_senders: Vec<IpNet>,
     /// A file with the certificate authorities of webhook endpoints, PEM, trusted beside those that the system trusts.
     #[arg(long, env = "KOPECK_WEBHOOK_CA")]
     pub webhook_ca: Option<PathBuf>,

@@ -10,6 +10,7 @@ use secrecy::SecretString;
 
 use time::Duration;
 
+use super::CredentialCommand;
 use super::amount::{ConfirmArgs, roubles, roubles_above_zero};
 use super::{StoreArgs, duration, examples, partner_id, secret};
 
@@ -52,6 +53,9 @@ pub enum PartnerCommand {
     /// Set the amount below which a partner gets an event of what it can spend.
     #[command(after_help = examples::PARTNER_SET_THRESHOLD)]
     SetThreshold(ThresholdArgs),
+    /// Set the amount above which what a partner's people prepare needs a second person's approval.
+    #[command(after_help = examples::PARTNER_SET_APPROVAL)]
+    SetApproval(ThresholdArgs),
     /// Set whether a partner's request bodies must be sealed.
     #[command(after_help = examples::PARTNER_SET_POLICY)]
     SetPolicy(PolicyArgs),
@@ -60,6 +64,9 @@ pub enum PartnerCommand {
     /// Issue a new API key; the old one is accepted for another 14 days.
     #[command(after_help = examples::ROTATE_API_KEY)]
     RotateApiKey(RotateKeyArgs),
+    /// Scoped credentials of a partner: for programs that may do a part of what it may.
+    #[command(subcommand)]
+    Credential(CredentialCommand),
     /// Set a partner's password and end all its sessions. At a terminal it prompts for the password, else it is the first
     /// line of standard input.
     SetPassword(PartnerArgs),

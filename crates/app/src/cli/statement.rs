@@ -1,8 +1,10 @@
 //! The statement of a partner's month.
 
 use std::path::PathBuf;
+use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
+use kopeck_adapter_http::Language;
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::PartnerId;
 
@@ -20,9 +22,12 @@ pub struct StatementArgs {
     /// The month, such as `2026-01`.
     #[arg(long, value_parser = CalendarMonth::parse)]
     pub month: CalendarMonth,
-    /// A table of totals, the same as JSON, the entries as CSV, or both as a spreadsheet.
+    /// What to write.
     #[arg(long, value_enum, default_value_t)]
     pub format: StatementForm,
+    /// The language of files for people.
+    #[arg(long, default_value_t = Language::English, value_parser = Language::from_str)]
+    pub lang: Language,
     /// Write to this file in place of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -38,6 +43,13 @@ pub enum StatementForm {
     Json,
     /// The entries, in kopecks.
     Csv,
-    /// A spreadsheet of entries and totals, in kopecks.
+    /// A spreadsheet of entries and totals, in roubles, for people.
     Xlsx,
+    /// The entries as CSV that a spreadsheet program takes apart by itself, in roubles, for people.
+    Excel,
+    /// 1CClientBankExchange, which programs of 1C import.
+    #[value(name = "1c")]
+    OneC,
+    /// ISO 20022 camt.053.001.08.
+    Camt,
 }

@@ -176,7 +176,10 @@ fn who(entry: &Entry) -> String {
         Actor::Partner(_) => partner(),
         Actor::Unknown if entry.partner.is_some() => format!("?{}", partner()),
         Actor::Unknown => "?".to_owned(),
+        Actor::Credential(id, _) => format!("{}/credential:{id}", partner()),
+        Actor::User(id) => format!("user:{id}"),
         Actor::Operator(user) => user.clone(),
+        Actor::Service => "service".to_owned(),
     }
 }
 
@@ -200,10 +203,12 @@ fn request_ids(ids: &str) -> (&str, Option<&str>) {
 }
 
 fn as_json(Record { entry, head, signature }: &Record) -> Value {
-    let (credential, operator) = match &entry.actor {
-        Actor::Unknown => (None, None),
-        Actor::Partner(pair) => (pair.map(|pair| pair.to_string()), None),
-        Actor::Operator(user) => (None, Some(user)),
+    let (actor_id, pair, operator) = match &entry.actor {
+        Actor::Unknown | Actor::Service => (None, None, None),
+        Actor::Partner(pair) => (None, *pair, None),
+        Actor::Credential(id, pair) => (Some(id.to_string()), *pair, None),
+        Actor::User(id) => (Some(id.to_string()), None, None),
+        Actor::Operator(user) => (None, None, Some(user)),
     };
     let ids = entry.request_id.as_deref().map(request_ids);
     json!({
@@ -213,7 +218,8 @@ fn as_json(Record { entry, head, signature }: &Record) -> Value {
         "isSigned": signature.is_some(),
         "at": zoned_text(entry.at, Zone::new(UtcOffset::UTC)),
         "actor": entry.actor.kind(),
-        "credential": credential,
+        "actorId": actor_id,
+        "credential": pair.map(|pair| pair.to_string()),
         "operator": operator,
         "partnerId": entry.partner.map(|partner| partner.to_string()),
         "source": entry.source,

@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_bank_simulator::server::ServerParts;
 use kopeck_adapter_system::{BoundPort, FolderLock, ServiceClock, announce, make_private, open_private};
+use kopeck_port_bank::Capabilities;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -36,7 +37,9 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let clock = Arc::new(ServiceClock::open(adapters.wall, folder.join("clock"))?);
     let books = folder.join("bank.sqlite");
     open_private(&books)?;
-    let bank = Simulator::open(&books, Arc::clone(&clock) as _, adapters.entropy, args.utc_offset)?;
+    let capabilities = Capabilities::without(args.without.iter().copied());
+    let bank = Simulator::open(&books, Arc::clone(&clock) as _, adapters.entropy, args.utc_offset)?
+        .with_capabilities(capabilities.with_largest_batch(args.largest_batch));
     let listener = port.listen()?;
     let address = listener.local_addr()?;
     let scheme = if tls.is_some() { "https" } else { "http" };

@@ -1,6 +1,7 @@
 //! `kopeck partner …`.
 
 mod contract_end;
+mod credentials;
 mod show;
 mod transfers;
 
@@ -45,9 +46,11 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::ReverseDeposit(args) => transfers::reverse_deposit(args),
         PartnerCommand::Withdraw(args) => transfers::withdraw(args),
         PartnerCommand::SetThreshold(args) => set_threshold(&args),
+        PartnerCommand::SetApproval(args) => set_approval(&args),
         PartnerCommand::SetPolicy(args) => set_policy(&args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
+        PartnerCommand::Credential(command) => credentials::run(command),
         PartnerCommand::SetPassword(args) => set_password(&args),
         PartnerCommand::EndSessions(args) => end_sessions(&args),
     }
@@ -199,6 +202,20 @@ fn set_threshold(args: &ThresholdArgs) -> anyhow::Result<()> {
         return say!("partner {id} gets no event of a low balance");
     }
     say!("partner {id} gets an event when less than {threshold} can be spent")
+}
+
+fn set_approval(args: &ThresholdArgs) -> anyhow::Result<()> {
+    confirm::amount(args.confirm, args.amount, "Require an approval above")?;
+    let application = existing_application(&args.partner.store)?;
+    let (id, above) = (args.partner.id, args.amount);
+    change(&application, "partner.set_approval", Some(id), move |unit, entry| {
+        entry.subject = format!("approval:{}", above.get());
+        partners::set_approval(unit, id, above)
+    })?;
+    if above == Kopecks::ZERO {
+        return say!("nothing of partner {id} needs an approval");
+    }
+    say!("what moves more than {above} of partner {id} needs an approval")
 }
 
 fn set_policy(args: &PolicyArgs) -> anyhow::Result<()> {

@@ -69,6 +69,7 @@ fn name(subject: Subject) -> (&'static str, String) {
         Subject::LimitChange(id) => ("limit change", id.to_string()),
         Subject::Closing(id) => ("closing", id.to_string()),
         Subject::Withdrawal(id) => ("withdrawal", id.to_string()),
+        Subject::Run(id) => ("run", id.to_string()),
     }
 }
 

@@ -20,6 +20,7 @@ use kopeck_domain::limit::TimeOfDay;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_service::audit::AuditQueue;
+use kopeck_service::request_log::RequestLogQueue;
 use kopeck_service::worker::ClockCheck;
 
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
@@ -28,7 +29,7 @@ use crate::bank::Bank;
 use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
-use crate::operations::{ClockLabel, InstrumentedBank, Operations, OperationsServer};
+use crate::operations::{ClockLabel, Operations, OperationsServer};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -151,6 +152,18 @@ fn serve_operations(
     Ok((Some(operations.serve(listen, tls)?), certificate))
 }
 
+/// The queues of rows that are written off the way of their requests: audit entries of refusals, and request logs.
+fn logs(
+    application: &Application,
+    adapters: &SystemAdapters,
+    operations: &Operations,
+) -> (Arc<AuditQueue>, Arc<RequestLogQueue>) {
+    let metrics = &operations.metrics;
+    let (wall, clock) = (Arc::clone(&adapters.wall), Arc::clone(&application.env.clock));
+    let audit = AuditQueue::new(application.store(), wall, Arc::clone(metrics) as _);
+    (audit, RequestLogQueue::new(application.store(), clock, Arc::clone(metrics) as _))
+}
+
 /// The parts of a serving or working process.
 struct Process {
     adapters: SystemAdapters,
@@ -163,10 +176,13 @@ struct Process {
     bank: Bank,
     /// Audit entries of refusals.
     audit: Arc<AuditQueue>,
+    /// The request logs of the partners.
+    requests: Arc<RequestLogQueue>,
     /// Sends the audit chain heads.
     heads: Arc<HeadForwarder>,
     /// The bank, with metrics.
     gateway: Arc<dyn BankGateway>,
+    _capabilities: PeriodicCheck,
     feed_waiters: Arc<FeedWaiters>,
     webhooks: Arc<HttpWebhooks>,
     operations: Operations,
@@ -211,6 +227,7 @@ impl Process {
         let parts = Parts {
             feed: Some(Arc::clone(&feed_waiters) as _),
             store_observer: Some(Arc::clone(&operations.metrics) as _),
+            logins: Some(Arc::clone(&operations.metrics) as _),
             audit_heads: Some(Arc::clone(&heads) as _),
             store_kind,
             connections: Some(args.database_connections),
@@ -220,13 +237,8 @@ impl Process {
             Application::with_parts(args.store.database_url(), &keys, &adapters, settings, parts)?;
         operations.health.store_is_open(&application.store);
         let bank = Bank::open(args, sandbox, &storage.folder, &adapters, clock, settings)?;
-        let gateway =
-            Arc::new(InstrumentedBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
-        let audit = AuditQueue::new(
-            application.store(),
-            Arc::clone(&adapters.wall),
-            Arc::clone(&operations.metrics) as _,
-        );
+        let (gateway, capabilities) = operations.observe_bank(&bank.gateway)?;
+        let (audit, requests) = logs(&application, &adapters, &operations);
         if storage.folder.is_embedded() {
             end_leases(&*application.store())?;
         }
@@ -240,8 +252,10 @@ impl Process {
             folder,
             bank,
             audit,
+            requests,
             heads,
             gateway,
+            _capabilities: capabilities,
             feed_waiters,
             webhooks: Arc::new(HttpWebhooks::new(args.webhooks.settings(sandbox))?),
             operations,
@@ -262,6 +276,7 @@ impl Process {
             sandbox: self.bank.sandbox.clone(),
             metrics: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
+            requests: Arc::clone(&self.requests),
             feed_waiters: Arc::clone(&self.feed_waiters),
             webhooks: Arc::clone(&self.webhooks) as _,
             settings: HttpSettings {
@@ -272,6 +287,7 @@ impl Process {
                 trusted_proxies: args.front.trusted_proxies.clone(),
                 proxy_header: args.front.proxy_header,
                 docs: args.docs,
+                webhook_senders: args.service.webhooks.webhook_senders.clone(),
                 ..HttpSettings::default()
             },
         })
@@ -284,6 +300,7 @@ impl Process {
             refresher: self.application.account_refresher(bank()),
             blocks: self.application.block_sender(bank()),
             follower: self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
+            runs: self.application.run_timer(),
             deliverer: self.deliverer(),
             reconciliation: reconcile.map(|from| self.reconciliation(from)),
         };
@@ -340,6 +357,7 @@ impl Process {
     fn watch_files_and_clock(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<PeriodicCheck> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
         let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
+        let requests = Arc::clone(&self.requests);
         let clock = Arc::clone(&self.system_clock);
         let certificates: Vec<_> =
             certificate.into_iter().chain(self.operations_certificate.clone()).collect();
@@ -348,6 +366,7 @@ impl Process {
             metrics.clock_seen(ClockLabel::Machine, offset, step);
             keys.refresh();
             audit.tick();
+            requests.tick();
             heads.tick();
             for certificate in &certificates {
                 match certificate.refresh() {
@@ -369,6 +388,7 @@ impl Process {
             workers.stop();
         }
         self.audit.close();
+        self.requests.close();
         self.application.store.close();
         match kopeck_adapter_store_diesel::scrub(&self.database_url) {
             Ok(true) => log::info!("made the database file anew, since personal data was erased"),

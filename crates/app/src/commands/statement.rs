@@ -3,13 +3,17 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use anyhow::Context as _;
-use kopeck_adapter_http::{SpreadsheetWriter, csv_head, csv_line, statement_body};
+use kopeck_adapter_http::{
+    FileFormat, Language, SpreadsheetWriter, StatementHead, entry_writer, statement_body,
+};
 use kopeck_domain::calendar::{Zone, date_text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, BookedMovement, KindTotal, Store, UnitOfWork, transact};
 use kopeck_service::entries::BalanceParts;
 use kopeck_service::partners::{self, PartnerError};
 use kopeck_service::statement::{self, DayTotal, Outline, PIECE, StatementError, TOTALS_PIECE};
+
+use time::OffsetDateTime;
 
 use super::existing_application;
 use crate::cli::{StatementArgs, StatementForm};
@@ -25,13 +29,15 @@ pub(super) fn run(args: &StatementArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.store)?;
     let (store, env) = (application.store(), application.env.clone());
     let (partner, month) = (args.partner, args.month);
-    transact(&*store, Access::Read, move |unit| -> Result<_, PartnerError> {
+    let found = transact(&*store, Access::Read, move |unit| -> Result<_, PartnerError> {
         partners::find(unit, partner)
     })?;
+    let made_at = env.now();
     let outline = transact(&*store, Access::Read, move |unit| -> Result<_, StatementError> {
         statement::outline(unit, &env, partner, month)
     })?;
-    let reader = MonthReader { store: &*store, partner, outline };
+    let reader =
+        MonthReader { store: &*store, partner, outline, name: found.name, made_at, language: args.lang };
     let zone = args.store.utc_offset;
     match &args.output {
         Some(path) => {
@@ -58,6 +64,10 @@ struct MonthReader<'a> {
     store: &'a dyn Store,
     partner: PartnerId,
     outline: Outline,
+    /// The partner's.
+    name: String,
+    made_at: OffsetDateTime,
+    language: Language,
 }
 
 impl MonthReader<'_> {
@@ -68,16 +78,39 @@ impl MonthReader<'_> {
                 let body = statement_body(&self.outline, &self.totals()?)?;
                 Ok(writeln!(out, "{}", serde_json::to_string_pretty(&body)?)?)
             }
-            StatementForm::Csv => {
-                write!(out, "{}", csv_head())?;
-                self.for_each(|entry| Ok(write!(out, "{}", csv_line(entry, zone)?)?))
-            }
+            StatementForm::Csv => self.entries(FileFormat::Csv, zone, out),
+            StatementForm::Excel => self.entries(FileFormat::ExcelCsv, zone, out),
+            StatementForm::OneC => self.entries(FileFormat::OneC, zone, out),
+            StatementForm::Camt => self.entries(FileFormat::Camt, zone, out),
             StatementForm::Xlsx => {
-                let mut writer = SpreadsheetWriter::new(zone)?;
+                let mut writer = SpreadsheetWriter::new(zone, self.language)?;
                 self.for_each(|entry| Ok(writer.add(entry)?))?;
                 Ok(writer.finish(&statement_body(&self.outline, &self.totals()?)?, out)?)
             }
         }
+    }
+
+    /// Writes a file entry by entry.
+    fn entries(&self, format: FileFormat, zone: Zone, out: &mut impl Write) -> anyhow::Result<()> {
+        let head = StatementHead {
+            outline: self.outline.clone(),
+            totals: self.totals()?,
+            partner: self.partner,
+            name: self.name.clone(),
+            made_at: self.made_at,
+            zone,
+            language: self.language,
+        };
+        let Some(mut writer) = entry_writer(format, head) else { return Ok(()) };
+        let mut bytes = Vec::new();
+        writer.head(&mut bytes)?;
+        self.for_each(|entry| {
+            out.write_all(&bytes)?;
+            bytes.clear();
+            Ok(writer.entry(entry, &mut bytes)?)
+        })?;
+        writer.tail(&mut bytes);
+        Ok(out.write_all(&bytes)?)
     }
 
     /// Reads the entries, a piece in a unit of work.

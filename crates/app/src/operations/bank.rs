@@ -8,7 +8,7 @@ use std::time::Instant;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{
-    BankCard, BankError, BankGateway, BankKey, FeedEntry, FeedError, IssuedCard, RegistryEntry,
+    BankCard, BankError, BankGateway, BankKey, Capabilities, FeedEntry, FeedError, IssuedCard, RegistryEntry,
     RegistryError, RegistryPosition, Submission, Verdict,
 };
 use time::OffsetDateTime;
@@ -121,6 +121,14 @@ fn of_registry_error(error: &RegistryError) -> BankOutcome {
 impl BankGateway for InstrumentedBank {
     fn repeat_is_safe(&self) -> bool {
         self.bank.repeat_is_safe()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.bank.capabilities()
+    }
+
+    fn read_capabilities(&self) -> Result<Capabilities, BankError> {
+        self.bank.read_capabilities()
     }
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kopeck_adapter_store_diesel::{DiskSpace, OpenStore};
 use kopeck_adapter_workers::LivenessRegistry;
+use kopeck_port_bank::{BankGateway, Capabilities, Capability};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -20,6 +21,7 @@ pub struct Health {
     workers: OnceLock<Arc<LivenessRegistry>>,
     stopping: AtomicBool,
     sandbox: AtomicBool,
+    bank: OnceLock<Arc<dyn BankGateway>>,
 }
 
 /// The state of each part; an unready one has a reason.
@@ -30,6 +32,7 @@ pub(super) struct Readiness {
     migrations: Result<(), &'static str>,
     workers: Result<(), &'static str>,
     sandbox: bool,
+    bank: Option<Capabilities>,
     /// The space of an embedded database, if it is low.
     low_space: Option<DiskSpace>,
 }
@@ -54,6 +57,12 @@ impl Health {
     /// The sandbox is on in this process.
     pub fn sandbox_is_on(&self) {
         self.sandbox.store(true, Ordering::Release);
+    }
+
+    /// The way to the bank is set up, whether or not the bank responds.
+    pub fn bank_is_set(&self, bank: &Arc<dyn BankGateway>) {
+        // Set once, at the start.
+        let _ = self.bank.set(Arc::clone(bank));
     }
 
     pub(super) fn is_sandbox(&self) -> bool {
@@ -91,6 +100,7 @@ impl Health {
             migrations: opened.map(drop).map_err(|_| "not applied yet"),
             workers,
             sandbox: self.is_sandbox(),
+            bank: self.bank.get().map(|bank| bank.capabilities()),
             low_space: opened.ok().and_then(|store| store.disk_space()).filter(|space| space.is_low()),
         }
     }
@@ -103,7 +113,7 @@ impl Readiness {
     }
 
     fn parts(&self) -> [(&'static str, Result<(), &'static str>); 4] {
-        let Self { process, database, migrations, workers, sandbox: _, low_space: _ } = *self;
+        let Self { process, database, migrations, workers, sandbox: _, bank: _, low_space: _ } = *self;
         [("process", process), ("database", database), ("migrations", migrations), ("workers", workers)]
     }
 
@@ -114,7 +124,17 @@ impl Readiness {
         };
         let parts: serde_json::Map<_, _> = self.parts().map(part).into_iter().collect();
         let status = if self.is_ready() { "ready" } else { "not ready" };
-        json!({"status": status, "sandbox": self.sandbox, "parts": parts, "warnings": self.warnings()})
+        let bank = self.bank.map(|capabilities| {
+            let missing: Vec<&str> = capabilities.missing().map(Capability::name).collect();
+            json!({"without": missing, "largestBatch": capabilities.largest_batch()})
+        });
+        json!({
+            "status": status,
+            "sandbox": self.sandbox,
+            "parts": parts,
+            "bank": bank,
+            "warnings": self.warnings(),
+        })
     }
 
     /// Conditions that need attention before anything stops.
@@ -160,6 +180,7 @@ mod tests {
                 "migrations": "not applied yet",
                 "workers": "not started yet",
             },
+            "bank": null,
             "warnings": [],
         });
         assert_eq!(readiness.to_json(), expected);

@@ -16,6 +16,8 @@ use kopeck_adapter_workers::DeliveryObserver;
 use kopeck_port_store::webhook::AttemptOutcome;
 use kopeck_port_store::{Access, Outage, StoreObserver};
 use kopeck_service::audit::AuditQueueObserver;
+use kopeck_service::logins::{LoginKind, LoginObserver, LoginOutcome};
+use kopeck_service::request_log::RequestLogObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,
@@ -47,12 +49,14 @@ pub struct Metrics {
     routes: HashMap<&'static str, Route>,
     requests: IntCounterVec,
     refused_seals: IntCounter,
+    logins: IntCounterVec,
     throttled_logins: IntCounter,
     throttled_refreshes: IntCounter,
     rate_limited: IntCounter,
     refused_bodies: IntCounter,
     refused_connections: IntCounter,
     audit_notes: [IntCounter; 3],
+    request_log: [IntCounter; 2],
     audit_heads: [IntCounter; 2],
     deliveries: [IntCounter; 2],
     outages: IntCounterVec,
@@ -186,6 +190,7 @@ impl Metrics {
             requests,
             refused_seals: registrar
                 .counter("kopeck_refused_seals_total", "Sealed values that failed to open.")?,
+            logins: logins(&registrar)?,
             throttled_logins: registrar
                 .counter("kopeck_throttled_logins_total", "Logins throttled after too many failures.")?,
             throttled_refreshes: registrar.counter(
@@ -205,6 +210,7 @@ impl Metrics {
                 "Connections refused because their network had its share.",
             )?,
             audit_notes: audit_notes(&registrar)?,
+            request_log: request_log(&registrar)?,
             audit_heads: both(&heads, ["sent", "failed"])?,
             deliveries: both(&deliveries, ["delivered", "failed"])?,
             outages: outages(&registrar)?,
@@ -271,6 +277,12 @@ fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]>
     ])
 }
 
+fn request_log(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 2]> {
+    let name = "kopeck_request_log_rows_total";
+    let rows = registrar.counters(name, "Rows of the partners' request logs by outcome.", &["outcome"])?;
+    both(&rows, ["written", "dropped"])
+}
+
 /// The outages of the database. Each begins at 0, so that the first of its kind is an increase.
 fn outages(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
     let outages = registrar.counters(
@@ -282,6 +294,18 @@ fn outages(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
         outages.get_metric_with_label_values(&[outage.as_str()])?;
     }
     Ok(outages)
+}
+
+/// Logins. Each kind and outcome begins at 0, so that the first of its kind is an increase.
+fn logins(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
+    let (name, help) = ("kopeck_logins_total", "Logins by kind of actor and outcome.");
+    let logins = registrar.counters(name, help, &["actor", "outcome"])?;
+    for kind in LoginKind::ALL {
+        for outcome in LoginOutcome::ALL {
+            logins.get_metric_with_label_values(&[kind.as_str(), outcome.as_str()])?;
+        }
+    }
+    Ok(logins)
 }
 
 /// The counters of two outcomes.
@@ -400,6 +424,12 @@ impl HttpMetrics for Metrics {
     }
 }
 
+impl LoginObserver for Metrics {
+    fn record_login(&self, kind: LoginKind, outcome: LoginOutcome) {
+        self.logins.with_label_values(&[kind.as_str(), outcome.as_str()]).inc();
+    }
+}
+
 impl AuditQueueObserver for Metrics {
     fn written(&self, entries: u64) {
         let [written, ..] = &self.audit_notes;
@@ -414,6 +444,18 @@ impl AuditQueueObserver for Metrics {
     fn dropped(&self, entries: u64) {
         let [_, _, dropped] = &self.audit_notes;
         dropped.inc_by(entries);
+    }
+}
+
+impl RequestLogObserver for Metrics {
+    fn written(&self, rows: u64) {
+        let [written, _] = &self.request_log;
+        written.inc_by(rows);
+    }
+
+    fn dropped(&self, rows: u64) {
+        let [_, dropped] = &self.request_log;
+        dropped.inc_by(rows);
     }
 }
 

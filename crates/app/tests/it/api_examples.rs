@@ -4,8 +4,8 @@
 //! true if it comes out of the play as it went in. What every request carries (token, API key, nonce, content type) is
 //! added here; `<API key>` and `<password>` stand for the partner's; a token is abbreviated to its end, `eyJ…0a1B2c3D`,
 //! and spelt out again where a request holds it. HTML comments move the world between two examples: `<!-- work -->` does
-//! the asynchronous work that is due, `<!-- accounts -->` the daily refresh of accounts, `<!-- advance 15m -->` moves
-//! the clock.
+//! the asynchronous work that is due, `<!-- accounts -->` the daily refresh of accounts, `<!-- log -->` writes the request log, `<!-- advance 15m -->` moves
+//! the clock, `<!-- waiting -->` has somebody else submit a run that waits for an approval.
 //!
 //! After a change of the service rewrite its responses and look at the diff:
 //!
@@ -167,6 +167,8 @@ impl Player {
         };
         match words.split(' ').collect::<Vec<_>>()[..] {
             ["work"] => self.server.run_jobs(),
+            ["waiting"] => drop(self.server.waiting_run_of(self.partner.id)),
+            ["log"] => self.server.write_request_log(),
             ["accounts"] => self.server.refresh_accounts(),
             ["advance", duration] => {
                 let (number, unit) = duration.split_at(duration.len() - 1);

@@ -53,8 +53,7 @@ async fn main_cards(server: &TestServer, client: &Client, count: u32) -> Vec<Uui
 
 /// An order, top-ups and limits, all at once.
 async fn ask(client: &Client, cards: Vec<Uuid>) -> Requests {
-    let top_ups: Vec<TopUp> =
-        cards.iter().map(|&id_card| TopUp { id_card, amount_replenishment: 1_000 }).collect();
+    let top_ups: Vec<TopUp> = cards.iter().map(|&card| TopUp::new(card, 1_000)).collect();
     let limit = CardLimit::per(LimitPeriod::Day, 400);
     Requests {
         order: client.orders().virtual_cards(&[virtual_item(3, 5_000)]).await.unwrap().order_id,
@@ -207,7 +206,7 @@ async fn a_jump_of_the_clock_sends_nothing_twice() {
 async fn card_info_falls_back_to_the_last_copy() {
     let (server, client) = start_client(1_000_000);
     let [card, unseen] = main_cards(&server, &client, 2).await.try_into().unwrap();
-    client.replenishments().create(&[TopUp { id_card: card, amount_replenishment: 500 }]).await.unwrap();
+    client.replenishments().create(&[TopUp::new(card, 500)]).await.unwrap();
     server.run_jobs();
     let before = client.cards().info(card).await.unwrap();
     let (filter, paging) = (TransactionFilter::default(), Default::default());

@@ -41,6 +41,7 @@ async fn cards_are_listed_by_each_filter_as_they_are_shown_one_by_one() {
     let orders = api.column("/v1/orders", "orderId").await;
     let of = |places: &[usize]| places.iter().map(|place| cards[*place].clone()).collect::<Vec<_>>();
     let until = text(&card(&api, &cards[0]).await["dateUntil"]);
+    let number = card(&api, &cards[3]).await["customCardId"].to_string();
     for (query, places) in [
         ("", &[0, 1, 2, 3, 4][..]),
         ("linked=true", &[0, 1]),
@@ -60,6 +61,9 @@ async fn cards_are_listed_by_each_filter_as_they_are_shown_one_by_one() {
         (&format!("idEmployee={employee}&statusCard=MAIN&typeCard=MP4"), &[0]),
         (&format!("expiresBefore={until}"), &[3]),
         ("expiresBefore=01.01.2100&linked=false", &[2, 3, 4]),
+        (&format!("customIdCard={number}"), &[3]),
+        (&format!("customIdCard={number}&linked=true"), &[]),
+        ("customIdCard=1234567890", &[]),
     ] {
         assert_eq!(listed(&api, query).await, of(places), "{query}");
     }
@@ -72,14 +76,24 @@ async fn cards_are_listed_by_each_filter_as_they_are_shown_one_by_one() {
         Api::login(&server, &server.partner(kopeck_domain::partner::SealingPolicy::Optional, 0)).await;
     assert_eq!(listed(&stranger, "").await, [""; 0]);
     assert_eq!(listed(&stranger, &format!("idEmployee={employee}")).await, [""; 0]);
+    assert_eq!(listed(&stranger, &format!("customIdCard={number}")).await, [""; 0]);
 }
 
 #[tokio::test]
 async fn faulty_filters_are_refused_all_at_once() {
     let (_server, api) = start(0).await;
-    let query = "linked=1&statusCard=NONE&bankStatus=blocked&typeCard=X&orderId=x&idEmployee=y&expiresBefore=1.1.2026&page=0";
-    let fields =
-        ["linked", "statusCard", "bankStatus", "typeCard", "orderId", "idEmployee", "expiresBefore", "page"];
+    let query = "linked=1&statusCard=NONE&bankStatus=blocked&typeCard=X&orderId=x&idEmployee=y&expiresBefore=1.1.2026&customIdCard=1&page=0";
+    let fields = [
+        "linked",
+        "statusCard",
+        "bankStatus",
+        "typeCard",
+        "orderId",
+        "idEmployee",
+        "expiresBefore",
+        "customIdCard",
+        "page",
+    ];
     api.get(&format!("/v1/cards?{query}")).await.faulty(&fields);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An example is a block of `console`: lines that begin with `$ ` are given to a shell, and below each stands its
 //! output, errors included, and the exit code if it is not 0. HTML comments prepare what comes: `<!-- file NAME -->` keeps the
-//! next block as a file, `<!-- work -->` does the asynchronous work that is due. Identifiers are those of the page: a value in
+//! next block as a file, `<!-- work -->` does the asynchronous work that is due, `<!-- log -->` writes the request log. Identifiers are those of the page: a value in
 //! the place of one of them stands for it from there on.
 //!
 //! After a change rewrite the page and look at the diff:
@@ -141,6 +141,7 @@ impl Player {
         let words = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
         match words.split_once(' ') {
             None if words == "work" => self.server.run_jobs(),
+            None if words == "log" => self.server.write_request_log(),
             Some(("file", name)) => return Some(name.to_owned()),
             _ => panic!("no direction: {line}"),
         }

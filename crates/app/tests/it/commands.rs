@@ -302,6 +302,7 @@ fn every_command_refuses_a_database_of_a_newer_schema_and_names_both_versions() 
         &["partner", "reverse-deposit", &partner.id, "r", "--reason", "x"],
         &["partner", "withdraw", &partner.id, "0.01", "--reference", "r"],
         &["partner", "set-threshold", &partner.id, "0.01"],
+        &["partner", "set-approval", &partner.id, "0.01"],
         &["partner", "end-sessions", &partner.id],
         &["partner", "rotate-keys", &partner.id],
         &["webhooks", "list", &partner.id],
@@ -372,7 +373,7 @@ fn a_file_that_is_no_database_of_kopeck_is_refused() {
     std::fs::write(&text, "a text that is long enough to be taken for something").unwrap();
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     for (name, says) in [
-        ("other.db", "another program's: it has x and none of Kopeck's tables"),
+        ("other.db", "belongs to another program: it has x and none of Kopeck's tables"),
         ("notes.txt", "file is not a database"),
         ("folder", "is a folder: name a file in it, such as"),
     ] {

@@ -28,6 +28,17 @@ fn until_done(installation: &Installation, arguments: &[&str]) -> (String, Strin
 async fn a_contract_ends_and_the_partner_is_deleted_without_a_trace() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--deposit", "1000.00"]);
+    installation.succeed(&[
+        "user",
+        "create",
+        "--partner",
+        &partner.id,
+        "--role",
+        "HR",
+        "--login",
+        "hr@example.ru",
+        "--json",
+    ]);
     let running = installation.serve(&[]);
     let client = running.client(&partner);
     client

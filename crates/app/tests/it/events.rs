@@ -296,7 +296,7 @@ async fn the_client_follows_from_now_on_and_names_a_feed_that_began_anew() {
     let (_server, client) = start_client(1);
     let refused = client.events().list(&EventQuery { after: 7, ..EventQuery::default() }).await.unwrap_err();
     assert_eq!(refused.code(), Some(&ErrorCode::EventsAhead), "{refused:?}");
-    assert!(refused.to_string().contains("another feed"), "{refused}");
+    assert!(refused.to_string().contains("the feed is not the one that you read"), "{refused}");
     assert!(client.events().follow(7, &[]).next().await.is_err());
     let now = client.events().list(&EventQuery { from_now: true, ..EventQuery::default() }).await.unwrap();
     assert_eq!((now.data.len(), now.next, now.newest), (0, 1, Some(1)));

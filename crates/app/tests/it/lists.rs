@@ -23,12 +23,12 @@ fn meta(page: i64, from: Option<i64>, to: Option<i64>, total: i64, last: i64, pe
 }
 
 /// Every list with the size of its pages, for a card whose transactions are one of them.
-fn lists(card: &str) -> Vec<(String, i64)> {
+fn lists(card: &str, run: &str) -> Vec<(String, i64)> {
     operations()
         .filter(|operation| operation.fields().any(|name| name == "page"))
         .map(|operation| {
             let size = if operation.name == "card.transactions" { 100 } else { 15 };
-            (operation.path.replace("{idCard}", card), size)
+            (operation.path.replace("{idCard}", card).replace("{idRun}", run), size)
         })
         .collect()
 }
@@ -97,7 +97,9 @@ async fn paging_comes_from_a_body_too_and_the_query_wins() {
 async fn every_list_has_the_same_paging() {
     let (server, api) = start(0).await;
     let card = api.main_cards(&server, 1).await.remove(0);
-    for (path, size) in lists(&card) {
+    let run = json!({"kind": "TOP_UP", "items": [{"idCard": card, "amount": 1}]});
+    let run = api.post("/v1/runs", &run).await.ok(201)["idRun"].as_str().unwrap().to_owned();
+    for (path, size) in lists(&card, &run) {
         for path in [path.clone(), format!("{path}/")] {
             let list = api.get(&path).await.ok(200);
             // The entries of the balance stand between two balances.

@@ -63,7 +63,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split([' ', '\n', '"', '\'', '│', '┆', ',', '.']).filter(|word| !word.is_empty()).collect()
 }
 
-/// Uuids, the numbers of cards, keys, passwords, abbreviated tokens and activation codes.
+/// Uuids, the numbers of cards, keys, passwords, abbreviated tokens, activation codes and digests.
 fn is_identifier(text: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     (text.len() == 36 && text.split('-').count() == 5)
@@ -71,6 +71,7 @@ fn is_identifier(text: &str) -> bool {
         || text.starts_with("ak_")
         || text.starts_with("sk_")
         || text.starts_with("eyJ…")
+        || (text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
         || is_password(text)
         || is_activation_code(text)
 }

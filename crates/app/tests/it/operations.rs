@@ -49,7 +49,8 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     let (status, ready) = running.ask("/health/ready");
     let parts = json!({"process": "ready", "database": "ready", "migrations": "ready", "workers": "ready"});
     assert_eq!(status, 200, "{ready}");
-    let expected = json!({"status": "ready", "sandbox": true, "parts": parts, "warnings": []});
+    let expected = json!({"status": "ready", "sandbox": true, "parts": parts,
+        "bank": {"without": [], "largestBatch": 1_000}, "warnings": []});
     assert_eq!(serde_json::from_str::<Value>(&ready).unwrap(), expected);
 
     let client = running.client(&partner);
@@ -80,7 +81,7 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
         "kopeck_work_stuck 0",
         "kopeck_money_held_kopecks 15000",
         // Two workers; blocks, webhooks, the bank's feed, the daily refresh, the housekeeping.
-        "kopeck_worker_threads 7",
+        "kopeck_worker_threads 8",
         "kopeck_worker_threads_ended 0",
     ] {
         shows(&text, line);
@@ -130,12 +131,26 @@ fn a_worker_has_an_operations_port_too() {
     installation.succeed(&["migrate"]);
     let running = installation.worker(&[TELLS, &["--workers", "2"]].concat());
     assert_eq!(running.ask("/health/ready").0, 200);
-    shows(&running.ask("/metrics").1, "kopeck_worker_threads 7");
+    shows(&running.ask("/metrics").1, "kopeck_worker_threads 8");
     let (_, good) = running.stop("TERM");
     assert!(good, "{}", installation.log());
     let server = installation.serve(&[TELLS, &["--no-workers"]].concat());
     assert_eq!(server.ask("/health/ready").0, 200);
     shows(&server.ask("/metrics").1, "kopeck_worker_threads 0");
+}
+
+/// Half of them read and half write, each on its own thread.
+#[test]
+fn the_environment_sets_the_number_of_database_connections() {
+    let installation = Installation::on_a_server();
+    installation.succeed(&["migrate"]);
+    for (setting, expected) in [(None, 6), (Some("10"), 10), (Some("3"), 3)] {
+        let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0", "--no-workers"]);
+        command.envs(setting.map(|number| ("KOPECK_DATABASE_CONNECTIONS", number)));
+        let running = installation.start_command(command);
+        let threads = running.threads(&["store-plain", "store-read", "store-write"]);
+        assert_eq!(threads, expected, "{setting:?}: {}", installation.log());
+    }
 }
 
 #[test]

@@ -190,6 +190,28 @@ fn one_partner_is_shown_with_its_keys_sessions_and_open_requests() {
 }
 
 #[test]
+fn the_amount_that_needs_an_approval_is_shown_and_audited() {
+    let (installation, id) = with_history();
+    let above = || -> Value {
+        let shown = installation.succeed(&["partner", "show", &id, "--json"]);
+        serde_json::from_str::<Value>(&shown).unwrap()["approvalAbove"].clone()
+    };
+    assert_eq!(above(), 0);
+    for (amount, said, kopecks) in
+        [("500.01", "more than 500.01", 50_001), ("0.00", "nothing of partner", 0), ("1.00", "1.00", 100)]
+    {
+        assert!(installation.succeed(&["partner", "set-approval", &id, amount]).contains(said));
+        assert_eq!(above(), kopecks);
+    }
+    let text = installation.succeed(&["partner", "show", &id]);
+    assert!(text.lines().any(|line| line.starts_with("approval above") && line.ends_with("1.00")), "{text}");
+    let entries = installation.succeed(&["audit", "list", "--action", "partner.set_approval", "--json"]);
+    assert!(entries.contains("approval:50001") && entries.contains(&id), "{entries}");
+    let unknown = "00000000-0000-0000-0000-000000000001";
+    assert_eq!(installation.run(&["partner", "set-approval", unknown, "1.00"]).status.code(), Some(1));
+}
+
+#[test]
 fn a_sealing_policy_holds_for_a_running_service_within_seconds() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
@@ -243,6 +265,7 @@ fn money_is_paid_out_once_and_a_deposit_is_reversed_once() {
         ("deposit", &["50000", "--reference", "wire-7"][..]),
         ("set-threshold", &["50000"]),
         ("set-threshold", &["0"]),
+        ("set-approval", &["1000"]),
     ] {
         let output = partner(command, arguments);
         assert_eq!(output.status.code(), Some(2), "{command}");

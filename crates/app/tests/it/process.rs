@@ -296,6 +296,15 @@ impl Running {
         line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
     }
 
+    /// How many of its threads have one of these names.
+    pub fn threads(&self, names: &[&str]) -> usize {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let name = |thread: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(thread.unwrap().path().join("comm"))
+        };
+        threads.filter_map(|thread| name(thread).ok()).filter(|name| names.contains(&name.trim())).count()
+    }
+
     /// Whether the process has not ended.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()

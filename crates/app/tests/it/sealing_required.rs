@@ -40,7 +40,7 @@ fn the_access_token_alone_changes_nothing() {
 
 /// The field that is named where the body is left out.
 fn needed(sample: &Sample) -> &'static str {
-    const BODY_OPTIONAL: &[&str] = &["sandbox.activate"];
+    const BODY_OPTIONAL: &[&str] = &["sandbox.activate", "run.refuse"];
     let has_body = sample.parameters().len() > sample.operation.placeholders().count();
     if has_body && !BODY_OPTIONAL.contains(&sample.operation.name) {
         return "body";

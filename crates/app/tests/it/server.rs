@@ -13,8 +13,11 @@ use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopM
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::access::{Actor, Authority, Scopes};
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::run::RunKind;
+use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::{Access, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
@@ -25,13 +28,18 @@ use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
-use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
+use kopeck_service::partners::{
+    self, CredentialDraft, DepositOrigin, NewCredential, NewPartner, PartnerError,
+};
 use kopeck_service::reconciliation;
+use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
+use kopeck_service::runs::{self, InputRow, RunInput};
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use kopeck_service::{Env, Progress, Settings};
 use secrecy::ExposeSecret;
 use time::OffsetDateTime;
 use time::macros::datetime;
+use uuid::Uuid;
 
 use crate::deployment::{Deployment, Plan, Ports, Snapshot};
 
@@ -60,12 +68,16 @@ pub struct TestServer {
     blocks: Mutex<BlockSender>,
     follower: Mutex<BankFeedFollower>,
     watch: Mutex<ClockWatch>,
+    requests: Arc<RequestLogQueue>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     /// Dropped last.
     deployment: Arc<Deployment>,
     died: bool,
 }
+
+/// The password of every partner.
+pub const PASSWORD: &str = "nine blue lorries at dawn";
 
 /// A partner with its secrets.
 pub struct TestPartner {
@@ -105,6 +117,11 @@ impl TestServer {
         let bank = simulator(&deployment.data, &adapters, SETTINGS, true).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
         let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
+        let requests = RequestLogQueue::new(
+            application.store(),
+            Arc::clone(&application.env.clock),
+            Arc::new(NoopRequestLogObserver),
+        );
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&application.env),
             wall: Arc::clone(&adapters.wall),
@@ -114,6 +131,7 @@ impl TestServer {
                 Arc::clone(&adapters.wall),
                 Arc::new(NoopAuditObserver),
             ),
+            requests: Arc::clone(&requests),
             store: Arc::clone(&ports.store),
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&application.tokens),
@@ -150,6 +168,7 @@ impl TestServer {
             blocks: blocks.into(),
             follower: follower.into(),
             watch: watch.into(),
+            requests,
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
             deployment,
@@ -160,7 +179,12 @@ impl TestServer {
     /// A partner with so many kopecks.
     pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
         let login = format!("partner-{}", self.deployment.partners.lock().unwrap().len() + 1);
-        let new = NewPartner { name: "Test".to_owned(), login: Some(login), password: None, sealing };
+        let new = NewPartner {
+            name: "Test".to_owned(),
+            login: Some(login),
+            password: Some(PASSWORD.into()),
+            sealing,
+        };
         let prepared = self.application.partners.prepare(new).unwrap();
         let (service, env) = (self.application.partners.clone(), Arc::clone(&self.application.env));
         let (partner, secrets) = transact(&*self.application.store, Access::Write, move |unit| {
@@ -182,11 +206,75 @@ impl TestServer {
         }
     }
 
+    /// Writes what waits for the request log.
+    pub fn write_request_log(&self) {
+        self.requests.close();
+    }
+
+    /// A scoped credential of the partner, as a partner with secrets of its own.
+    pub fn credential(&self, of: &TestPartner, scopes: Scopes, addresses: Option<&str>) -> TestPartner {
+        let addresses = addresses.map(|text| text.parse().unwrap());
+        let new = NewCredential { name: None, scopes, addresses };
+        let CredentialDraft { record, secrets } =
+            self.application.partners.prepare_credential(of.id, new).unwrap();
+        let (id, stored) = (of.id, record.clone());
+        // Past the limit of credentials too.
+        let insert = move |unit: &mut dyn UnitOfWork| unit.credentials().insert(id, &stored);
+        transact(&*self.application.store, Access::Write, insert).unwrap();
+        let secret: [u8; 32] = secrets.sealing_key.secret.expose_secret().try_into().unwrap();
+        TestPartner {
+            id: of.id,
+            api_key: secrets.api_key.expose_secret().to_owned(),
+            login: record.login,
+            password: secrets.password.expose_secret().to_owned(),
+            key: SealingKey::new(KeyId::from_bytes(secrets.sealing_key.id), secret),
+        }
+    }
+
     /// Sets every partner's threshold, in kopecks.
     pub fn set_threshold(&self, kopecks: i64) {
         self.change_partners(move |unit, env, id| {
             partners::set_threshold(unit, env, id, Kopecks::new(kopecks))
         });
+    }
+
+    /// The partner who has this card.
+    pub fn holder_of(&self, card: &str) -> PartnerId {
+        let card: CardId = card.parse().unwrap();
+        let partners = self.deployment.partners.lock().unwrap().clone();
+        let has = |id: &PartnerId| {
+            let id = *id;
+            let read = move |unit: &mut dyn UnitOfWork| unit.cards().get(id, card);
+            transact::<_, StoreError>(&*self.application.store, Access::Read, read).unwrap().is_some()
+        };
+        partners.into_iter().find(has).unwrap()
+    }
+
+    /// A run that orders a card, made and submitted by somebody else than the login, and waiting for an approval: its
+    /// identifier and its digest.
+    pub fn waiting_run_of(&self, id: PartnerId) -> (String, String) {
+        let by = Authority { actor: Actor::User(Uuid::from_u128(1).into()), scopes: Scopes::ALL };
+        let env = Arc::clone(&self.application.env);
+        let cell =
+            |name: &str, text: &str| Cell { name: name.to_owned(), value: CellValue::Text(text.to_owned()) };
+        let cells = vec![cell("typeCard", "MLZ"), cell("numberCards", "1"), cell("amount", "5000")];
+        let rows = vec![InputRow { line: 1, cells, limit: None }];
+        let kind = RunKind::VirtualOrder;
+        let input = RunInput { kind, reference: None, at: None, creates_categories: false, rows };
+        transact(&*self.application.store, Access::Write, move |unit| {
+            let run = runs::create(unit, &env, id, &by.actor, &input).unwrap();
+            unit.ledger().set_approval(id, Kopecks::new(1))?;
+            runs::submit(unit, &env, id, &by, run.id(), run.digest(), false).unwrap();
+            unit.ledger().set_approval(id, Kopecks::ZERO)?;
+            Ok::<_, StoreError>((run.id().to_string(), run.digest().to_string()))
+        })
+        .unwrap()
+    }
+
+    /// Starts and ends the runs that are due.
+    pub fn run_timer(&self) {
+        let timer = self.application.run_timer();
+        while timer.run_once().unwrap() != Progress::Idle {}
     }
 
     /// Does with every partner what an operator's command would.

@@ -56,7 +56,7 @@ fn an_operator_has_a_month_in_each_form() {
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(std::fs::read(&file).unwrap())).unwrap();
     let sheet = book.worksheet_range("Entries").unwrap();
     let last: Vec<String> = sheet.rows().next_back().unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!((last[4].as_str(), last[8].as_str()), ("150057", "=2+3"));
+    assert_eq!((last[4].as_str(), last[8].as_str()), ("1500.57", "=2+3"));
 
     let run = |arguments: &[&str]| {
         let output = installation.command(arguments).stderr(Stdio::piped()).output().unwrap();

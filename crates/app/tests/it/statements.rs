@@ -232,7 +232,7 @@ async fn the_client_reads_entries_and_transactions() {
 const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// The bytes of a file.
-async fn read_file(client: &kopeck_client::Client, month: &str, format: FileFormat) -> Vec<u8> {
+pub async fn read_file(client: &kopeck_client::Client, month: &str, format: FileFormat) -> Vec<u8> {
     let mut file = client.statements().file(month, format).await.unwrap();
     let mut bytes = Vec::new();
     while let Some(chunk) = file.chunk().await.unwrap() {
@@ -252,6 +252,22 @@ fn cells(bytes: &[u8], sheet: &str) -> Vec<Vec<String>> {
 fn figures(rows: &[Vec<String>]) -> Vec<(String, i64, i64, i64)> {
     let number = |row: &[String], column: usize| row[column].parse().unwrap();
     rows.iter().skip(1).map(|row| (row[2].clone(), number(row, 3), number(row, 4), number(row, 5))).collect()
+}
+
+/// The figures of a sheet for people: types as words of theirs, roubles as kopecks.
+fn sheet_figures(rows: &[Vec<String>]) -> Vec<(String, i64, i64, i64)> {
+    let row =
+        |row: &Vec<String>| (row[2].to_uppercase(), kopecks(&row[3]), kopecks(&row[4]), kopecks(&row[5]));
+    rows.iter().skip(1).map(row).collect()
+}
+
+/// Reads a cell.
+type ReadAmount = fn(&str) -> i64;
+
+/// The kopecks of roubles such as `-5.5`.
+fn kopecks(roubles: &str) -> i64 {
+    let (whole, decimals) = roubles.split_once('.').unwrap_or((roubles, ""));
+    format!("{whole}{decimals:0<2}").parse().unwrap()
 }
 
 /// For a partner that has to seal, too: files are in clear. Over more than one piece of entries.
@@ -281,7 +297,7 @@ async fn each_format_has_the_same_values() {
     assert_eq!(lines[2][8], "'-7 Счёт", "a text that could be a formula");
     let xlsx = read_file(&client, "2026-03", FileFormat::Xlsx).await;
     let sheet = cells(&xlsx, "Entries");
-    assert_eq!(figures(&sheet), expected);
+    assert_eq!(sheet_figures(&sheet), expected);
     assert_eq!((&sheet[2][7], sheet[2][8].as_str()), (&lines[2][7], "-7 Счёт"));
 
     let json = client.statements().month("2026-03").await.unwrap();
@@ -304,12 +320,21 @@ async fn each_format_has_the_same_values() {
     let sheet = cells(&xlsx, "Totals");
     let row =
         |name: &str| sheet.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name}: {sheet:?}"));
-    assert_eq!(row("closing")[1], "96100");
-    assert_eq!(row("complete")[1], "no: the month is not over");
-    for (name, number, amount) in totals {
-        assert_eq!(row(&name)[1..3], [number.to_string(), amount.to_string()]);
+    assert_eq!(row("Closing balance")[1], "961");
+    assert_eq!(row("Complete")[1], "no: the month is not over");
+    for ((name, number, amount), shown) in totals.into_iter().zip([
+        "Deposit",
+        "Hold",
+        "Debit",
+        "Release",
+        "Return from cards",
+        "Payment to you",
+        "Correction",
+    ]) {
+        let row = row(shown);
+        assert_eq!((&row[1], kopecks(&row[2])), (&number.to_string(), amount), "{name}");
     }
-    assert_eq!(row("02.03.2026")[1..4], ["0", "96100", "96100"]);
+    assert_eq!(sheet.last().unwrap()[1..4], ["0", "961", "961"]);
     // The last month is over, and had nothing.
     let empty = client.statements().month("2026-02").await.unwrap();
     assert_eq!((empty.complete, empty.opening, empty.closing, empty.days.len()), (true, 0, 0, 28));
@@ -411,8 +436,10 @@ async fn files_add_up_while_requests_are_open() {
     let csv: Vec<Vec<String>> =
         csv.split_terminator("\r\n").map(|line| line.split(',').map(str::to_owned).collect()).collect();
     let xlsx = read_file(&client, "2026-03", FileFormat::Xlsx).await;
-    for sheet in [csv, cells(&xlsx, "Entries")] {
-        let number = |row: &[String], column: usize| row[column].parse::<i64>().unwrap();
+    let in_kopecks: ReadAmount = |text| text.parse().unwrap();
+    let both: [(_, ReadAmount); 2] = [(csv, in_kopecks), (cells(&xlsx, "Entries"), kopecks)];
+    for (sheet, read) in both {
+        let number = |row: &[String], column: usize| read(&row[column]);
         let sum = |column| sheet.iter().skip(1).map(|row| number(row, column)).sum::<i64>();
         let last = sheet.last().unwrap();
         assert_eq!([4, 5, 9].map(|column| number(last, column)), [1_000_000, 10_000, 990_000]);
@@ -420,11 +447,11 @@ async fn files_add_up_while_requests_are_open() {
     }
     let totals = cells(&xlsx, "Totals");
     let row = |name: &str| totals.iter().find(|row| row[0] == name).unwrap();
-    assert_eq!(row("closing")[1..4], ["1000000", "10000", "990000"]);
-    assert_eq!(row("HOLD")[1..5], ["1", "-10000", "0", "10000"]);
+    assert_eq!(row("Closing balance")[1..4], ["10000", "100", "9900"]);
+    assert_eq!(row("Hold")[1..5], ["1", "-100", "0", "100"]);
     assert_eq!(
-        row("02.03.2026")[1..10],
-        ["0", "1000000", "990000", "1000000", "10000", "0", "0", "10000", "990000"]
+        totals.last().unwrap()[1..10],
+        ["0", "10000", "9900", "10000", "100", "0", "0", "100", "9900"]
     );
     server.run_jobs();
 }

@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 
 use kopeck_adapter_http::{OperationInfo, operations};
+use kopeck_domain::ids::SessionId;
+use kopeck_port_store::session::{PairState, TokenPair};
+use kopeck_port_store::{Access, StoreError, UnitOfWork, transact};
 use serde_json::{Value, json};
+use time::Duration;
 
 use crate::api_client::{UNKNOWN_ID, plastic_order, text, top_ups, virtual_order};
 use crate::raw_http::{RawRequest, RawResponse, get, post};
-use crate::server::TestServer;
+use crate::server::{PASSWORD, TestServer};
 
 /// The requests that carry the API key; all others carry a token.
 pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
@@ -78,6 +82,10 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
     let of_card = |amount: i64| json!({"idCard": "<card>", "amountReplenishment": amount});
     let everything = json!({"unlimited": true});
     vec![
+        ("session.list", "", none()),
+        ("session.end", "<session>", none()),
+        ("password.change", "", json!({"current": PASSWORD, "new": PASSWORD})),
+        ("request.list", "", json!({"operation": "balance", "status": "200"})),
         ("employee.add", "", json!({"customId": "[new]", "idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"idCategory": "<category>"})),
         ("employee.update", "<employee>", json!({"status": "MEDICAL"})),
@@ -94,6 +102,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("card.can_pay", "<card>", json!({"amount": 1})),
         ("card.list", "", json!({"orderId": "<order>"})),
         ("card.list", "", json!({"idEmployee": "<employee>", "linked": "true"})),
+        ("card.list", "", json!({"customIdCard": "<number>"})),
         ("card.available", "", json!({"typeCard": "MP4"})),
         ("card.link", "<employee>", json!({"customIdCard": "<number>", "statusCard": "ADDITIONAL"})),
         ("card.switch", "<employee>", json!({"idCard": "<card>", "statusCard": "ADDITIONAL"})),
@@ -139,9 +148,20 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("withdrawal.result", "<withdrawal>", none()),
         ("withdrawal.cancel", "<new withdrawal>", none()),
         ("withdrawal.list", "", none()),
+        ("run.create", "", json!({"kind": "TOP_UP", "items": [{"idCard": "<card>", "amount": 5}]})),
+        ("run.get", "<run>", none()),
+        ("run.items", "<run>", none()),
+        ("run.submit", "<run>", json!({"digest": "[digest]"})),
+        ("run.approve", "<waiting run>", json!({"digest": "[waiting digest]"})),
+        ("run.refuse", "<waiting run>", json!({"reason": "[new]"})),
+        ("run.cancel", "<run>", none()),
+        ("run.result", "<run>", none()),
+        ("run.list", "", json!({"kind": "TOP_UP"})),
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),
+        ("report.employees", "2026-03", json!({"idCategory": "<category>"})),
+        ("report.close", "2026-02", none()),
         ("transaction.feed", "", json!({"idCard": "<card>"})),
         ("transaction.feed", "", json!({"idEmployee": "<employee>"})),
         ("event.feed", "", json!({"types": "card.issued,card.linked"})),
@@ -261,9 +281,12 @@ impl Things {
             "new closing",
             "withdrawal",
             "new withdrawal",
+            "run",
+            "waiting run",
             "webhook",
             "spare webhook",
             "event",
+            "session",
         ];
         let mut things: BTreeMap<&str, Value> =
             ids.into_iter().map(|name| (name, json!(UNKNOWN_ID))).collect();
@@ -271,6 +294,8 @@ impl Things {
         things.insert("payment", json!(999_999_999));
         things.insert("code", json!("NOTACODE"));
         things.insert("new", json!("nothing"));
+        things.insert("digest", json!("0".repeat(64)));
+        things.insert("waiting digest", json!("0".repeat(64)));
         Self(things)
     }
 
@@ -327,6 +352,8 @@ impl Maker<'_> {
         self.server.run_jobs();
         let withdrawal = self.withdrawal(&card);
         self.server.run_jobs();
+        let run = self.run(&other);
+        let (waiting, waiting_digest) = self.server.waiting_run_of(self.server.holder_of(&other));
         let purchase = json!({"amount": 100});
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
         let things = [
@@ -352,8 +379,13 @@ impl Maker<'_> {
             ("withdrawal", json!(withdrawal)),
             ("new withdrawal", json!(self.withdrawal(emptied.as_str().unwrap()))),
             ("new", json!(format!("new-{tag}"))),
+            ("run", run["idRun"].clone()),
+            ("digest", run["digest"].clone()),
+            ("waiting run", json!(waiting)),
+            ("waiting digest", json!(waiting_digest)),
             ("webhook", json!(self.webhook())),
             ("spare webhook", json!(self.webhook())),
+            ("session", json!(self.session())),
             ("event", self.send(get("/v1/events?limit=1")).ok(200)["data"][0]["id"].clone()),
         ];
         Things(things.into())
@@ -396,8 +428,34 @@ impl Maker<'_> {
         self.post("/v1/closings", &body, "closingId")
     }
 
+    fn run(&self, card: &str) -> Value {
+        let body = json!({"kind": "TOP_UP", "items": [{"idCard": card, "amount": 1_000}]});
+        self.send(post("/v1/runs", &body)).ok(201)
+    }
+
     fn withdrawal(&self, card: &str) -> String {
         self.post("/v1/withdrawals", &json!({"data": [{"idCard": card, "amount": 100}]}), "withdrawalId")
+    }
+
+    /// A session beside the one that calls.
+    fn session(&self) -> String {
+        let application = &self.server.application;
+        let partner = application.tokens.verify(self.token).unwrap().partner;
+        let (session, now) = (SessionId::new(application.env.ids.next_id()), application.env.now());
+        let pair = TokenPair {
+            id: application.env.ids.next_id().into(),
+            state: PairState::Fresh,
+            used: false,
+            successor: None,
+            reissued: false,
+            refresh_expires_at: now + Duration::DAY,
+        };
+        let begin = move |unit: &mut dyn UnitOfWork| {
+            unit.sessions().insert(partner, session, None, now)?;
+            unit.sessions().insert_pair(partner, session, &pair)
+        };
+        transact::<_, StoreError>(&*application.store, Access::Write, begin).unwrap();
+        session.to_string()
     }
 
     /// A new webhook, in place of the oldest if there are many.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::requests::{RequestKind, Requests, about, sealed};
 use crate::error::Error;
-use crate::model::card_batch::{CardClosing, CardWithdrawal, TopUp};
+use crate::model::card_batch::{CardClosing, CardRef, CardWithdrawal, TopUp};
 use crate::request::Request;
 use crate::write::Write;
 
@@ -61,18 +61,13 @@ impl Requests<'_, LimitChange> {
     /// Asks to give the same limits to 1 to 10,000 cards, each named once.
     ///
     /// Fails with [`Error::Cards`] if some of them stand in the way, and with 409 if the limits contradict each other.
-    pub fn set(&self, cards: &[Uuid], limit: &CardLimit) -> Write<LimitChangeCreated> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Card {
-            id_card: Uuid,
-        }
+    pub fn set<C: Clone + Into<CardRef>>(&self, cards: &[C], limit: &CardLimit) -> Write<LimitChangeCreated> {
         #[derive(Serialize)]
         struct Body<'a> {
-            data: Vec<Card>,
+            data: Vec<CardRef>,
             limit: &'a CardLimit,
         }
-        let data = cards.iter().map(|&id_card| Card { id_card }).collect();
+        let data = cards.iter().cloned().map(Into::into).collect();
         self.client.write(Request::of(&operations::LIMITS_SET).body(&Body { data, limit }))
     }
 }
@@ -99,7 +94,7 @@ impl CardBatchKind for Replenishment {
     type CardResult = ReplenishmentResult;
 }
 
-impl sealed::Kind for Replenishment {
+impl sealed::RequestOperations for Replenishment {
     const STATUS: &'static Operation = &operations::REPLENISHMENT_STATUS;
     const RESULT: &'static Operation = &operations::REPLENISHMENT_RESULT;
     const CANCEL: &'static Operation = &operations::REPLENISHMENT_CANCEL;
@@ -114,7 +109,7 @@ impl CardBatchKind for LimitChange {
     type CardResult = LimitResult;
 }
 
-impl sealed::Kind for LimitChange {
+impl sealed::RequestOperations for LimitChange {
     const STATUS: &'static Operation = &operations::LIMITS_STATUS;
     const RESULT: &'static Operation = &operations::LIMITS_RESULT;
     const CANCEL: &'static Operation = &operations::LIMITS_CANCEL;
@@ -130,7 +125,7 @@ impl CardBatchKind for Closing {
     type CardResult = ClosingResult;
 }
 
-impl sealed::Kind for Closing {
+impl sealed::RequestOperations for Closing {
     const STATUS: &'static Operation = &operations::CLOSING_STATUS;
     const RESULT: &'static Operation = &operations::CLOSING_RESULT;
     const CANCEL: &'static Operation = &operations::CLOSING_CANCEL;
@@ -145,7 +140,7 @@ impl CardBatchKind for Withdrawal {
     type CardResult = WithdrawalResult;
 }
 
-impl sealed::Kind for Withdrawal {
+impl sealed::RequestOperations for Withdrawal {
     const STATUS: &'static Operation = &operations::WITHDRAWAL_STATUS;
     const RESULT: &'static Operation = &operations::WITHDRAWAL_RESULT;
     const CANCEL: &'static Operation = &operations::WITHDRAWAL_CANCEL;

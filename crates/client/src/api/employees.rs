@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 use crate::records::Records;
 use crate::request::Request;
+use crate::tagged::Tagged;
 use crate::write::Write;
 
 /// Operations on employees; see [`Client::employees`].
@@ -44,6 +45,17 @@ impl<'a> Employees<'a> {
     pub async fn get(&self, id_employee: Uuid) -> Result<EmployeeWithCards, Error> {
         let request = Request::of(&operations::EMPLOYEE_GET).id(id_employee);
         self.client.read(request).await.map(|Data { data }| data)
+    }
+
+    /// Reads an employee with their cards, and the version that [`Write::if_match`] takes.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::get`].
+    pub async fn get_tagged(&self, id_employee: Uuid) -> Result<Tagged<EmployeeWithCards>, Error> {
+        let request = Request::of(&operations::EMPLOYEE_GET).id(id_employee);
+        let Tagged { value: Data { data }, etag } = self.client.read_tagged(request).await?;
+        Ok(Tagged { value: data, etag })
     }
 
     /// Lists employees, the first added first.

@@ -3,7 +3,7 @@
 use kopeck_api::{Data, Operation, Order, OrderCreated, operations};
 use uuid::Uuid;
 
-use super::requests::sealed::{self, Kind as _};
+use super::requests::sealed::{self, RequestOperations as _};
 use super::requests::{Requests, about};
 use crate::error::Error;
 use crate::model::order::{OrderResult, PlasticItem, VirtualItem};
@@ -40,7 +40,7 @@ impl Requests<'_, Order> {
     }
 }
 
-impl sealed::Kind for Order {
+impl sealed::RequestOperations for Order {
     const STATUS: &'static Operation = &operations::ORDER_STATUS;
     const RESULT: &'static Operation = &operations::ORDER_RESULT;
     const CANCEL: &'static Operation = &operations::ORDER_CANCEL;

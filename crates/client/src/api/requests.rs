@@ -24,15 +24,15 @@ pub struct Requests<'a, R> {
 }
 
 /// A kind of request, by its record in lists.
-pub trait RequestKind: sealed::Kind + DeserializeOwned {}
+pub trait RequestKind: sealed::RequestOperations + DeserializeOwned {}
 
-impl<R: sealed::Kind + DeserializeOwned> RequestKind for R {}
+impl<R: sealed::RequestOperations + DeserializeOwned> RequestKind for R {}
 
 pub(super) mod sealed {
     use kopeck_api::Operation;
     use uuid::Uuid;
 
-    pub trait Kind {
+    pub trait RequestOperations {
         const STATUS: &'static Operation;
         const RESULT: &'static Operation;
         const CANCEL: &'static Operation;

@@ -4,14 +4,18 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use kopeck_api::{
-    BalanceEntries, BalanceEntry, Paging, PartnerTransaction, Statement, TransactionFeed, operations,
+    BalanceEntries, BalanceEntry, Language, Paging, PartnerTransaction, Report, ReportClosed, Statement,
+    TransactionFeed, operations,
 };
+use serde::Serialize;
+use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::statement::{EntryFilter, FileFormat, TransactionQuery};
 use crate::records::Records;
 use crate::request::Request;
+use crate::write::Write;
 
 /// Operations on entries of the balance; see [`Client::statements`].
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +60,54 @@ impl<'a> Statements<'a> {
     ///
     /// [`Error::Invalid`] for a month to come; see [`Error`].
     pub async fn file(&self, month: &str, format: FileFormat) -> Result<StatementFile, Error> {
-        let request = Request::of(&operations::STATEMENT).month(month).file(format.media_type());
-        let response = self.client.download(&request.wait(DOWNLOAD)).await?;
-        Ok(StatementFile { response })
+        let request = Request::of(&operations::STATEMENT).month(month);
+        self.client.read_file(request, format).await
+    }
+
+    /// Reads a month as a file for people in this language; see [`Statements::file`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a month to come; see [`Error`].
+    pub async fn file_in(
+        &self,
+        month: &str,
+        format: FileFormat,
+        language: &Language,
+    ) -> Result<StatementFile, Error> {
+        let request = Request::of(&operations::STATEMENT).month(month).query("lang", Some(language.as_str()));
+        self.client.read_file(request, format).await
+    }
+
+    /// Reads what moved on the cards of each employee in a month.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a month to come; see [`Error`].
+    pub async fn report(&self, month: &str, id_category: Option<Uuid>) -> Result<Report, Error> {
+        self.client.read(report_of(month, id_category).wait(DOWNLOAD)).await
+    }
+
+    /// Reads the report of a month as a file, in a language if it is for people. It is not sealed, even if the client seals.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a month to come; see [`Error`].
+    pub async fn report_file(
+        &self,
+        month: &str,
+        id_category: Option<Uuid>,
+        format: FileFormat,
+        language: &Language,
+    ) -> Result<StatementFile, Error> {
+        let request = report_of(month, id_category).query("lang", Some(language.as_str()));
+        self.client.read_file(request, format).await
+    }
+
+    /// Closes a month that is over: its report no longer changes.
+    pub fn close_report(&self, month: &str) -> Write<ReportClosed> {
+        self.client
+            .write(Request::of(&operations::REPORT_CLOSE).month(month).body(&Nothing {}).wait(DOWNLOAD))
     }
 
     /// Reads transactions of all cards, in the order in which the service received them.
@@ -74,6 +123,27 @@ impl<'a> Statements<'a> {
     /// can be read after the number of the last.
     pub fn all_transactions(&self, query: &TransactionQuery) -> TransactionReader {
         TransactionReader { client: self.client.clone(), query: query.clone(), ready: VecDeque::new() }
+    }
+}
+
+/// A body without fields: sealed, it protects a request that has no identifier.
+#[derive(Debug, Serialize)]
+struct Nothing {}
+
+fn report_of(month: &str, id_category: Option<Uuid>) -> Request {
+    let request = Request::of(&operations::REPORT_EMPLOYEES).month(month);
+    request.query("idCategory", id_category.map(|id| id.to_string()))
+}
+
+impl Client {
+    /// Begins to read a file.
+    pub(crate) async fn read_file(
+        &self,
+        request: Request,
+        format: FileFormat,
+    ) -> Result<StatementFile, Error> {
+        let request = request.file(format.media_type()).wait(DOWNLOAD);
+        Ok(StatementFile { response: self.download(&request).await? })
     }
 }
 

@@ -25,6 +25,8 @@ pub struct CardFilter {
     pub id_employee: Option<Uuid>,
     /// Only cards whose last day is before this one.
     pub expires_before: Option<Date>,
+    /// Only the card with this number.
+    pub custom_id_card: Option<String>,
 }
 
 impl CardFilter {
@@ -37,6 +39,7 @@ impl CardFilter {
             .query("orderId", self.order_id.map(|id| id.to_string()))
             .query("idEmployee", self.id_employee.map(|id| id.to_string()))
             .query("expiresBefore", self.expires_before.map(|day| day.text()))
+            .query("customIdCard", self.custom_id_card.as_deref())
     }
 }
 

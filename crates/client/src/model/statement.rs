@@ -59,19 +59,29 @@ impl TransactionQuery {
     }
 }
 
-/// The form of a statement's file.
+/// The form of a statement's or a report's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FileFormat {
-    /// The entries as CSV.
+    /// Rows as CSV, in kopecks, for programs.
     Csv,
-    /// Entries and totals as a spreadsheet.
+    /// Rows and totals as a spreadsheet, in roubles, for people.
     Xlsx,
+    /// Rows as CSV that a spreadsheet program takes apart by itself, in roubles, for people.
+    ExcelCsv,
+    /// 1CClientBankExchange in Windows-1251, of a statement alone.
+    OneC,
+    /// ISO 20022 camt.053.001.08, of a statement alone.
+    Camt,
 }
 
 impl FileFormat {
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Csv => "text/csv",
+            Self::ExcelCsv => "text/csv; profile=excel",
+            Self::OneC => "text/plain; profile=1c",
+            Self::Camt => "application/xml; profile=camt.053",
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         }
     }

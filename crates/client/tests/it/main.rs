@@ -10,6 +10,7 @@ mod import;
 mod lists;
 mod operations;
 mod retries;
+mod runs;
 mod sealed;
 mod stub;
 mod tls;

@@ -1,10 +1,10 @@
 //! Every operation: what it sends, and that its response is read.
 
 use kopeck_client::{
-    BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardStatus, CardType, CardWithdrawal,
-    Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error, LimitPeriod,
-    NewEmployee, Paging, Patch, PaymentQuestion, PlasticItem, PrimitiveDateTime, Purchase, RequestFilter,
-    RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
+    BankBehaviour, BankStatus, CardClosing, CardFilter, CardLimit, CardRef, CardStatus, CardType,
+    CardWithdrawal, Client, ClosingReason, Date, EmployeeFilter, EmployeeStatus, EmployeeUpdate, Error,
+    LimitPeriod, NewEmployee, Paging, Patch, PaymentQuestion, PlasticItem, PrimitiveDateTime, Purchase,
+    RequestFilter, RequestState, Time, TopUp, TransactionFilter, TransactionType, Uuid, VirtualItem, Wait,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::stub::{RecordedRequest, Reply, logged_in};
 
-const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
+pub(crate) const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
 /// One response for all: each operation reads the fields that it knows.
 const OBJECT: &str = r#"{
@@ -64,6 +64,12 @@ fn special(path: &str) -> Option<String> {
             r#"{{"data":[{{"idCard":"{ID}","resultWithdrawal":false,"amountWithdrawn":0,
                 "errorWithdrawal":"the card is closed"}}]}}"#
         ),
+        "/v1/runs" => page(run()),
+        _ if path.starts_with("/v1/run/") && path.ends_with("/items") => page(RUN_ITEM.to_owned()),
+        _ if path.starts_with("/v1/run/") && path.ends_with("/result") => {
+            format!(r#"{{"data":[{RUN_ITEM}]}}"#)
+        }
+        _ if path.starts_with("/v1/run/") => run(),
         "/v1/replenishment" => format!(r#"{{"message":"wait","replenishmentId":"{ID}"}}"#),
         "/v1/setlimitscards" => format!(r#"{{"message":"wait","setLimitsCardsId":"{ID}"}}"#),
         _ if path.starts_with("/v1/order/") => format!(r#"{{"message":"SUCCESS","orderId":"{ID}"}}"#),
@@ -81,11 +87,24 @@ fn special(path: &str) -> Option<String> {
     })
 }
 
+const RUN_ITEM: &str = r#"{"line":1,"customId":"T-1","idEmployee":null,"idCard":null,"amount":5,"fault":null,
+    "outcome":"DONE","reason":null}"#;
+
+fn run() -> String {
+    format!(
+        r#"{{"idRun":"{ID}","kind":"TOP_UP","status":"DRAFT","reference":null,"at":null,"number":1,"amount":5,
+            "faulty":0,"digest":"ab","available":9,"availableAfter":4,"createdAt":"07.02.2026 09:05",
+            "createdBy":"login","submittedBy":null,"approvedBy":null,"reason":null,"idProgramme":null,
+            "period":null,"requests":[{{"kind":"replenishment","id":"{ID}"}}]}}"#
+    )
+}
+
 /// The paths of closings and withdrawals that take requests and list them.
 fn request_or_list(seen: &RecordedRequest) -> Option<String> {
     let (id, is_list) = match seen.path() {
         "/v1/closings" => ("closingId", seen.method == "GET"),
         "/v1/withdrawals" => ("withdrawalId", seen.method == "GET"),
+        "/v1/runs" if seen.method == "POST" => return Some(run()),
         _ => return None,
     };
     Some(if is_list {
@@ -106,7 +125,7 @@ fn answer(seen: &RecordedRequest) -> Reply {
     let body = request_or_list(seen)
         .or_else(|| special(seen.path()))
         .unwrap_or_else(|| if wrapped { format!(r#"{{"data":{OBJECT}}}}}"#) } else { format!("{OBJECT}}}") });
-    Reply::json(200, body)
+    Reply::json(200, body).header("etag", "\"1e\"")
 }
 
 /// `METHOD path?query body`, with the identifier as `ID` and the parameters of the query sorted.
@@ -115,13 +134,14 @@ fn line(seen: &RecordedRequest) -> String {
     let mut parameters: Vec<_> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
     parameters.sort_unstable();
     let query = if parameters.is_empty() { String::new() } else { format!("?{}", parameters.join("&")) };
-    format!("{} {path}{query} {}", seen.method, seen.body)
+    let condition = seen.header("if-match").map(|tag| format!(" if-match: {tag}")).unwrap_or_default();
+    format!("{} {path}{query} {}{condition}", seen.method, seen.body)
         .replace(&ID.to_string(), "ID")
         .trim_end()
         .to_owned()
 }
 
-async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String> {
+pub(crate) async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String> {
     let stub = logged_in(answer).await;
     calls(&stub.client()).await.unwrap();
     let seen = stub.calls();
@@ -134,7 +154,7 @@ async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String>
     seen.iter().map(line).collect()
 }
 
-fn noon() -> PrimitiveDateTime {
+pub(crate) fn noon() -> PrimitiveDateTime {
     PrimitiveDateTime::new(Date::from_ordinal_date(2026, 38).unwrap(), Time::from_hms(12, 0, 0).unwrap())
 }
 
@@ -146,7 +166,11 @@ async fn employees_and_categories() {
         assert_eq!(employees.add(&added).await?.phone.as_deref(), Some("9031234567"));
         let update = EmployeeUpdate { email: Patch::Clear, ..EmployeeUpdate::default() };
         assert_eq!(employees.update(ID, &update).await?.status, EmployeeStatus::Work);
+        let conditional = employees.update(ID, &update).if_match("\"1f\"").await?;
+        assert_eq!(conditional.id_employee, ID);
         assert_eq!(employees.get(ID).await?.employee.id_employee, ID);
+        let tagged = employees.get_tagged(ID).await?;
+        assert_eq!((tagged.value.employee.id_employee, tagged.etag.as_deref()), (ID, Some("\"1e\"")));
         let filter = EmployeeFilter {
             status: Some(EmployeeStatus::Work),
             id_category: Some(ID),
@@ -168,6 +192,8 @@ async fn employees_and_categories() {
         [
             r#"POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}"#,
             r#"PUT /v1/employee/ID {"email":null}"#,
+            r#"PUT /v1/employee/ID {"email":null} if-match: "1f""#,
+            "GET /v1/employee/ID",
             "GET /v1/employee/ID",
             "GET /v1/employees?customId=T-1&idCategory=ID&page=1&per_page=15&q=a+b&status=WORK",
             "DELETE /v1/employee/ID",
@@ -206,6 +232,7 @@ async fn cards_and_balance() {
             order_id: Some(ID),
             id_employee: Some(ID),
             expires_before: Some(noon().date()),
+            custom_id_card: Some("8747859702".to_owned()),
         };
         assert_eq!(cards.list(&filter, Paging::default()).await?.data[0].id_card, ID);
         assert_eq!(client.balance().await?.hold, 1);
@@ -224,7 +251,7 @@ async fn cards_and_balance() {
             r#"POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}"#,
             r#"POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}"#,
             "DELETE /v1/employee/ID/card/ID",
-            "GET /v1/cards?bankStatus=CLOSED&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
+            "GET /v1/cards?bankStatus=CLOSED&customIdCard=8747859702&expiresBefore=07.02.2026&idEmployee=ID&linked=false&orderId=ID&statusCard=MAIN&typeCard=MLZ",
             "GET /v1/balance",
         ]
     );
@@ -272,14 +299,21 @@ async fn orders() {
 async fn replenishments_and_limits() {
     let sent = lines(async |client| {
         let replenishments = client.replenishments();
-        assert_eq!(replenishments.create(&[TopUp::new(ID, 100)]).await?.replenishment_id, ID);
+        assert_eq!(
+            replenishments
+                .create(&[TopUp::new(ID, 100), TopUp::new(CardRef::custom_id("T-1"), 200)])
+                .await?
+                .replenishment_id,
+            ID
+        );
         replenishments.status(ID).await?;
         let results = replenishments.result(ID).await?;
         assert!(results.iter().all(|result| result.error_replenishment.as_deref() == Some("expired")));
         replenishments.cancel(ID).await?;
         replenishments.list(&RequestFilter::default(), Paging::default()).await?;
         let limits = client.limits();
-        assert_eq!(limits.set(&[ID], &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
+        let cards = [CardRef::from(ID), CardRef::number("8747859702"), CardRef::employee(ID)];
+        assert_eq!(limits.set(&cards, &CardLimit::per(LimitPeriod::Day, 100)).await?.set_limits_cards_id, ID);
         limits.status(ID).await?;
         limits.cancel(ID).await?;
         assert!(limits.result(ID).await?.iter().all(|result| result.result_limit));
@@ -290,12 +324,12 @@ async fn replenishments_and_limits() {
     assert_eq!(
         sent,
         [
-            r#"POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}"#,
+            r#"POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100},{"customId":"T-1","amountReplenishment":200}]}"#,
             "GET /v1/replenishment/status/?idReplenishment=ID",
             "GET /v1/replenishment/result/?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments",
-            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
+            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"},{"customIdCard":"8747859702"},{"idEmployee":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
             r#"POST /v1/limits/status {"setLimitsCardsId":"ID"}"#,
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",

@@ -14,8 +14,12 @@ use super::events::EventsCommand;
 use super::login::LoginArgs;
 use super::orders::OrdersCommand;
 use super::profiles::ProfilesCommand;
+use super::reports::ReportCommand;
+use super::request_log::RequestsArgs;
+use super::runs::RunsCommand;
 use super::sandbox::SandboxCommand;
 use super::sealing::{OpenArgs, SealArgs};
+use super::sessions::{PasswordCommand, SessionsCommand};
 use super::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
 use super::webhooks::WebhooksCommand;
 use crate::examples;
@@ -53,6 +57,14 @@ pub(crate) enum CallCommand {
     /// Profiles: list, choose, remove.
     #[command(subcommand)]
     Profiles(ProfilesCommand),
+    /// Sessions of your login: list, end.
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+    /// The password of your login: change.
+    #[command(subcommand)]
+    Password(PasswordCommand),
+    /// Your own requests of the last 14 days: list, follow.
+    Requests(RequestsArgs),
     /// Employees: list, read, add, update, import from a file.
     #[command(subcommand)]
     Employees(EmployeesCommand),
@@ -83,6 +95,9 @@ pub(crate) enum CallCommand {
     /// Withdrawals, money back from cards: create, and their results.
     #[command(subcommand)]
     Withdrawals(BatchCommand<WithdrawalArgs>),
+    /// Runs: changes for many people, shown before anything happens.
+    #[command(subcommand)]
+    Runs(RunsCommand),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.
@@ -90,6 +105,9 @@ pub(crate) enum CallCommand {
     /// The statement of a month: totals, or entries as a file.
     #[command(after_help = examples::STATEMENT)]
     Statement(StatementArgs),
+    /// What moved on the cards of each employee in a month: show, close.
+    #[command(subcommand, after_help = examples::REPORT)]
+    Report(ReportCommand),
     /// The transactions of all cards: list, export.
     #[command(subcommand)]
     Transactions(TransactionsCommand),

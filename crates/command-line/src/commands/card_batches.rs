@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{CardBatchKind, Client, Requests, Uuid};
+use kopeck_client::{CardBatchKind, CardRef, Client, Requests, Uuid};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use crate::failure::{Failure, field_of_item};
 use crate::names::{self, CardName};
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{self, Kind, RequestFilterArgs, WaitArgs, changed, listed};
+use crate::requests::{self, RequestCommand, RequestFilterArgs, WaitArgs, changed, listed};
 use crate::table::Column;
 
 /// Commands for a kind of card batch; `C` is a new one, as it is typed.
@@ -77,7 +77,7 @@ pub(crate) trait NewBatch: Args {
     async fn create(self, client: &Client) -> Result<Output, Failure>;
 }
 
-impl<C: NewBatch> Kind for C {
+impl<C: NewBatch> RequestCommand for C {
     type Record = C::Record;
 
     fn of(client: &Client) -> Requests<'_, C::Record> {
@@ -135,14 +135,8 @@ impl<V: CardValue> fmt::Display for ForCard<V> {
 }
 
 /// The items of a batch, in the order in which they were typed.
-async fn items<V, T>(
-    client: &Client,
-    typed: &[ForCard<V>],
-    item: impl Fn(Uuid, &V) -> T,
-) -> Result<Vec<T>, Failure> {
-    let cards: Vec<CardName> = typed.iter().map(|each| each.card.clone()).collect();
-    let ids = names::cards(client, &cards).await?;
-    Ok(ids.into_iter().zip(typed).map(|(id, each)| item(id, &each.value)).collect())
+fn items<V, T>(typed: &[ForCard<V>], item: impl Fn(CardRef, &V) -> T) -> Vec<T> {
+    typed.iter().map(|each| item(each.card.clone().into(), &each.value)).collect()
 }
 
 /// The item that a field of the request came from, as it was typed.

@@ -144,6 +144,9 @@ pub(crate) struct CardArgs {
     /// Only those whose last day is before this one, `DD.MM.YYYY`.
     #[arg(long, value_parser = times::date)]
     expires_before: Option<Date>,
+    /// Only the one with this number.
+    #[arg(long, value_name = "CUSTOM_ID_CARD")]
+    number: Option<String>,
 }
 
 const CARD: [Column; 10] = [
@@ -271,6 +274,7 @@ impl CardArgs {
             order_id: self.order,
             id_employee,
             expires_before: self.expires_before,
+            custom_id_card: self.number,
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::money::Amount;
 use crate::names;
 use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{self, Kind, NewRequestArgs, RequestFilterArgs, WaitArgs, changed, listed};
+use crate::requests::{self, NewRequestArgs, RequestCommand, RequestFilterArgs, WaitArgs, changed, listed};
 use crate::table::{Column, money, number, text};
 
 /// Commands for orders.
@@ -153,7 +153,7 @@ const COLUMNS: [Column; 7] = [
     text("reference", "/reference"),
 ];
 
-impl Kind for OrdersCommand {
+impl RequestCommand for OrdersCommand {
     type Record = Order;
 
     const DECLINED_HAS_RESULT: bool = false;

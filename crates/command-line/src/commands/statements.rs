@@ -4,7 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use kopeck_client::{Client, Date, EntryFilter, EntryType, FileFormat, TransactionQuery, TransactionType};
+use kopeck_client::{
+    Client, Date, EntryFilter, EntryType, FileFormat, Language, StatementFile, TransactionQuery,
+    TransactionType,
+};
 use serde_json::json;
 
 use crate::arguments::whole;
@@ -37,9 +40,12 @@ pub(crate) struct EntriesArgs {
 pub(crate) struct StatementArgs {
     /// The month, such as `2026-01`.
     month: String,
-    /// A table of totals, the same as JSON, the entries as CSV, or both as a spreadsheet.
+    /// What to write.
     #[arg(long, value_enum, default_value_t)]
     format: Form,
+    /// The language of files for people.
+    #[arg(long, default_value_t = Lang::En, value_enum)]
+    lang: Lang,
     /// Write to this file in place of standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -53,10 +59,36 @@ pub(crate) enum Form {
     Table,
     /// Totals by type and by day.
     Json,
-    /// The entries.
+    /// The entries, in kopecks.
     Csv,
-    /// A spreadsheet of entries and totals.
+    /// A spreadsheet of entries and totals, in roubles, for people.
     Xlsx,
+    /// The entries as CSV that a spreadsheet program takes apart by itself, in roubles, for people.
+    Excel,
+    /// 1CClientBankExchange, which programs of 1C import.
+    #[value(name = "1c")]
+    OneC,
+    /// ISO 20022 camt.053.001.08.
+    Camt,
+}
+
+/// The language of a file for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Lang {
+    /// English.
+    En,
+    /// Russian.
+    Ru,
+}
+
+impl Lang {
+    /// The language as the service names it.
+    pub(super) const fn language(self) -> Language {
+        match self {
+            Self::En => Language::English,
+            Self::Ru => Language::Russian,
+        }
+    }
 }
 
 /// Commands for the transactions of all cards.
@@ -227,6 +259,9 @@ pub(super) async fn statement(client: &Client, args: StatementArgs) -> Result<Ou
     let format = match args.format {
         Form::Csv => FileFormat::Csv,
         Form::Xlsx => FileFormat::Xlsx,
+        Form::Excel => FileFormat::ExcelCsv,
+        Form::OneC => FileFormat::OneC,
+        Form::Camt => FileFormat::Camt,
         Form::Table | Form::Json => {
             let json = json_of(&statements.month(&args.month).await?)?;
             let list =
@@ -246,8 +281,13 @@ pub(super) async fn statement(client: &Client, args: StatementArgs) -> Result<Ou
     if format == FileFormat::Xlsx {
         check_spreadsheet(args.output.as_deref())?;
     }
-    let mut file = statements.file(&args.month, format).await?;
-    let mut target = Target::open(args.output)?;
+    let file = statements.file_in(&args.month, format, &args.lang.language()).await?;
+    download(file, args.output).await
+}
+
+/// Writes a file of the service.
+pub(super) async fn download(mut file: StatementFile, output: Option<PathBuf>) -> Result<Output, Failure> {
+    let mut target = Target::open(output)?;
     while let Some(chunk) = file.chunk().await? {
         target.write_all(&chunk).map_err(|error| Failure::local(format!("the file: {error}")))?;
     }

@@ -13,7 +13,7 @@ use crate::names::AT_ONCE;
 use crate::progress::Progress;
 
 /// The result of a row.
-enum Outcome {
+enum RowOutcome {
     Changed(Change),
     Faulty(Vec<RowFault>),
 }
@@ -30,15 +30,15 @@ pub(super) async fn apply(client: &Client, plan: Plan, staff: &[Employee]) -> Re
     while let Some(outcome) = outcomes.next().await {
         progress.step();
         match outcome? {
-            Outcome::Changed(change) => done.changes.push(change),
-            Outcome::Faulty(faults) => done.faults.extend(faults),
+            RowOutcome::Changed(change) => done.changes.push(change),
+            RowOutcome::Faulty(faults) => done.faults.extend(faults),
         }
     }
     done.changes.sort_by_key(|change| change.row.line);
     Ok(done)
 }
 
-async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<Outcome, Failure> {
+async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<RowOutcome, Failure> {
     let employees = client.employees();
     let answered = match &change.action {
         Action::Add(employee) => {
@@ -53,8 +53,8 @@ async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<O
         Action::Update { id, update, .. } => employees.update(*id, update).await,
     };
     match answered {
-        Ok(_) => Ok(Outcome::Changed(change)),
-        Err(error) => faults(&change, error).map(Outcome::Faulty),
+        Ok(_) => Ok(RowOutcome::Changed(change)),
+        Err(error) => faults(&change, error).map(RowOutcome::Faulty),
     }
 }
 

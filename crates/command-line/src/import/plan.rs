@@ -7,7 +7,7 @@ use kopeck_client::{Employee, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch
 
 use super::CategoryIds;
 use super::rules;
-use crate::csv_file::{CsvFile, Row, RowFault};
+use crate::csv_file::{CsvFile, CsvRow, RowFault};
 use crate::names::{CategoryName, look};
 
 /// The reason why a row with an unknown category is faulty.
@@ -24,7 +24,7 @@ pub(super) struct Plan {
 /// The change of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
-    pub(super) row: Row,
+    pub(super) row: CsvRow,
     pub(super) custom_id: String,
     pub(super) action: Action,
 }
@@ -68,7 +68,7 @@ pub(super) fn make(file: &CsvFile, staff: &[Employee], named: &CategoryIds, by_r
 
 /// The category of a row. One that a dry run would create has no identifier yet, so any stands for it.
 fn category(
-    row: &Row,
+    row: &CsvRow,
     custom_id: &str,
     named: &CategoryIds,
     dry_run: bool,
@@ -87,7 +87,7 @@ fn category(
 /// The employee in a row.
 struct WantedEmployee<'a> {
     file: &'a CsvFile,
-    row: &'a Row,
+    row: &'a CsvRow,
     custom_id: &'a str,
     category: Option<Uuid>,
 }
@@ -95,7 +95,7 @@ struct WantedEmployee<'a> {
 impl<'a> WantedEmployee<'a> {
     fn new(
         file: &'a CsvFile,
-        row: &'a Row,
+        row: &'a CsvRow,
         custom_id: &'a str,
         named: &CategoryIds,
         by_rules: bool,

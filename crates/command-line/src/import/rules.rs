@@ -4,10 +4,10 @@ use std::str::FromStr as _;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::csv_file::{Row, RowFault};
+use crate::csv_file::{CsvRow, RowFault};
 
 /// The faults of a row.
-pub(super) fn check(row: &Row, custom_id: &str) -> Vec<RowFault> {
+pub(super) fn check(row: &CsvRow, custom_id: &str) -> Vec<RowFault> {
     let texts = [
         ("customId", custom_id_fault as fn(&str) -> Option<String>),
         ("surname", name_fault),

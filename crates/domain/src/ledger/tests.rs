@@ -30,7 +30,7 @@ fn a_hold_needs_money() {
 }
 
 #[test]
-fn what_is_not_held_can_neither_be_captured_nor_released() {
+fn money_that_is_not_held_can_neither_be_captured_nor_released() {
     let balances = Balances::default().after(&movement(MovementKind::Deposit, 100)).unwrap();
     for kind in [MovementKind::Capture, MovementKind::Release] {
         assert_eq!(balances.after(&movement(kind, 1)), Err(LedgerError::Insufficient(Account::Held)));
@@ -91,7 +91,7 @@ fn the_balance_is_what_is_available_and_what_is_held() {
 }
 
 #[test]
-fn nothing_and_less_cannot_be_moved() {
+fn zero_and_negative_amounts_cannot_be_moved() {
     let reference = || Reference::Order(OrderId::new(Uuid::nil()));
     for amount in [0, -1, i64::MIN] {
         let refused = Movement::new(MovementKind::Deposit, reference(), Kopecks::new(amount));

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_says_why() {
+    fn invalid_limits_say_why() {
         let hours: Vec<String> = (0..11).map(|hour| format!("{hour:02}:00-{hour:02}:30")).collect();
         let within =
             |windows: &[&str]| Limit::within(windows.iter().copied()).build().unwrap_err().to_string();

@@ -342,7 +342,7 @@ mod tests {
         }
 
         #[test]
-        fn what_remains_is_allowed_and_one_more_is_not(
+        fn the_remaining_amount_is_allowed_and_one_kopeck_more_is_not(
             amount in 1_i64..i64::MAX, spent in any::<i64>(), zone in zones(), at in moments(),
         ) {
             let limit = limit(Some((amount, "CWEEK")), &[], &[]);

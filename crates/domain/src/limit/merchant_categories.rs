@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_says_why() {
+    fn malformed_ranges_say_why() {
         let detail = |text: &str| CategoryRange::parse(text).unwrap_err().to_string();
         assert_eq!(detail("5499-5411"), "must be a range from a lower code to a higher one");
         for faulty in ["", "-", "5411-", "-5499", "5411-549", "5411 - 5499", "5411-5499-5500", "food"] {

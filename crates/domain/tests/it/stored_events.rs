@@ -10,13 +10,14 @@ use kopeck_domain::event::{
     ReturnOrigin, Returned, Transfer, WebhookDisabled,
 };
 use kopeck_domain::ids::{
-    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WebhookId, WithdrawalId,
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, RunId, WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestReference;
+use kopeck_domain::run::{RunKind, RunState, RunStatus};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
@@ -28,7 +29,7 @@ const ID: Uuid = Uuid::nil();
 fn samples() -> Vec<(EventData, Value)> {
     let mut samples = partners_samples();
     // Behind the cards' own, as they are declared.
-    samples.splice(9..9, bank_samples());
+    samples.splice(10..10, bank_samples());
     samples
 }
 
@@ -141,6 +142,15 @@ fn partners_samples() -> Vec<(EventData, Value)> {
                 reference: None,
             }),
             json!({"id": ID, "state": "SUCCESS"}),
+        ),
+        (
+            EventData::RunStatus(RunStatus {
+                id: RunId::new(ID),
+                kind: RunKind::TopUp,
+                state: RunState::WaitingApproval,
+                reference: None,
+            }),
+            json!({"id": ID, "kind": "TOP_UP", "state": "WAITING_APPROVAL"}),
         ),
         (
             EventData::CardIssued(issued),

@@ -6,7 +6,7 @@ use crate::{BankError, BankGateway, BankKey, DeclineReason, Submission, Verdict}
 const REFUSED: Verdict = Verdict::Declined(DeclineReason::Refused);
 
 /// A key that was never sent has no verdict.
-pub fn what_was_never_sent_is_not_known(bank: &dyn BankGateway) {
+pub fn an_unsent_instruction_is_not_known(bank: &dyn BankGateway) {
     assert_eq!(bank.query(&[key("a"), key("b")]), Ok(vec![None, None]));
 }
 

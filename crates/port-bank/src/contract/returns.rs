@@ -56,7 +56,7 @@ pub fn money_comes_back_from_a_card(bank: &dyn BankGateway) {
 }
 
 /// More than the card holds, all of an empty card, and a card that the bank does not have.
-pub fn what_is_not_on_a_card_does_not_come_back(bank: &dyn BankGateway) {
+pub fn a_withdrawal_returns_no_more_than_the_card_has(bank: &dyn BankGateway) {
     let card = a_card_with(bank, 500);
     let short = declined(DeclineReason::NotEnoughOnCard);
     assert_eq!(submit_one(bank, &withdraw("w1", card, Some(501))), short);

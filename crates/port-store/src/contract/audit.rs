@@ -66,7 +66,14 @@ pub fn an_entry_is_read_as_it_was_appended(store: &dyn Store) {
     };
     let plain = Entry { actor: Actor::Partner(None), ..entry("token.access") };
     let operator = Entry { actor: Actor::Operator("кассир".to_owned()), ..entry("partner.create") };
-    let entries = [full, plain, operator, entry("token.access")];
+    let [credential, bare, user, service] = [
+        Actor::Credential(id(), Some(id())),
+        Actor::Credential(id(), None),
+        Actor::User(id()),
+        Actor::Service,
+    ]
+    .map(|actor| Entry { actor, partner: Some(id()), ..entry("card.link") });
+    let entries = [full, plain, operator, credential, bare, user, service, entry("token.access")];
     for entry in &entries {
         append(store, entry);
     }

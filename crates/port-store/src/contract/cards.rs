@@ -371,6 +371,8 @@ pub fn cards_are_listed_by_each_filter(store: &dyn Store) {
         (CardFilter { employee: Some(id()), ..none }, &[]),
         (CardFilter { expires_before: Some(last_day()), ..none }, &[2]),
         (CardFilter { expires_before: Some(last_day() - Duration::DAY), ..none }, &[]),
+        (CardFilter { number: Some(cards[2].number()), ..none }, &[2]),
+        (CardFilter { number: Some(cards[2].number()), linked: Some(true), ..none }, &[]),
         (CardFilter { order: Some(order), employee: Some(second), linked: Some(true), ..none }, &[6, 7]),
         (CardFilter { linked: Some(false), employee: Some(second), ..none }, &[]),
     ] {

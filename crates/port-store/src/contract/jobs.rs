@@ -233,7 +233,7 @@ pub fn leases_end_all_at_once(store: &dyn TimeTravel) {
 }
 
 /// Also what was leased and is due again.
-pub fn what_is_due_shows(store: &dyn TimeTravel) {
+pub fn due_jobs_are_counted(store: &dyn TimeTravel) {
     let partner = partner(store);
     assert!(!is_any_due(store));
     some_work(store, partner, 10);

@@ -35,7 +35,12 @@ fn balances(deposited: i64, available: i64, held: i64, spent: i64) -> Balances {
 }
 
 fn balance_sheet(balances: Balances, seconds: i64) -> BalanceSheet {
-    BalanceSheet { balances, updated_at: at(seconds), threshold: Kopecks::ZERO }
+    BalanceSheet {
+        balances,
+        updated_at: at(seconds),
+        threshold: Kopecks::ZERO,
+        approval_above: Kopecks::ZERO,
+    }
 }
 
 /// Since its creation; an unknown partner has none.
@@ -101,7 +106,7 @@ pub fn a_reference_counts_once(store: &dyn Store) {
 }
 
 /// Whatever a use case believes the balances to be.
-pub fn what_does_not_add_up_is_refused(store: &dyn Store) {
+pub fn unbalanced_movements_are_refused(store: &dyn Store) {
     let partner = partner(store);
     let order = some_order(store, partner);
     for after in [
@@ -157,5 +162,23 @@ pub fn a_threshold_is_kept(store: &dyn Store) {
     assert_eq!(sheet(store, other), Some(balance_sheet(Balances::default(), 0)));
     let stranger: PartnerId = id();
     write(store, move |unit| unit.ledger().set_threshold(stranger, threshold)).unwrap();
+    assert_eq!(sheet(store, stranger), None);
+}
+
+/// Beside the threshold of a low balance, whatever moves; that of another stays as it is.
+pub fn the_amount_that_needs_an_approval_is_kept(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let (threshold, approval_above) = (Kopecks::new(700), Kopecks::new(5_000));
+    write(store, move |unit| unit.ledger().set_threshold(partner, threshold)).unwrap();
+    write(store, move |unit| unit.ledger().set_approval(partner, approval_above)).unwrap();
+    let deposit = (MovementKind::Deposit, Reference::Transfer(transfer_reference("R-1")), 500);
+    booked(store, partner, deposit, 10).unwrap();
+    let expected = BalanceSheet { threshold, approval_above, ..balance_sheet(balances(-500, 500, 0, 0), 10) };
+    assert_eq!(sheet(store, partner), Some(expected));
+    assert_eq!(sheet(store, other), Some(balance_sheet(Balances::default(), 0)));
+    write(store, move |unit| unit.ledger().set_approval(partner, Kopecks::ZERO)).unwrap();
+    assert_eq!(sheet(store, partner).unwrap().approval_above, Kopecks::ZERO);
+    let stranger: PartnerId = id();
+    write(store, move |unit| unit.ledger().set_approval(stranger, approval_above)).unwrap();
     assert_eq!(sheet(store, stranger), None);
 }

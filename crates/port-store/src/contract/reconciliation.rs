@@ -130,7 +130,7 @@ pub fn orders_show_their_cards_and_work(store: &dyn Store) {
 }
 
 /// What is debited or free again is not held.
-pub fn what_all_partners_hold_is_added_up(store: &dyn Store) {
+pub fn the_money_of_all_partners_is_added_up(store: &dyn Store) {
     let held = || read(store, |unit| unit.reconciliation().held_by_all());
     assert_eq!(held(), Kopecks::ZERO);
     for (partner, amount) in [(partner(store), 700), (partner(store), 40)] {

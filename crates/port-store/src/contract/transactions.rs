@@ -48,7 +48,7 @@ fn latest(store: &dyn Store, partner: PartnerId, card: CardId) -> i64 {
 }
 
 /// The first data of a transaction stays; the time of the request is noted even if nothing came.
-pub fn what_is_stored_already_is_passed_over(store: &dyn Store) {
+pub fn stored_transactions_are_passed_over(store: &dyn Store) {
     let partner = partner(store);
     let card = some_cards(store, partner, 1)[0].id();
     let seen = || get_card(store, partner, card).unwrap().transactions_seen_at;
@@ -209,7 +209,7 @@ pub fn transactions_need_a_card(store: &dyn Store) {
 }
 
 /// From one timestamp until before another; other kinds of transactions, other cards and other partners do not count.
-pub fn what_a_card_spent_is_payments_less_what_came_back(store: &dyn Store) {
+pub fn a_card_s_spending_is_payments_less_refunds(store: &dyn Store) {
     use TransactionType as T;
     let (first, second) = (partner(store), partner(store));
     let cards = some_cards(store, first, 2);

@@ -1,7 +1,7 @@
 //! Partners, their keys and their sessions.
 
-use crate::session::TokenPair;
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use crate::session::{SessionHolder, SessionOverview, TokenPair};
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use time::OffsetDateTime;
 
@@ -32,6 +32,8 @@ pub trait PartnerRepository {
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
     /// All partners, oldest first.
     fn list(&mut self) -> Result<Vec<Partner>, StoreError>;
+    /// The partner with this identifier, with its hashes.
+    fn credentials(&mut self, id: PartnerId) -> Result<Option<Credentials>, StoreError>;
     /// Stores another password hash.
     fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError>;
     /// Suspends or resumes.
@@ -81,11 +83,12 @@ pub trait PartnerRepository {
 /// Logins and token pairs.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait SessionRepository {
-    /// Starts a session.
+    /// Starts a session, of the technical login or of a scoped credential.
     fn insert(
         &mut self,
         partner: PartnerId,
         session: SessionId,
+        credential: Option<CredentialId>,
         at: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// Revokes a session and with it every token that grew from it.
@@ -101,8 +104,32 @@ pub trait SessionRepository {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError>;
     /// Stores a changed pair.
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
-    /// Revokes the partner's sessions but the `keep` latest. Returns the number of revoked sessions.
-    fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError>;
+    /// Revokes the holder's sessions but the `keep` latest. Returns the number of revoked sessions.
+    fn revoke_all_but(
+        &mut self,
+        partner: PartnerId,
+        holder: SessionHolder,
+        keep: u32,
+    ) -> Result<u64, StoreError>;
+    /// Revokes the sessions of the login that began this one, but this one. Returns the number of revoked sessions.
+    fn revoke_others(&mut self, partner: PartnerId, keep: SessionId) -> Result<u64, StoreError>;
+    /// Stores a use of a session, unless a later one is stored.
+    #[expect(clippy::needless_lifetimes, reason = "the mock needs its name")]
+    fn touch<'a>(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        at: OffsetDateTime,
+        address: Option<&'a str>,
+    ) -> Result<(), StoreError>;
+    /// The sessions of the login that began `session`, neither revoked nor at their end at `now`, the oldest first; none if
+    /// there is no such session.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        now: OffsetDateTime,
+    ) -> Result<Vec<SessionOverview>, StoreError>;
     /// How many sessions of the partner are neither revoked nor at their end at `now`.
     fn active(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<u64, StoreError>;
     /// Removes pairs whose refresh token ended before `moment`, and sessions without pairs; `limit` rows at most.

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_secret_is_left_out() {
+    fn possible_secrets_are_left_out() {
         let base64 = "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA";
         for (body, shown) in [
             (format!("expected v1,{base64}= got nothing"), "expected v1,[...] got nothing".to_owned()),

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_counted_and_a_window_ends_after_a_minute() {
+    fn entries_over_the_budget_are_counted_and_a_window_ends_after_a_minute() {
         let mut budgets = budgets();
         assert!(!budgets.admit(&from("no address"), false));
         assert!(budgets.roll(START + WINDOW - Duration::MICROSECOND).is_empty());

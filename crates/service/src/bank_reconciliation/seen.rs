@@ -56,7 +56,7 @@ mod tests {
     use crate::testing::order_id;
 
     #[test]
-    fn what_was_noted_is_known_and_nothing_else() {
+    fn only_noted_entries_are_known() {
         let (mut seen, [one, two]) = (SeenKeys::default(), [1, 2].map(Uuid::from_u128));
         for ordinal in [0, 63, 64, 9_999] {
             assert!(seen.add_item(one, ordinal));

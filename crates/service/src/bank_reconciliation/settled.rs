@@ -169,7 +169,7 @@ fn is_seen(seen: &SeenKeys, key: &BankKey) -> bool {
     }
 }
 
-/// From a little before its creation until a little after its end: the bank's clock is another.
+/// From a little before its creation until a little after its end: the bank has its own clock.
 fn around(created_at: OffsetDateTime, settled_at: OffsetDateTime) -> Range<OffsetDateTime> {
     created_at - CLOCK_SKEW..settled_at + CLOCK_SKEW
 }

@@ -209,7 +209,7 @@ fn books_that_agree_have_no_differences() {
 }
 
 #[test]
-fn what_the_bank_alone_has_is_missing_here() {
+fn entries_of_the_bank_alone_are_missing_here() {
     let purchase = || entry(1, transaction(20, TransactionType::Payment, 50), None);
     let missing = |kind| (number(1), None, Some(-50), kind);
     assert_eq!(only(|books| books.registry.push(purchase())), missing(DifferenceKind::MissingHere));
@@ -224,7 +224,7 @@ fn what_the_bank_alone_has_is_missing_here() {
 /// The bank told it a moment ago, and the service has not come to it. What it has passed, or what the feed does not have,
 /// is missing.
 #[test]
-fn what_the_service_is_yet_to_read_is_left_out() {
+fn entries_that_the_service_is_yet_to_read_are_left_out() {
     let told = |seq, card, id| FeedEntry {
         seq,
         at: THEN,
@@ -258,7 +258,7 @@ fn what_the_service_is_yet_to_read_is_left_out() {
 }
 
 #[test]
-fn what_the_books_alone_have_is_missing_there() {
+fn entries_of_the_books_alone_are_missing_there() {
     let without =
         |id: i64| move |books: &mut Books| books.registry.retain(|entry| entry.transaction.id != id);
     let missing = |card, here| (number(card), Some(here), None, DifferenceKind::MissingThere);
@@ -270,7 +270,7 @@ fn what_the_books_alone_have_is_missing_there() {
 
 /// The copies of transactions may be incomplete: what was settled says it too.
 #[test]
-fn what_was_settled_is_looked_up_without_copies() {
+fn settled_requests_are_looked_up_without_copies() {
     let nowhere = |id: i64| {
         move |books: &mut Books| {
             books.registry.retain(|entry| entry.transaction.id != id);
@@ -293,7 +293,7 @@ fn what_was_settled_is_looked_up_without_copies() {
 }
 
 #[test]
-fn what_was_carried_out_before_midnight_is_no_difference_of_the_day_on_which_it_was_settled() {
+fn a_request_carried_out_before_midnight_is_no_difference_of_its_day_of_settlement() {
     let before_midnight = |books: &mut Books| {
         let yesterday = THEN - Duration::DAY;
         for entry in books.registry.iter_mut().filter(|entry| entry.transaction.id == 12) {

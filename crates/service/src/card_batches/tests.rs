@@ -54,9 +54,12 @@ fn known<K: SampleKind>(unit: &mut MockUnit, targets: Vec<BatchTarget>) {
     });
 }
 
+fn conflict(card: u128, reason: ConflictReason) -> CardConflict {
+    CardConflict { named: card_id(card).into(), card: Some(card_id(card)), reason }
+}
+
 fn in_batch(cards: &[u128]) -> Vec<CardConflict> {
-    let conflict = |card: &u128| CardConflict { card: card_id(*card), reason: ConflictReason::InBatch };
-    cards.iter().map(conflict).collect()
+    cards.iter().map(|card| conflict(*card, ConflictReason::InBatch)).collect()
 }
 
 fn reference() -> RequestReference {
@@ -71,7 +74,7 @@ fn try_create<K: SampleKind>(
     cards: &[u128],
     terms: Result<K::Terms, &'static str>,
 ) -> Created<K> {
-    let cards: Vec<_> = (0..).zip(cards).map(|(n, card)| (card_id(*card), K::item_terms(n))).collect();
+    let cards: Vec<_> = (0..).zip(cards).map(|(n, card)| (card_id(*card).into(), K::item_terms(n))).collect();
     create(unit, bench, PARTNER, &cards, terms, Some(&reference()))
 }
 
@@ -106,7 +109,11 @@ fn a_batch_is_stored_and_due_after_the_delay<K: SampleKind>() {
 fn refusals_come_in_their_order<K: SampleKind>() {
     let bench = Bench::new();
     for (cards, terms, expected) in [
-        (&[9, 1, 2, 8][..], Err("no"), CreateBatchError::UnknownCards(vec![card_id(9), card_id(8)])),
+        (
+            &[9, 1, 2, 8][..],
+            Err("no"),
+            CreateBatchError::UnknownCards(vec![card_id(9).into(), card_id(8).into()]),
+        ),
         (&[1, 2], Err("no"), CreateBatchError::Terms("no")),
         (&[1, 2], Ok(K::terms(2)), CreateBatchError::Conflicts(in_batch(&[1]))),
     ] {
@@ -120,7 +127,7 @@ fn a_closed_card_is_refused_linked_or_not<K: SampleKind>() {
     for closed in [target(0), taken_target::<K>(0)] {
         let mut unit = MockUnit::default();
         known::<K>(&mut unit, vec![BatchTarget { standing: Standing::Closed, ..closed }]);
-        let expected = vec![CardConflict { card: card_id(0), reason: ConflictReason::Closed }];
+        let expected = vec![conflict(0, ConflictReason::Closed)];
         assert_eq!(run_create::<K>(&mut unit, &[0]), Err(CreateBatchError::Conflicts(expected)));
     }
 }
@@ -160,7 +167,7 @@ fn expires<K: SampleKind>() {
     bench.clock.advance(Duration::days(21) + Duration::hours(12));
     known::<K>(&mut unit, vec![target(0)]);
     let refused = try_create::<K>(&mut unit, &bench, &[0], Ok(K::terms(1)));
-    let expected = vec![CardConflict { card: card_id(0), reason: ConflictReason::Expired }];
+    let expected = vec![conflict(0, ConflictReason::Expired)];
     assert_eq!(refused, Err(CreateBatchError::Conflicts(expected)));
 }
 

@@ -103,7 +103,7 @@ fn a_block_without_a_verdict_is_sent_again_later() {
 }
 
 #[test]
-fn what_the_partner_changed_meanwhile_is_not_confirmed() {
+fn a_block_that_the_partner_changed_meanwhile_is_not_confirmed() {
     let (unit, stored) = stored(&[record(1, BlockState::Blocking, 1)]);
     let mut bank = MockBankGateway::new();
     let changed = Arc::clone(&stored);
@@ -118,7 +118,7 @@ fn what_the_partner_changed_meanwhile_is_not_confirmed() {
 
 /// The card stays blocked for the partner; a person has to find out why.
 #[test]
-fn what_the_bank_refuses_is_not_sent_again() {
+fn a_refused_block_is_not_sent_again() {
     let (unit, stored) = stored(&[record(1, BlockState::Blocking, 1), record(2, BlockState::Blocking, 1)]);
     let mut bank = MockBankGateway::new();
     let refused = |reason| Ok(Verdict::Declined(reason));

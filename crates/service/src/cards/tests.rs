@@ -387,6 +387,12 @@ fn a_closed_card_is_unlinked() {
         .withf(|partner, card| *partner == PARTNER && card.id() == card_id(1) && card.link().is_none())
         .times(1)
         .returning(|_, _| Ok(()));
+    let now = bench.now();
+    unit.reports
+        .expect_note_former_holder()
+        .withf(move |_, card, employee, at| (*card, *employee, *at) == (card_id(1), employee_id(1), now))
+        .times(1)
+        .returning(|_, _, _, _| Ok(()));
     assert_eq!(unlink_one(&mut unit, &bench).map(|card| card.link()), Ok(None));
     let link = CardLink { employee: employee_id(1), status: CardStatus::Main };
     let holder = record.card.holder(link, Standing::Closed);
@@ -462,6 +468,7 @@ fn a_card_that_is_being_closed_as_lost_keeps_its_status_and_link() {
     let closed = BankView { standing: Standing::Closed, ..own.bank };
     stored_card(&mut unit, Some(CardRecord { bank: closed, ..own }));
     unit.cards.expect_set_link().times(1).returning(|_, _| Ok(()));
+    unit.reports.expect_note_former_holder().times(1).returning(|_, _, _, _| Ok(()));
     assert!(unlink_one(&mut unit, &bench).is_ok());
 }
 

@@ -60,7 +60,7 @@ fn lost_and_stolen_cards_are_blocked_with_the_request_which_knows_no_delay() {
         })
         .times(2)
         .returning(|_, _| Ok(()));
-    let closing = |card, reason| CardClosing { card: card_id(card), reason };
+    let closing = |card, reason| CardClosing { card: card_id(card).into(), reason };
     let closings = [
         closing(0, ClosingReason::Damaged),
         closing(1, ClosingReason::Lost),

@@ -89,7 +89,9 @@ fn conflict_of(rule: Rule) -> Option<EmployeeConflict> {
         | Rule::CardInOneBatch
         | Rule::TransferReference
         | Rule::IdempotencyKey
-        | Rule::SealedNonce => None,
+        | Rule::SealedNonce
+        | Rule::UserLogin
+        | Rule::RunReference => None,
     }
 }
 
@@ -115,7 +117,7 @@ fn a_raced_constraint_is_a_conflict_when_updating() {
         unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
         unit.employees.expect_update().returning(move |_, _| Err(StoreError::Conflict(rule)));
         let none = EmployeeUpdate::default();
-        let refused = update(&mut unit, &bench, PARTNER, employee_id(1), &none).unwrap_err();
+        let refused = update(&mut unit, &bench, PARTNER, employee_id(1), &none, |_| true).unwrap_err();
         let expected = match conflict_of(rule) {
             Some(conflict) => UpdateEmployeeError::Conflicts(vec![conflict]),
             None => UpdateEmployeeError::Store(StoreError::Conflict(rule)),
@@ -135,7 +137,7 @@ fn an_employee_may_be_given_its_own_custom_id() {
         .times(1)
         .returning(|_, _| Ok(()));
     let same = EmployeeUpdate { custom_id: Some(custom_id("E-1")), ..EmployeeUpdate::default() };
-    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &same);
+    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &same, |_| true);
     assert_eq!(updated, Ok(employee(1)));
 }
 
@@ -152,7 +154,7 @@ fn conflicts_come_before_an_unknown_employee() {
         category: Change::Set(category_id(70)),
         ..EmployeeUpdate::default()
     };
-    let refused = update(&mut unit, &bench, PARTNER, employee_id(404), &update_to);
+    let refused = update(&mut unit, &bench, PARTNER, employee_id(404), &update_to, |_| true);
     assert_eq!(refused, Err(UpdateEmployeeError::Conflicts(vec![CustomIdTaken, UnknownCategory])));
 }
 
@@ -163,10 +165,25 @@ fn an_unknown_employee_is_neither_updated_nor_shown() {
     unit.employees.expect_with_cards().times(1).returning(|_, _| Ok(None));
     let none = EmployeeUpdate::default();
     assert_eq!(
-        update(&mut unit, &bench, PARTNER, employee_id(404), &none),
+        update(&mut unit, &bench, PARTNER, employee_id(404), &none, |_| true),
         Err(UpdateEmployeeError::NotFound)
     );
     assert_eq!(get(&mut unit, PARTNER, employee_id(404)), Err(GetEmployeeError::NotFound));
+}
+
+/// An unexpected state is refused after the other refusals, and nothing is written.
+#[test]
+fn an_employee_in_another_state_than_expected_is_not_updated() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_get().times(1).returning(|_, _| Ok(Some(employee(1))));
+    let update_to = EmployeeUpdate { status: Some(EmployeeStatus::Vacation), ..EmployeeUpdate::default() };
+    let is_other = |present: &Employee| *present != employee(1);
+    let refused = update(&mut unit, &bench, PARTNER, employee_id(1), &update_to, is_other);
+    assert_eq!(refused, Err(UpdateEmployeeError::Changed));
+
+    unit.employees.expect_get().returning(|_, _| Ok(None));
+    let refused = update(&mut unit, &bench, PARTNER, employee_id(404), &update_to, |_| false);
+    assert_eq!(refused, Err(UpdateEmployeeError::NotFound));
 }
 
 #[test]
@@ -179,7 +196,7 @@ fn clearing_a_category_asks_for_none_and_a_new_status_has_its_date() {
         status: Some(EmployeeStatus::Vacation),
         ..EmployeeUpdate::default()
     };
-    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &update_to).unwrap();
+    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), &update_to, |_| true).unwrap();
     assert_eq!(updated.category(), None);
     assert_eq!((updated.status(), updated.status_updated_at()), (EmployeeStatus::Vacation, START));
     assert_eq!((updated.created_at(), updated.phone()), (BEFORE, employee(1).phone()));

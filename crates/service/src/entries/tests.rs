@@ -53,7 +53,7 @@ fn a_period_is_a_range_of_numbers_between_two_balances() {
 }
 
 #[test]
-fn nothing_moved_yet_is_an_empty_period() {
+fn a_period_without_movements_is_empty() {
     let mut unit = MockUnit::default();
     unit.movements.expect_last().returning(|_| Ok(0));
     unit.movements.expect_first_since().returning(|_, _| Ok(None));

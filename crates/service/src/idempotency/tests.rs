@@ -96,7 +96,7 @@ fn a_refusal_is_not_recorded() {
 }
 
 #[test]
-fn who_records_second_learns_of_it() {
+fn the_second_record_of_a_key_is_a_conflict() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let raced = StoreError::Conflict(Rule::IdempotencyKey);
     let error = raced.clone();
@@ -290,7 +290,7 @@ fn a_refused_sealed_call_keeps_its_nonce() {
 }
 
 #[test]
-fn who_spends_second_learns_of_it() {
+fn the_second_spending_of_a_nonce_is_a_conflict() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let raced = StoreError::Conflict(Rule::SealedNonce);
     let error = raced.clone();

@@ -20,9 +20,9 @@ fn target() -> BatchTarget {
 fn unknown_cards_are_refused_without_a_limit() {
     let mut unit = MockUnit::default();
     unit.limit_changes.expect_targets().returning(|_, _| Ok(vec![target()]));
-    assert_eq!(check_cards(&mut unit, PARTNER, &[card_id(0)]), Ok(()));
-    let refused = check_cards(&mut unit, PARTNER, &[card_id(9), card_id(0), card_id(8)]);
-    assert_eq!(refused, Err(CreateBatchError::UnknownCards(vec![card_id(9), card_id(8)])));
+    assert_eq!(check_cards(&mut unit, PARTNER, &[card_id(0).into()]), Ok(()));
+    let refused = check_cards(&mut unit, PARTNER, &[9, 0, 8].map(|card| card_id(card).into()));
+    assert_eq!(refused, Err(CreateBatchError::UnknownCards(vec![card_id(9).into(), card_id(8).into()])));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn the_limit_is_stored_with_the_batch() {
         .times(1)
         .returning(|_, _, _| Ok(()));
     unit.jobs.expect_enqueue().times(1).returning(|_, _, _| Ok(()));
-    let batch = set(&mut unit, &Bench::new(), PARTNER, &[card_id(0)], &daily(700), None).unwrap();
+    let batch = set(&mut unit, &Bench::new(), PARTNER, &[card_id(0).into()], &daily(700), None).unwrap();
     assert_eq!(*batch.limit(), daily(700));
 }
 

@@ -43,7 +43,7 @@ fn a_balance_that_falls_below_the_threshold_is_one_event() {
 }
 
 #[test]
-fn nothing_is_booked_of_nothing_and_of_what_is_not_there() {
+fn zero_and_missing_money_are_not_booked() {
     let bench = Bench::new();
     let hold = |unit: &mut MockUnit, amount| {
         book(unit, &bench, PARTNER, MovementKind::Hold, order(), kopecks(amount))

@@ -201,7 +201,7 @@ fn a_hold_that_is_not_in_the_books_is_a_failure() {
 }
 
 #[test]
-fn what_is_unknown_is_not_found() {
+fn unknown_orders_are_not_found() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.orders.expect_get().times(4).returning(|_, _| Ok(None));
     let id = order_id(1);

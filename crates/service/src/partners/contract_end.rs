@@ -96,7 +96,7 @@ pub fn close_cards(
     let free: Vec<CardClosing> = targets
         .iter()
         .filter(|target| is_open(target.standing) && !target.claims.money)
-        .map(|target| CardClosing { card: target.card, reason: ClosingReason::Other })
+        .map(|target| CardClosing { card: target.card.into(), reason: ClosingReason::Other })
         .collect();
     if !free.is_empty() {
         closings::create(unit, env, id, &free, None).map_err(|error| match error {

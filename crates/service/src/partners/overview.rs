@@ -1,11 +1,13 @@
 //! All that an operator may want to know of one partner.
 
+use kopeck_domain::credential::Credential;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::Partner;
 use kopeck_port_store::{BalanceSheet, UnitOfWork};
 use time::OffsetDateTime;
 
 use super::{PartnerError, find};
+use crate::users::{self, UserOverview};
 use crate::{Env, balance};
 
 /// A partner, its money, its keys, and what it has open.
@@ -19,8 +21,12 @@ pub struct PartnerOverview {
     pub former_api_key_until: Option<OffsetDateTime>,
     /// The sealing keys that are accepted, newest first.
     pub sealing_keys: Vec<SealingKeyOverview>,
+    /// The scoped credentials that are not revoked, oldest first.
+    pub credentials: Vec<Credential>,
     /// Sessions that have not ended.
     pub sessions: u64,
+    /// Its users, oldest first.
+    pub users: Vec<UserOverview>,
     /// Orders and card batches that are not finished.
     pub open_requests: u64,
 }
@@ -51,6 +57,7 @@ pub fn overview(
     let now = env.now();
     let keys = unit.partners().sealing_keys(id)?.into_iter();
     let accepted = keys.filter(|key| key.accepted_until.is_none_or(|until| until > now));
+    let credentials = unit.credentials().list(id)?.into_iter().map(|record| record.credential);
     Ok(PartnerOverview {
         partner,
         sheet: balance::get(unit, id)?,
@@ -63,7 +70,9 @@ pub fn overview(
                 first_used_at: key.first_used_at,
             })
             .collect(),
+        credentials: credentials.filter(|one| one.revoked_at.is_none()).collect(),
         sessions: unit.sessions().active(id, now)?,
+        users: users::list(unit, env, Some(id))?,
         open_requests: unit.jobs().count_of(id)?,
     })
 }

@@ -1,20 +1,47 @@
 use super::*;
 use crate::testing::*;
+use kopeck_domain::access::Scopes;
+use kopeck_domain::credential::Credential;
+use kopeck_domain::ids::CredentialId;
 use kopeck_port_security::{MockPasswordHasher, MockSecretBox};
+use kopeck_port_store::CredentialRecord;
 use kopeck_port_store::mock::MockUnit;
 use time::{Duration, OffsetDateTime};
 
 /// A desk whose box "encrypts" by turning the secret round, and checks that it is bound to its place.
-fn desk(bench: &Bench) -> PartnerService {
+pub(super) fn desk(bench: &Bench) -> PartnerService {
     let mut passwords = MockPasswordHasher::new();
     passwords.expect_hash().returning(|password| Ok(format!("argon2:{}", password.expose_secret())));
     let mut secrets = MockSecretBox::new();
     secrets.expect_encrypt().returning(|place, secret| {
-        assert_eq!((place.table, place.column), ("sealing_keys", "encrypted_secret"));
+        assert!(["sealing_keys", "credentials"].contains(&place.table) && place.column == "encrypted_secret");
         assert_eq!(place.row.len(), 8);
         Ok(secret.expose_secret().iter().rev().copied().collect())
     });
     PartnerService::new(bench.shared(), Arc::new(passwords), Arc::new(secrets))
+}
+
+/// A credential whose identifiers and secrets are made of `n`.
+pub(super) fn record(n: u8, encrypted_secret: &[u8]) -> CredentialRecord {
+    CredentialRecord {
+        credential: Credential {
+            id: credential_id(n),
+            name: format!("credential {n}"),
+            scopes: Scopes::of(&[Scope::OrdersRead]),
+            addresses: None,
+            created_at: START,
+            revoked_at: None,
+        },
+        login: format!("credential-{n}"),
+        api_key_hash: [n; 32],
+        password_hash: "hash".to_owned(),
+        key_id: [n; 8],
+        encrypted_secret: encrypted_secret.to_vec(),
+    }
+}
+
+pub(super) fn credential_id(n: u8) -> CredentialId {
+    CredentialId::new(uuid::Uuid::from_u128(n.into()))
 }
 
 const PASSWORD: &str = "correct horse battery";
@@ -29,7 +56,7 @@ fn new_partner(login: Option<&str>, password: Option<&str>) -> NewPartner {
 }
 
 #[test]
-fn what_is_shown_is_what_is_stored() {
+fn a_shown_key_is_the_stored_one() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let desk = desk(&bench);
     let prepared = desk.prepare(new_partner(Some("bakery"), Some(PASSWORD))).unwrap();
@@ -209,9 +236,13 @@ fn an_unknown_partner_is_not_found() {
 fn expect_end_of_sessions(unit: &mut MockUnit) {
     unit.sessions
         .expect_revoke_all_but()
-        .withf(|partner, keep| (*partner, *keep) == (PARTNER, 0))
+        .withf(|partner, holder, keep| (*partner, *holder, *keep) == (PARTNER, SessionHolder::Anyone, 0))
         .times(1)
-        .returning(|_, _| Ok(3));
+        .returning(|_, _, _| Ok(3));
+}
+
+fn expect_end_of_users_sessions(unit: &mut MockUnit) {
+    unit.users.expect_end_sessions_of().withf(|partner| *partner == PARTNER).times(1).returning(|_| Ok(2));
 }
 
 #[test]
@@ -221,6 +252,7 @@ fn a_partner_is_suspended_and_resumed() {
         known(&mut unit, PartnerStatus::Active);
         if *status == PartnerStatus::Suspended {
             expect_end_of_sessions(&mut unit);
+            expect_end_of_users_sessions(&mut unit);
         }
         unit.partners
             .expect_set_status()
@@ -257,6 +289,10 @@ fn an_overview_shows_keys_that_are_accepted_now() {
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5, 2))));
     unit.sessions.expect_active().withf(|_, now| *now == START).returning(|_, _| Ok(4));
     unit.jobs.expect_count_of().returning(|_| Ok(6));
+    unit.users.expect_list().withf(|partner| *partner == Some(PARTNER)).returning(|_| Ok(Vec::new()));
+    let mut revoked = record(2, b"");
+    revoked.credential.revoked_at = Some(START);
+    unit.credentials.expect_list().returning(move |_| Ok(vec![record(1, b""), revoked.clone()]));
     for (stored, shown) in [(None, None), (Some(START), None), (Some(later), Some(later))] {
         unit.partners.expect_former_api_key_until().times(1).returning(move |_| Ok(stored));
         if stored.is_some() {
@@ -266,6 +302,7 @@ fn an_overview_shows_keys_that_are_accepted_now() {
         assert_eq!(found.former_api_key_until, shown);
         let keys = found.sealing_keys.iter().map(|key| (key.id[0], key.accepted_until));
         assert!(keys.eq([(3, None), (2, Some(later))]));
+        assert_eq!(found.credentials, [record(1, b"").credential]);
         assert_eq!((found.sheet, found.sessions, found.open_requests), (sheet(5, 2), 4, 6));
     }
 }
@@ -275,7 +312,8 @@ fn the_sessions_of_a_suspended_partner_are_ended_too() {
     let mut unit = MockUnit::default();
     known(&mut unit, PartnerStatus::Suspended);
     expect_end_of_sessions(&mut unit);
-    assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 3);
+    expect_end_of_users_sessions(&mut unit);
+    assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 5);
 }
 
 #[test]
@@ -331,12 +369,20 @@ fn only_what_lies_under_another_key_is_encrypted_anew() {
         first_used_at: None,
     };
     unit.partners.expect_sealing_keys().returning(move |_| Ok(vec![key(2, b"new"), key(1, b"old")]));
+    unit.credentials.expect_list().returning(|_| Ok(vec![record(3, b"new"), record(1, b"old")]));
+    unit.credentials
+        .expect_reencrypt()
+        .withf(move |owner, credential, stored| {
+            (*owner, *credential, stored) == (id, credential_id(1), b"new")
+        })
+        .times(1)
+        .returning(|_, _, _| Ok(()));
     unit.partners
         .expect_reencrypt_sealing_key()
         .withf(move |owner, key, stored| (*owner, *key, stored) == (id, [1; 8], b"new"))
         .times(1)
         .returning(|_, _, _| Ok(()));
-    assert_eq!(desk.reencrypt(&mut unit, id).unwrap(), 1);
+    assert_eq!(desk.reencrypt(&mut unit, id).unwrap(), 2);
 }
 
 #[test]

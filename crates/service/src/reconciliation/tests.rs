@@ -136,7 +136,12 @@ fn discrepancies(books: Books) -> Vec<Discrepancy> {
         unbalanced, wrong_after, entries, stored, sums, orders, replenishments, limit_changes, ..
     } = books;
     let Books { closings, withdrawals, two_main_cards, .. } = books;
-    let sheet = BalanceSheet { balances: stored, updated_at: BEFORE, threshold: Kopecks::ZERO };
+    let sheet = BalanceSheet {
+        balances: stored,
+        updated_at: BEFORE,
+        threshold: Kopecks::ZERO,
+        approval_above: Kopecks::ZERO,
+    };
     unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));
     unit.reconciliation.expect_unbalanced_movements().returning(move |_| Ok(unbalanced.clone()));
     unit.reconciliation.expect_wrong_balances_after().returning(move |_| Ok(wrong_after.clone()));

@@ -6,7 +6,7 @@ use kopeck_port_store::CardClaims;
 use kopeck_port_store::mock::MockUnit;
 
 fn top_up(card: u128, amount: i64) -> TopUp {
-    TopUp { card: card_id(card), amount: kopecks(amount) }
+    TopUp { card: card_id(card).into(), amount: kopecks(amount) }
 }
 
 /// A card that can be topped up.

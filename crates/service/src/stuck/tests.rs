@@ -235,7 +235,7 @@ fn a_closing_is_settled_with_what_came_back() {
 }
 
 #[test]
-fn what_came_back_is_said_of_one_card_and_was_spent() {
+fn a_return_is_stated_for_one_card_and_was_spent() {
     let card = Some(card_id(0));
     for (outcome, card, error) in [
         (StuckOutcome::Applied, card, StuckError::AmountNeeded),

@@ -1,16 +1,26 @@
 //! API keys and sealing keys of a partner.
 
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::Partner;
 use kopeck_port_security::{SecretBinding, SecurityError};
-use kopeck_port_store::{SealingKeyRecord, StoreError, UnitOfWork};
+use kopeck_port_store::{CredentialRecord, Credentials, SealingKeyRecord, StoreError, UnitOfWork};
+use secrecy::SecretSlice;
 use sha2::{Digest, Sha256};
 
 use super::{AcceptedKey, ApiKeyOwner, TokenError, TokenService};
 
-/// The table of sealing keys; part of the associated data of each encrypted secret.
-pub(crate) const SEALING_KEY_TABLE: &str = "sealing_keys";
-/// The column of [`SEALING_KEY_TABLE`].
-pub(crate) const SEALING_KEY_COLUMN: &str = "encrypted_secret";
+/// The column of a sealing key's secret; with the table a part of the associated data of each.
+const SECRET_COLUMN: &str = "encrypted_secret";
+
+/// The place of the secret of a partner's sealing key.
+pub(crate) fn sealing_key_place(partner: PartnerId, key_id: [u8; 8]) -> SecretBinding {
+    SecretBinding { table: "sealing_keys", column: SECRET_COLUMN, partner, row: key_id.to_vec() }
+}
+
+/// The place of the secret of a scoped credential's sealing key.
+pub(crate) fn credential_key_place(partner: PartnerId, key_id: [u8; 8]) -> SecretBinding {
+    SecretBinding { table: "credentials", column: SECRET_COLUMN, partner, row: key_id.to_vec() }
+}
 
 /// The stored hash of an API key. A key has 256 random bits, so one round of SHA-256 is enough, and the hash is its
 /// look-up key.
@@ -20,7 +30,7 @@ pub fn api_key_hash(api_key: &str) -> [u8; 32] {
 }
 
 impl TokenService {
-    /// The partner with this API key, also a suspended one.
+    /// The partner with this API key, its own or that of a scoped credential; also a suspended one.
     ///
     /// # Errors
     /// [`TokenError::Store`] or [`TokenError::Security`].
@@ -29,11 +39,28 @@ impl TokenService {
         unit: &mut dyn UnitOfWork,
         api_key: &str,
     ) -> Result<Option<ApiKeyOwner>, TokenError> {
-        let Some(credentials) = unit.partners().by_api_key(&api_key_hash(api_key), self.env.now())? else {
-            return Ok(None);
-        };
-        let keys = self.accepted_keys(unit, credentials.partner.id)?;
-        Ok(Some(ApiKeyOwner { credentials, keys }))
+        let hash = api_key_hash(api_key);
+        if let Some(credentials) = unit.partners().by_api_key(&hash, self.env.now())? {
+            let keys = self.accepted_keys(unit, credentials.partner.id)?;
+            return Ok(Some(ApiKeyOwner { credentials, keys, credential: None }));
+        }
+        let Some((partner, record)) = unit.credentials().by_api_key(&hash)? else { return Ok(None) };
+        let Some(partner) = unit.partners().get(partner)? else { return Ok(None) };
+        let keys = vec![self.credential_key(partner.id, &record)?];
+        let CredentialRecord { credential, login, api_key_hash, password_hash, .. } = record;
+        let credentials = Credentials { partner: Partner { login, ..partner }, api_key_hash, password_hash };
+        Ok(Some(ApiKeyOwner { credentials, keys, credential: Some(credential) }))
+    }
+
+    /// The sealing key of a scoped credential. It has no other, so it seals what the service seals unasked too.
+    pub(super) fn credential_key(
+        &self,
+        partner: PartnerId,
+        record: &CredentialRecord,
+    ) -> Result<AcceptedKey, TokenError> {
+        let place = credential_key_place(partner, record.key_id);
+        let secret = self.open_secret(&place, &record.encrypted_secret)?;
+        Ok(AcceptedKey { id: record.key_id, secret, is_default: true, is_used: true })
     }
 
     /// The partner's sealing keys that are accepted at present, newest first.
@@ -55,6 +82,12 @@ impl TokenService {
             key.is_default = true;
         }
         Ok(keys)
+    }
+
+    /// A keyed digest of `value` for this purpose, the same on every instance with the same master key.
+    #[must_use]
+    pub fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32] {
+        self.secrets.fingerprint(purpose, value)
     }
 
     /// Notes that the partner has sealed with a key.
@@ -83,20 +116,19 @@ impl TokenService {
     }
 
     fn open_key(&self, partner: PartnerId, record: &SealingKeyRecord) -> Result<AcceptedKey, TokenError> {
-        let place = SecretBinding {
-            table: SEALING_KEY_TABLE,
-            column: SEALING_KEY_COLUMN,
-            partner,
-            row: record.key_id.to_vec(),
-        };
-        let secret = self.secrets.decrypt(&place, &record.encrypted_secret).map_err(|error| match error {
-            SecurityError::NotAuthentic => {
-                TokenError::Store(StoreError::Corrupt(format!("{SEALING_KEY_TABLE}.{SEALING_KEY_COLUMN}")))
-            }
-            SecurityError::Failed(_) => TokenError::Security(error),
-        })?;
+        let place = sealing_key_place(partner, record.key_id);
+        let secret = self.open_secret(&place, &record.encrypted_secret)?;
         let is_used = record.first_used_at.is_some();
         Ok(AcceptedKey { id: record.key_id, secret, is_default: false, is_used })
+    }
+
+    fn open_secret(&self, place: &SecretBinding, encrypted: &[u8]) -> Result<SecretSlice<u8>, TokenError> {
+        self.secrets.decrypt(place, encrypted).map_err(|error| match error {
+            SecurityError::NotAuthentic => {
+                TokenError::Store(StoreError::Corrupt(format!("{}.{}", place.table, place.column)))
+            }
+            SecurityError::Failed(_) => TokenError::Security(error),
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Login.
 
-use crate::tokens::throttle::{MAX_FAILURES, WINDOW, locked_for};
-use kopeck_domain::ids::SessionId;
+use crate::tokens::throttle;
+use kopeck_domain::ids::{CredentialId, PartnerId, SessionId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 use time::OffsetDateTime;
@@ -12,7 +12,7 @@ use super::{
     ApiKeyOwner, IssuedTokens, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
 };
 
-/// How many sessions a partner can have at once. A login beyond that revokes the oldest one.
+/// How many sessions a login can have at once. A login beyond that revokes the oldest one.
 const MAX_SESSIONS: u32 = 1_000;
 
 /// The subjects of the throttle, as keyed digests.
@@ -41,7 +41,7 @@ impl TokenService {
     /// # Errors
     /// [`TokenError`].
     pub fn login(&self, store: &dyn Store, attempt: LoginAttempt) -> Result<IssuedTokens, TokenError> {
-        let LoginAttempt { owner, api_key, nonce, address, body } = attempt;
+        let LoginAttempt { owner, api_key, nonce, address, client, body } = attempt;
         let is_failure = !matches!(body, LoginBody::Faulty);
         // A body with a 422 does not spend its nonce. Under a wrong API key that would tell the two apart.
         let spends_nonce = owner.is_none() || matches!(body, LoginBody::Credentials { .. });
@@ -67,7 +67,7 @@ impl TokenService {
             return Err(TokenError::BadCredentials);
         }
         let partner = owner.filter(|owner| password_fits & may_log_in(owner, login.as_deref()));
-        self.finish(store, partner, subjects)
+        self.finish(store, partner, client, subjects)
     }
 
     /// Issues tokens to `partner`, or records the failure if there is none.
@@ -78,6 +78,7 @@ impl TokenService {
         &self,
         store: &dyn Store,
         partner: Option<ApiKeyOwner>,
+        client: Option<String>,
         subjects: Subjects,
     ) -> Result<IssuedTokens, TokenError> {
         let (now, settled) = (self.env.now(), self.env.settled());
@@ -90,12 +91,14 @@ impl TokenService {
         let (pair, issued) = self.issue(partner, session, now, now)?;
         transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
             check_throttle(unit, &subjects, settled)?;
-            if !still_valid(unit, &owner.credentials, now)? {
+            if !still_valid(unit, &owner, now)? {
                 return Err(TokenError::BadCredentials);
             }
-            unit.sessions().insert(partner, session, now)?;
+            let credential = owner.credential_id();
+            unit.sessions().insert(partner, session, credential, now)?;
             unit.sessions().insert_pair(partner, session, &pair)?;
-            unit.sessions().revoke_all_but(partner, MAX_SESSIONS)?;
+            unit.sessions().touch(partner, session, now, client.as_deref())?;
+            unit.sessions().revoke_all_but(partner, credential.into(), MAX_SESSIONS)?;
             Ok(())
         })?;
         Ok(issued)
@@ -105,20 +108,29 @@ impl TokenService {
         address.map(|address| self.secrets.fingerprint("address", address.as_bytes())).into_iter().collect()
     }
 
-    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same
-    /// steps and locks no partner out.
+    /// The throttle's subject of who logs in: failures of a scoped credential do not lock the partner out.
+    pub(super) fn holder_fingerprint(
+        &self,
+        partner: PartnerId,
+        credential: Option<CredentialId>,
+    ) -> [u8; 32] {
+        match credential {
+            Some(id) => self.secrets.fingerprint("credential", id.to_string().as_bytes()),
+            None => self.secrets.fingerprint("partner", partner.to_string().as_bytes()),
+        }
+    }
+
+    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same steps
+    /// and locks no partner out.
     fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
         match owner {
-            Some(owner) => {
-                let partner = owner.credentials.partner.id.to_string();
-                self.secrets.fingerprint("partner", partner.as_bytes())
-            }
+            Some(owner) => self.holder_fingerprint(owner.credentials.partner.id, owner.credential_id()),
             None => self.secrets.fingerprint("attempt", &[key_hash.as_slice(), nonce.as_bytes()].concat()),
         }
     }
 }
 
-fn count_failure(
+pub(super) fn count_failure(
     unit: &mut dyn UnitOfWork,
     subjects: &Subjects,
     now: OffsetDateTime,
@@ -132,36 +144,37 @@ pub(super) fn record_failures(
     subjects: &Subjects,
     now: OffsetDateTime,
 ) -> Result<(), TokenError> {
-    for subject in subjects {
-        unit.throttle().record_failure(subject, now)?;
-    }
-    Ok(())
+    Ok(throttle::record(unit, subjects, now)?)
 }
 
-fn check_throttle(
+pub(super) fn check_throttle(
     unit: &mut dyn UnitOfWork,
     subjects: &Subjects,
     now: OffsetDateTime,
 ) -> Result<(), TokenError> {
-    let limit = u32::try_from(MAX_FAILURES).unwrap_or(u32::MAX);
-    for subject in subjects {
-        let failures = unit.throttle().failures(subject, now - WINDOW, limit)?;
-        if let Some(retry_after) = locked_for(&failures, now) {
-            return Err(TokenError::TooMany { retry_after });
-        }
+    match throttle::locked_subject(unit, subjects, throttle::MAX_FAILURES, now)? {
+        Some(retry_after) => Err(TokenError::TooMany { retry_after }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// Whether the credentials are still valid. A suspension or a new password ends all sessions, and a login whose password was
-/// checked before must not begin one afterwards.
+/// Whether the credentials are still valid. A suspension, a revocation or a new password ends all sessions, and a login whose
+/// password was checked before must not begin one afterwards.
 fn still_valid(
     unit: &mut dyn UnitOfWork,
-    checked: &Credentials,
+    owner: &ApiKeyOwner,
     now: OffsetDateTime,
 ) -> Result<bool, StoreError> {
-    // Reading the partner first locks it, so neither can happen between this check and the new session.
-    unit.partners().get(checked.partner.id)?;
+    let checked = &owner.credentials;
+    // Reading the partner first locks it, so none of these can happen between this check and the new session.
+    let partner = unit.partners().get(checked.partner.id)?;
+    if let Some(id) = owner.credential_id() {
+        let current = unit.credentials().get(checked.partner.id, id)?;
+        let is_accepted = current.is_some_and(|current| {
+            current.credential.revoked_at.is_none() && current.password_hash == checked.password_hash
+        });
+        return Ok(is_accepted && partner.is_some_and(|partner| partner.status == PartnerStatus::Active));
+    }
     let current = unit.partners().by_api_key(&checked.api_key_hash, now)?;
     Ok(current.is_some_and(|current| {
         current.partner.status == PartnerStatus::Active && current.password_hash == checked.password_hash

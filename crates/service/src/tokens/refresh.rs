@@ -90,7 +90,8 @@ impl TokenService {
         let Some(stored) = unit.sessions().pair(partner, claims.pair)? else {
             return Ok(RefreshOutcome::Refused);
         };
-        if self.session_is_over(&stored) || stored.session != claims.session {
+        let is_own = stored.credential == known.and_then(ApiKeyOwner::credential_id);
+        if self.session_is_over(&stored) || stored.session != claims.session || !is_own {
             return Ok(RefreshOutcome::Refused);
         }
         let successor = match stored.pair.successor {
@@ -122,7 +123,7 @@ impl TokenService {
         stored: StoredPair,
         reissued: bool,
     ) -> Result<IssuedTokens, TokenError> {
-        let StoredPair { session, session_started_at, session_revoked: _, pair } = stored;
+        let StoredPair { session, session_started_at, pair, .. } = stored;
         let (next, issued) = self.issue(partner, session, session_started_at, self.env.now())?;
         unit.sessions().insert_pair(partner, session, &next)?;
         let spent =

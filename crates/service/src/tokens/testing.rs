@@ -63,7 +63,7 @@ pub(super) fn known(status: PartnerStatus) -> ApiKeyOwner {
         api_key_hash: api_key_hash(API_KEY),
         password_hash: "the hash".to_owned(),
     };
-    ApiKeyOwner { credentials, keys: vec![] }
+    ApiKeyOwner { credentials, keys: vec![], credential: None }
 }
 
 /// The claims of a token of pair 1 that was issued at the start.
@@ -121,5 +121,12 @@ pub(super) fn pair(n: u128, state: PairState) -> TokenPair {
 }
 
 pub(super) fn stored(pair: TokenPair) -> StoredPair {
-    StoredPair { session: SESSION, session_started_at: START, session_revoked: false, pair }
+    StoredPair {
+        session: SESSION,
+        session_started_at: START,
+        session_used_at: Some(START),
+        session_revoked: false,
+        pair,
+        credential: None,
+    }
 }

@@ -1,8 +1,8 @@
 //! The throttle of failed logins.
 
-use time::{Duration, OffsetDateTime};
-
 use kopeck_domain::calendar::CLOCK_SKEW;
+use kopeck_port_store::{StoreError, UnitOfWork};
+use time::{Duration, OffsetDateTime};
 
 /// Failures within [`WINDOW`] after which further attempts are refused.
 pub const MAX_FAILURES: usize = 10;
@@ -15,10 +15,41 @@ pub const WINDOW: Duration = Duration::minutes(15);
 /// a clock that was set back does not lock logins until it has caught up.
 #[must_use]
 pub fn locked_for(failures: &[OffsetDateTime], now: OffsetDateTime) -> Option<Duration> {
+    locked_after(MAX_FAILURES, failures, now)
+}
+
+/// The same after `most` failures.
+fn locked_after(most: usize, failures: &[OffsetDateTime], now: OffsetDateTime) -> Option<Duration> {
     let counts = |at: &OffsetDateTime| *at + WINDOW > now && *at <= now + CLOCK_SKEW;
     let mut recent: Vec<OffsetDateTime> = failures.iter().copied().filter(counts).collect();
     recent.sort_unstable_by(|a, b| b.cmp(a));
-    recent.get(MAX_FAILURES - 1).map(|tenth| *tenth + WINDOW - now)
+    recent.get(most - 1).map(|last_that_locks| *last_that_locks + WINDOW - now)
+}
+
+/// How long one of these subjects is still locked after `most` failures; `None` if none of them is.
+pub(crate) fn locked_subject(
+    unit: &mut dyn UnitOfWork,
+    subjects: &[[u8; 32]],
+    most: usize,
+    now: OffsetDateTime,
+) -> Result<Option<Duration>, StoreError> {
+    let limit = u32::try_from(most).unwrap_or(u32::MAX);
+    for subject in subjects {
+        let failures = unit.throttle().failures(subject, now - WINDOW, limit)?;
+        if let Some(retry_after) = locked_after(most, &failures, now) {
+            return Ok(Some(retry_after));
+        }
+    }
+    Ok(None)
+}
+
+/// Records a failure of each of these subjects.
+pub(crate) fn record(
+    unit: &mut dyn UnitOfWork,
+    subjects: &[[u8; 32]],
+    now: OffsetDateTime,
+) -> Result<(), StoreError> {
+    subjects.iter().try_for_each(|subject| unit.throttle().record_failure(subject, now))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn another_process_is_left_alone_until_its_lease_ends() {
 }
 
 #[test]
-fn what_the_feed_has_is_queued_and_handed_out_under_a_lease() {
+fn events_of_the_feed_are_queued_and_handed_out_under_a_lease() {
     let (bench, mut unit) = (Bench::new(), unit_with(stored()));
     events::append(&mut unit, &bench, PARTNER, [employee(1), EventData::Ping(Ping {})]).unwrap();
     let delivery =
@@ -136,7 +136,7 @@ fn an_attempt_that_disables_says_so_once() {
 }
 
 #[test]
-fn what_comes_of_a_deleted_webhook_is_forgotten() {
+fn the_report_of_a_deleted_webhook_is_forgotten() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.webhooks.expect_get().returning(|_, _| Ok(None));
     let delivery = Delivery::new(DeliveryId::new(OWN), 1, EventId::new(OWN), EventType::Ping, START);
@@ -151,7 +151,7 @@ fn refs(seqs: impl IntoIterator<Item = i64>) -> Vec<EventRef> {
 
 /// It is marked at once, and queued when the webhook is delivered to.
 #[test]
-fn what_was_missed_is_marked_and_counted() {
+fn missed_events_are_marked_and_counted() {
     let (bench, mut unit) = (Bench::new(), unit_with(WebhookRecord { cursor: 9, ..stored() }));
     unit.webhooks.expect_queued().returning(|_, _| Ok(9_998));
     let id = stored().webhook.id;

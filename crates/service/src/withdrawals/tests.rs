@@ -16,7 +16,7 @@ fn target(card: u64) -> BatchTarget {
 }
 
 fn withdrawal(card: u128, amount: Option<i64>) -> CardWithdrawal {
-    CardWithdrawal { card: card_id(card), amount: amount.map(kopecks) }
+    CardWithdrawal { card: card_id(card).into(), amount: amount.map(kopecks) }
 }
 
 /// Cards that are expired, blocked or unassigned give their money back too.

@@ -31,13 +31,15 @@ pub(crate) fn instructions(
         Subject::LimitChange(id) => batch_instructions::<LimitChanges>(unit, partner, id),
         Subject::Closing(id) => batch_instructions::<Closings>(unit, partner, id),
         Subject::Withdrawal(id) => batch_instructions::<Withdrawals>(unit, partner, id),
+        // It sends the bank nothing.
+        Subject::Run(_) => Ok(Vec::new()),
     }
 }
 
 /// Whether the instructions of a request bring money back, so that a person has to say how much.
 pub(crate) const fn returns_money(subject: Subject) -> bool {
     match subject {
-        Subject::Order(_) => false,
+        Subject::Order(_) | Subject::Run(_) => false,
         Subject::Replenishment(_) => TopUps::RETURNS_MONEY,
         Subject::LimitChange(_) => LimitChanges::RETURNS_MONEY,
         Subject::Closing(_) => Closings::RETURNS_MONEY,
@@ -73,6 +75,7 @@ pub(crate) fn settle(
         Subject::LimitChange(id) => settle_batch::<LimitChanges>(unit, env, claim, id, outcome, card)?,
         Subject::Closing(id) => settle_batch::<Closings>(unit, env, claim, id, outcome, card)?,
         Subject::Withdrawal(id) => settle_batch::<Withdrawals>(unit, env, claim, id, outcome, card)?,
+        Subject::Run(_) => (0, Next::GoOn),
     };
     let next = match next {
         // The workers query on for the cards that are left, and must not send them.

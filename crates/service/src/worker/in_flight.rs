@@ -28,7 +28,7 @@ pub(super) struct JobsInFlight {
 
 /// A job in flight until this is dropped.
 #[derive(Debug)]
-pub(super) struct InFlightGuard {
+pub(super) struct JobGuard {
     in_flight: Arc<JobsInFlight>,
     subject: Subject,
 }
@@ -45,10 +45,10 @@ impl JobsInFlight {
     }
 
     /// Puts the job of a lease in flight.
-    pub(super) fn guard(self: &Arc<Self>, lease: &Lease) -> Arc<InFlightGuard> {
+    pub(super) fn guard(self: &Arc<Self>, lease: &Lease) -> Arc<JobGuard> {
         let subject = lease.claim.subject;
         self.latest().insert(subject, lease.clone());
-        Arc::new(InFlightGuard { in_flight: Arc::clone(self), subject })
+        Arc::new(JobGuard { in_flight: Arc::clone(self), subject })
     }
 
     /// Hands a newer lease to the worker that has the job in flight, if it follows its own. If another process had the
@@ -71,14 +71,14 @@ impl JobsInFlight {
     }
 }
 
-impl InFlightGuard {
+impl JobGuard {
     /// The lease that counts: `own`, under which the job was taken, or a newer one.
     pub(super) fn latest(&self, own: &Lease) -> Lease {
         self.in_flight.latest().get(&self.subject).unwrap_or(own).clone()
     }
 }
 
-impl Drop for InFlightGuard {
+impl Drop for JobGuard {
     fn drop(&mut self) {
         self.in_flight.latest().remove(&self.subject);
     }

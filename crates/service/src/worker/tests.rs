@@ -233,7 +233,7 @@ fn cancelled_work_is_taken_off_and_the_bank_not_called() {
 }
 
 #[test]
-fn nothing_due_is_no_work() {
+fn without_due_jobs_there_is_no_work() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     due(&mut unit, vec![]);
     assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
@@ -241,7 +241,7 @@ fn nothing_due_is_no_work() {
 
 /// A claim that says something may have been sent goes back saying so, though this worker sent nothing.
 #[test]
-fn what_is_given_back_is_as_it_was_taken() {
+fn a_returned_job_is_as_it_was_taken() {
     for may_have_sent in [false, true] {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         let before = Claim { may_have_sent, failures: 3, ..top_up_claim() };
@@ -411,7 +411,7 @@ fn work_that_waits_for_its_turn_is_kept_too() {
 
 /// A worker that ended in the middle keeps nothing in flight.
 #[test]
-fn what_a_worker_dropped_is_taken_again() {
+fn a_dropped_job_is_taken_again() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.jobs.expect_claim().times(2).returning(|_, _| Ok(vec![top_up_claim()]));
     in_process(&mut unit, &[300]);

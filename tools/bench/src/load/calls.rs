@@ -9,7 +9,7 @@ use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, seal_request};
 use kopeck_test_support::Random;
 use serde_json::{Value, json};
 
-use super::kind::Kind;
+use super::kind::LoadKind;
 use crate::machine::{self, TimeOrderedIds};
 use crate::numbered;
 use crate::targets::{Target, Targets};
@@ -18,13 +18,13 @@ use crate::targets::{Target, Targets};
 const CARDS: u64 = 10;
 /// A request to be sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
-    kind: Kind,
+pub(crate) struct PlannedRequest {
+    kind: LoadKind,
     /// A number of the request among those made of its kind; for a request without a body, chance.
     number: u64,
 }
 
-impl Call {
+impl PlannedRequest {
     /// The status of its response.
     pub(crate) const fn status(self) -> u16 {
         self.kind.status()
@@ -44,7 +44,7 @@ pub(crate) struct Calls {
 
 /// Calls of one kind.
 struct RenderedRequest {
-    kind: Kind,
+    kind: LoadKind,
     /// One after the other, and where each ends.
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -59,7 +59,7 @@ struct Partner {
 
 impl Calls {
     /// Makes calls of these kinds, taking turns; `at_most` of those with a body.
-    pub(crate) fn make(targets: &Targets, kinds: &[Kind], at_most: usize) -> anyhow::Result<Self> {
+    pub(crate) fn make(targets: &Targets, kinds: &[LoadKind], at_most: usize) -> anyhow::Result<Self> {
         let head =
             |token: &str| format!("host: bench\r\nauthorization: Bearer {token}\r\nx-nonce: ").into_bytes();
         let partners: Vec<_> =
@@ -82,21 +82,21 @@ impl Calls {
     }
 
     /// The next request, if there is one left of the kind whose turn it is.
-    pub(crate) fn next(&mut self) -> Option<Call> {
+    pub(crate) fn next(&mut self) -> Option<PlannedRequest> {
         let index = self.turn % self.turns.len().max(1);
         self.turn += 1;
         let made = self.turns.get_mut(index)?;
         let kind = made.kind;
         if path_of_read(kind).is_some() {
-            return Some(Call { kind, number: self.random.next_u64() });
+            return Some(PlannedRequest { kind, number: self.random.next_u64() });
         }
         let number = made.sent;
         made.sent += 1;
-        (number < made.ends.len()).then_some(Call { kind, number: number as u64 })
+        (number < made.ends.len()).then_some(PlannedRequest { kind, number: number as u64 })
     }
 
     /// Writes the bytes of a request.
-    pub(crate) fn render(&mut self, call: Call, out: &mut Vec<u8>) {
+    pub(crate) fn render(&mut self, call: PlannedRequest, out: &mut Vec<u8>) {
         if path_of_read(call.kind).is_some() {
             return self.render_read(call, out);
         }
@@ -107,12 +107,12 @@ impl Calls {
         out.extend_from_slice(made.bytes.get(start..end).unwrap_or_default());
     }
 
-    fn render_read(&mut self, call: Call, out: &mut Vec<u8>) {
+    fn render_read(&mut self, call: PlannedRequest, out: &mut Vec<u8>) {
         let count = self.partners.len() as u64;
         let Some(partner) = self.partners.get((call.number % count) as usize) else { return };
         out.extend_from_slice(b"GET ");
         out.extend_from_slice(path_of_read(call.kind).unwrap_or_default().as_bytes());
-        if call.kind == Kind::Read {
+        if call.kind == LoadKind::Read {
             let employee = numbered::id(numbered::EMPLOYEES + 1 + call.number / count % self.employees);
             out.extend_from_slice(employee.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
         }
@@ -123,7 +123,7 @@ impl Calls {
     }
 
     /// Makes the requests of one kind; none if they have no body.
-    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], at_most: usize) -> RenderedRequest {
+    fn make_kind(&mut self, kind: LoadKind, keys: &[SealingKey], at_most: usize) -> RenderedRequest {
         let mut made = RenderedRequest { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
         if path_of_read(kind).is_some() {
             return made;
@@ -131,7 +131,7 @@ impl Calls {
         let partners = self.partners.len() as u64;
         let at_most = match kind {
             // Each card is in one request only.
-            Kind::Replenish => at_most.min((self.employees / CARDS * partners) as usize),
+            LoadKind::Replenish => at_most.min((self.employees / CARDS * partners) as usize),
             _ => at_most,
         };
         let now = machine::unix_seconds();
@@ -166,32 +166,32 @@ impl Calls {
 }
 
 /// The path of a request without a body, as far as it is always the same.
-const fn path_of_read(kind: Kind) -> Option<&'static str> {
+const fn path_of_read(kind: LoadKind) -> Option<&'static str> {
     match kind {
-        Kind::Read => Some("/v1/employee/"),
-        Kind::Refused => Some("/v1/employee/none"),
-        Kind::First => Some("/v1/employees"),
-        Kind::Balance => Some("/v1/balance"),
-        Kind::Add | Kind::Replenish | Kind::Status => None,
+        LoadKind::Read => Some("/v1/employee/"),
+        LoadKind::Refused => Some("/v1/employee/none"),
+        LoadKind::First => Some("/v1/employees"),
+        LoadKind::Balance => Some("/v1/balance"),
+        LoadKind::Add | LoadKind::Replenish | LoadKind::Status => None,
     }
 }
 
 /// Whether a request changes something, so that its response is recorded under a key.
-const fn changes(kind: Kind) -> bool {
-    matches!(kind, Kind::Add | Kind::Replenish)
+const fn changes(kind: LoadKind) -> bool {
+    matches!(kind, LoadKind::Add | LoadKind::Replenish)
 }
 
 /// Path and body of a request: of number `number` among its partner's in this load.
-fn post(kind: Kind, number: u64, load: u32) -> (&'static str, Value) {
+fn post(kind: LoadKind, number: u64, load: u32) -> (&'static str, Value) {
     match kind {
-        Kind::Replenish => {
+        LoadKind::Replenish => {
             let card = |index| {
                 let id = numbered::id(numbered::MAIN_CARDS + 1 + number * CARDS + index);
                 json!({ "idCard": id.to_string(), "amountReplenishment": 100 })
             };
             ("/v1/replenishment", json!({ "cards": (0..CARDS).map(card).collect::<Vec<_>>() }))
         }
-        Kind::Status => {
+        LoadKind::Status => {
             let request = numbered::id(numbered::REQUEST).to_string();
             ("/v1/limits/status", json!({ "setLimitsCardsId": request }))
         }
@@ -237,7 +237,7 @@ mod tests {
         SealingKey::new(KeyId::from_bytes([number; 8]), [number; 32])
     }
 
-    fn calls(kinds: &[Kind], at_most: usize) -> Calls {
+    fn calls(kinds: &[LoadKind], at_most: usize) -> Calls {
         let partners = (1..=2).map(|n| Target::new(n, format!("token-{n}"), &key(n as u8))).collect();
         let targets = Targets { partners, employees: 20, cards: 2 };
         Calls::make(&targets, kinds, at_most).unwrap()
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn new_employees_differ_within_a_load_and_between_two_and_open_under_their_key_and_nonce() {
-        let texts: Vec<_> = (0..2).flat_map(|_| texts(&mut calls(&[Kind::Add], 10))).collect();
+        let texts: Vec<_> = (0..2).flat_map(|_| texts(&mut calls(&[LoadKind::Add], 10))).collect();
         let bodies: HashSet<_> = texts.iter().map(|text| format!("{:?}", opened(text))).collect();
         let nonces: HashSet<_> = texts.iter().map(|text| header(text, "x-nonce: ")).collect();
         assert_eq!((bodies.len(), nonces.len()), (20, 20));
@@ -286,17 +286,17 @@ mod tests {
 
     #[test]
     fn keys_ascend_where_something_changes() {
-        let keyed = texts(&mut calls(&[Kind::Add], 20));
+        let keyed = texts(&mut calls(&[LoadKind::Add], 20));
         let keys: Vec<_> = keyed.iter().map(|text| header(text, "idempotency-key: ")).collect();
         assert_eq!(keys.len(), 20);
         assert!(keys.is_sorted_by(|a, b| a < b));
-        let reads = texts(&mut calls(&[Kind::Status], 1));
+        let reads = texts(&mut calls(&[LoadKind::Status], 1));
         assert!(reads.iter().all(|text| !text.contains("idempotency-key")));
     }
 
     #[test]
     fn no_card_is_in_two_replenishments() {
-        let texts = texts(&mut calls(&[Kind::Replenish], 1_000));
+        let texts = texts(&mut calls(&[LoadKind::Replenish], 1_000));
         assert_eq!(texts.len(), 4, "20 cards for each of two partners");
         let mut cards = HashSet::new();
         for text in texts {
@@ -310,14 +310,14 @@ mod tests {
 
     #[test]
     fn kinds_take_turns() {
-        let mut calls = calls(&[Kind::Read, Kind::Add], 4);
+        let mut calls = calls(&[LoadKind::Read, LoadKind::Add], 4);
         let kinds: Vec<_> = std::iter::from_fn(|| calls.next()).map(|call| call.kind).collect();
-        assert_eq!(kinds, [Kind::Read, Kind::Add, Kind::Read, Kind::Add, Kind::Read]);
+        assert_eq!(kinds, [LoadKind::Read, LoadKind::Add, LoadKind::Read, LoadKind::Add, LoadKind::Read]);
     }
 
     #[test]
     fn reads_are_of_employees_that_exist() {
-        let mut calls = calls(&[Kind::Read], 0);
+        let mut calls = calls(&[LoadKind::Read], 0);
         for _ in 0..100 {
             let call = calls.next().unwrap();
             let mut out = Vec::new();

@@ -276,7 +276,7 @@ mod tests {
 
     use kopeck_sealing::{KeyId, SealingKey};
 
-    use super::super::kind::Kind;
+    use super::super::kind::LoadKind;
     use super::*;
     use crate::targets::{Target, Targets};
 
@@ -303,7 +303,7 @@ mod tests {
         }
     }
 
-    fn calls(kind: Kind, at_most: usize) -> Calls {
+    fn calls(kind: LoadKind, at_most: usize) -> Calls {
         let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
         let partners = vec![Target::new(1, "t".to_owned(), &key)];
         Calls::make(&Targets { partners, employees: 100, cards: 2 }, &[kind], at_most).unwrap()
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn an_open_loop_makes_all_calls_of_its_time_whatever_becomes_of_them() {
         let address = server(OK);
-        let seen = run(&plan(address, 1, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
+        let seen = run(&plan(address, 1, 50, Some(1_000.0)), &mut calls(LoadKind::Read, 0)).unwrap();
         assert_eq!(seen.figures()["calls"], 50.0);
         assert_eq!(seen.figures()["errors"], 0.0);
     }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn wrong_responses_are_counted() {
         let address = server(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n");
-        let seen = run(&plan(address, 4, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
+        let seen = run(&plan(address, 4, 50, Some(1_000.0)), &mut calls(LoadKind::Read, 0)).unwrap();
         assert_eq!((seen.figures()["errors"], seen.figures()["status_503"]), (50.0, 50.0));
     }
 
@@ -339,10 +339,10 @@ mod tests {
         let plan = plan(address, 2, 60_000, None);
         // One that goes with a process may be as short as that is.
         let during = i32::try_from(std::process::id()).ok();
-        let seen = run(&Plan { during, ..plan }, &mut calls(Kind::Add, 20)).unwrap();
+        let seen = run(&Plan { during, ..plan }, &mut calls(LoadKind::Add, 20)).unwrap();
         assert!(seen.time < Duration::from_secs(60));
         assert!(seen.figures()["calls"] <= 20.0);
-        let few = run(&Plan { during: None, ..plan }, &mut calls(Kind::Add, 20));
+        let few = run(&Plan { during: None, ..plan }, &mut calls(LoadKind::Add, 20));
         let told = few.err().unwrap().to_string();
         assert!(told.starts_with("the calls were enough for ") && told.ends_with(" of 60s"), "{told}");
     }
@@ -354,12 +354,12 @@ mod tests {
         for rate in [None, Some(1_000.0)] {
             let during = i32::try_from(process.id()).ok();
             let plan = Plan { during, ..plan(address, 2, 60_000, rate) };
-            let seen = run(&plan, &mut calls(Kind::Read, 0)).unwrap();
+            let seen = run(&plan, &mut calls(LoadKind::Read, 0)).unwrap();
             assert!(seen.time < Duration::from_secs(60));
         }
         process.wait().unwrap();
         let ended = Plan { during: Some(0), ..plan(address, 1, 60_000, None) };
-        assert!(run(&ended, &mut calls(Kind::Read, 0)).is_err());
+        assert!(run(&ended, &mut calls(LoadKind::Read, 0)).is_err());
     }
 
     #[test]
@@ -367,7 +367,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let closing = thread::spawn(move || drop(listener.accept().unwrap()));
-        assert!(run(&plan(address, 1, 60_000, None), &mut calls(Kind::Read, 0)).is_err());
+        assert!(run(&plan(address, 1, 60_000, None), &mut calls(LoadKind::Read, 0)).is_err());
         closing.join().unwrap();
     }
 }

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 /// A request of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum LoadKind {
     /// `GET /v1/employee/{id}` of any employee.
     Read,
     /// The same with no identifier in its path: token check and a response of the service, and no database.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Balance,
 }
 
-impl Kind {
+impl LoadKind {
     /// The status of its response.
     pub(crate) const fn status(self) -> u16 {
         match self {

@@ -19,7 +19,7 @@ mod tests {
     use super::replace;
 
     #[test]
-    fn what_stands_around_is_kept() {
+    fn the_text_around_the_table_is_kept() {
         let page = "# A\n<!-- x: measured -->\nold\n<!-- x: end -->\nB\n";
         let new = replace(page, "x", "new\n").unwrap();
         assert_eq!(new, "# A\n<!-- x: measured -->\n\nnew\n\n<!-- x: end -->\nB\n");

@@ -15,7 +15,7 @@ pub(super) enum Need {
 
 /// A row of the report.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct ReportRow {
     /// What is measured.
     pub(super) what: &'static str,
     /// What it is compared with.
@@ -28,7 +28,7 @@ pub(super) struct Row {
 /// A row with its figures.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowResult {
-    pub(super) row: Row,
+    pub(super) row: ReportRow,
     pub(super) ours: f64,
     pub(super) yardstick: Option<f64>,
     /// What the need is about: a ratio, or our own figure.
@@ -50,7 +50,7 @@ const fn of(row: &'static str, side: &'static str, figure: &'static str) -> Figu
     Figure { row, side, figure }
 }
 
-const fn ratio(what: &'static str, against: &'static str, row: &'static str, need: Need) -> Row {
+const fn ratio(what: &'static str, against: &'static str, row: &'static str, need: Need) -> ReportRow {
     let figure = match need {
         Need::AtLeast(_) => "per_second",
         _ => "seconds",
@@ -64,15 +64,15 @@ const fn versus(
     ours: Figure,
     yardstick: Figure,
     need: Need,
-) -> Row {
-    Row { what, against, ours, yardstick: Some(yardstick), need }
+) -> ReportRow {
+    ReportRow { what, against, ours, yardstick: Some(yardstick), need }
 }
 
-const fn below(what: &'static str, ours: Figure, most: f64) -> Row {
-    Row { what, against: "", ours, yardstick: None, need: Need::Below(most) }
+const fn below(what: &'static str, ours: Figure, most: f64) -> ReportRow {
+    ReportRow { what, against: "", ours, yardstick: None, need: Need::Below(most) }
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[ReportRow] = &[
     ratio(
         "`GET /v1/employee/{id}` (2 cards), PostgreSQL",
         "pgbench, the same selects, 16 clients",
@@ -154,7 +154,7 @@ pub(super) fn judge(results: &Results) -> Vec<RowResult> {
     ROWS.iter().filter_map(|row| judge_row(row, results)).collect()
 }
 
-fn judge_row(row: &Row, results: &Results) -> Option<RowResult> {
+fn judge_row(row: &ReportRow, results: &Results) -> Option<RowResult> {
     let ours = results.figure(row.ours)?;
     let yardstick = match row.yardstick {
         Some(figure) => Some(results.figure(figure)?),

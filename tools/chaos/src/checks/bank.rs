@@ -13,7 +13,7 @@ use super::{Account, EndedRequest};
 use crate::bank;
 use crate::installation::Installation;
 use crate::journal::Journal;
-use crate::load::{Answer, Call, RequestKind};
+use crate::load::{Answer, Change, RequestKind};
 
 /// Rows that are read at a time.
 pub(super) const ROWS: u32 = 1_000;
@@ -123,9 +123,9 @@ fn expected(
             let number = CardNumber::parse(number).map_err(|_| anyhow::anyhow!("{number} is no number"))?;
             expected.entry(number).or_default().0 += amount;
         }
-        if let Call::TopUp(cards) = &request.call {
+        if let Change::TopUp(cards) = &request.call {
             for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
-                if let Some(number) = numbers.get(&card.id_card) {
+                if let Some(number) = card.card.id().and_then(|id| numbers.get(&id)) {
                     expected.entry(*number).or_default().0 += card.amount_replenishment;
                 }
             }

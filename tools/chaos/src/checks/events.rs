@@ -15,7 +15,7 @@ use crate::bank;
 use crate::database::{self, StoredEvent};
 use crate::fleet::Fleet;
 use crate::journal::Journal;
-use crate::load::{Answer, Call, Partner, RequestKind, read_on};
+use crate::load::{Answer, Change, Partner, RequestKind, read_on};
 
 /// How long the bank's feed may take to become events of the partners.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -119,10 +119,11 @@ fn expected(bank: &Simulator, declines: &[FeedEntry], account: &Account<'_>) -> 
         for (_, back) in request.returns().into_iter().filter(|(_, back)| *back > 0) {
             add(returned(request.id, back));
         }
-        if let Call::Close(cards) = &request.call {
+        if let Change::Close(cards) = &request.call {
             for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
-                add(at_bank(card.id_card, &BankStatus::Closed));
-                add(switched(card.id_card, &CardStatus::TemporarilyBlocked));
+                let Some(id) = card.card.id() else { continue };
+                add(at_bank(id, &BankStatus::Closed));
+                add(switched(id, &CardStatus::TemporarilyBlocked));
             }
         }
         for (number, _) in &request.issued {
@@ -140,10 +141,10 @@ fn expected(bank: &Simulator, declines: &[FeedEntry], account: &Account<'_>) -> 
     }
     for made in &partner.book().made {
         match (&made.call, &made.answer) {
-            (Call::AddEmployee { .. }, Some(Answer::Employee(id))) => add(employed(*id)),
-            (Call::Link { employee, .. }, Some(Answer::Linked(card))) => add(linked(*card, *employee)),
-            (Call::Activate { card, .. }, Some(Answer::Done)) => add(activated(*card)),
-            (Call::Deposit { amount }, Some(Answer::Balance(_))) => add(deposited(*amount)),
+            (Change::AddEmployee { .. }, Some(Answer::Employee(id))) => add(employed(*id)),
+            (Change::Link { employee, .. }, Some(Answer::Linked(card))) => add(linked(*card, *employee)),
+            (Change::Activate { card, .. }, Some(Answer::Done)) => add(activated(*card)),
+            (Change::Deposit { amount }, Some(Answer::Balance(_))) => add(deposited(*amount)),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use anyhow::Context as _;
 
 use super::{Account, EndedRequest};
 use crate::journal::Journal;
-use crate::load::{Answer, Call};
+use crate::load::{Answer, Change};
 
 /// Kopecks of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,11 +21,11 @@ impl CardSpending {
     /// The final cost of a request.
     pub(super) fn by(request: &EndedRequest) -> Self {
         match &request.call {
-            Call::TopUp(cards) => {
+            Change::TopUp(cards) => {
                 let done = cards.iter().zip(&request.done).filter(|(_, done)| **done);
                 Self { top_ups: done.map(|(card, _)| card.amount_replenishment).sum(), ..Self::default() }
             }
-            Call::OrderVirtual { count, amount } if request.succeeded() => {
+            Change::OrderVirtual { count, amount } if request.succeeded() => {
                 Self { first_top_ups: i64::from(*count) * amount, ..Self::default() }
             }
             _ => Self { returned: request.returned.iter().sum(), ..Self::default() },
@@ -50,7 +50,7 @@ pub(super) async fn check(account: &Account<'_>, journal: &Journal) -> anyhow::R
     let deposited: i64 = {
         let book = partner.book();
         let deposits = book.made.iter().filter_map(|made| match (&made.call, &made.answer) {
-            (Call::Deposit { amount }, Some(Answer::Balance(_))) => Some(*amount),
+            (Change::Deposit { amount }, Some(Answer::Balance(_))) => Some(*amount),
             _ => None,
         });
         partner.opening + deposits.sum::<i64>()

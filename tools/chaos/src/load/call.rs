@@ -23,7 +23,7 @@ impl RequestKind {
 
 /// A request that changes something, as it is made and made again.
 #[derive(Debug, Clone)]
-pub(crate) enum Call {
+pub(crate) enum Change {
     AddEmployee { custom_id: String },
     OrderVirtual { count: u32, amount: i64 },
     OrderPlastic { count: u32, declined: bool },
@@ -51,7 +51,7 @@ pub(crate) enum Answer {
     Done,
 }
 
-impl Call {
+impl Change {
     /// The name in tables.
     pub(crate) const fn name(&self) -> &'static str {
         match self {

@@ -9,7 +9,7 @@ use kopeck_client::{
 };
 use tokio::time::Instant;
 
-use super::call::Call;
+use super::call::Change;
 use super::partner::{Book, Partner};
 use super::reads;
 use crate::journal::Journal;
@@ -26,7 +26,7 @@ const MOST_WITHDRAWALS: u64 = 6;
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum AttemptOutcome {
     Answered,
     Refused,
     /// It may have had its effect, or may have it yet.
@@ -62,14 +62,14 @@ pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, 
         // A client that retries may have made an attempt with an unknown outcome before the refusal.
         uncertain |= retries;
         match attempt(partner, journal, place, number).await {
-            Outcome::Answered => return true,
-            Outcome::Refused => {
+            AttemptOutcome::Answered => return true,
+            AttemptOutcome::Refused => {
                 if !uncertain {
                     partner.book().refused(place);
                 }
                 return false;
             }
-            Outcome::Open => uncertain = true,
+            AttemptOutcome::Open => uncertain = true,
         }
         tokio::time::sleep(Duration::from_millis(random.between(100, 600))).await;
     }
@@ -86,27 +86,29 @@ pub(crate) async fn answer_all(partner: &Partner, journal: &Journal, deadline: I
     for (number, place) in open.into_iter().enumerate() {
         loop {
             match attempt(partner, journal, place, number).await {
-                Outcome::Answered => break,
-                Outcome::Refused => {
+                AttemptOutcome::Answered => break,
+                AttemptOutcome::Refused => {
                     // No attempt is in flight any more.
                     partner.book().refused(place);
                     break;
                 }
-                Outcome::Open if Instant::now() > deadline => {
+                AttemptOutcome::Open if Instant::now() > deadline => {
                     journal
                         .wrong(format!("{}: a call stayed without an answer after the faults", partner.name));
                     return;
                 }
-                Outcome::Open => tokio::time::sleep(Duration::from_millis(300)).await,
+                AttemptOutcome::Open => tokio::time::sleep(Duration::from_millis(300)).await,
             }
         }
     }
 }
 
 /// Sends a request once, or a few times with a client that retries.
-async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usize) -> Outcome {
+async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usize) -> AttemptOutcome {
     let made = partner.book().made.get(place).cloned();
-    let (Some(made), Some((client, _))) = (made, partner.client(number)) else { return Outcome::Refused };
+    let (Some(made), Some((client, _))) = (made, partner.client(number)) else {
+        return AttemptOutcome::Refused;
+    };
     let start = Instant::now();
     let answer = made.call.make(client, made.key).await;
     let took = start.elapsed();
@@ -118,17 +120,17 @@ async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usi
             if let Some(wrong) = partner.book().answered(place, answer) {
                 journal.wrong(format!("{}: {wrong}", partner.name));
             }
-            Outcome::Answered
+            AttemptOutcome::Answered
         }
         Err(error) => {
             journal.call(name, reads::outcome(&error), took);
             reads::judge(journal, &format!("{}: {name}", partner.name), &error);
             if is_open(&error) {
-                return Outcome::Open;
+                return AttemptOutcome::Open;
             }
             let conflict = error.status() == Some(409) && made.call.may_conflict();
             journal.must(conflict, || format!("{}: a {name} was refused: {error}", partner.name));
-            Outcome::Refused
+            AttemptOutcome::Refused
         }
     }
 }
@@ -155,33 +157,33 @@ async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
 }
 
 /// The next request, if the drawn one is possible yet.
-fn choose(book: &mut Book, random: &Random) -> Option<Call> {
+fn choose(book: &mut Book, random: &Random) -> Option<Change> {
     Some(match random.below(66) {
-        0..8 => Call::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
-        8..13 => Call::OrderVirtual {
+        0..8 => Change::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
+        8..13 => Change::OrderVirtual {
             count: small(random.between(1, 5)),
             amount: 5_000 + i64::from(small(random.below(5_000))),
         },
-        13..17 => Call::OrderPlastic { count: small(random.between(1, 5)), declined: random.percent(10) },
-        17..22 => Call::Link {
+        13..17 => Change::OrderPlastic { count: small(random.between(1, 5)), declined: random.percent(10) },
+        17..22 => Change::Link {
             employee: *random.pick(&book.employees)?,
             number: book.free.pop()?,
             status: CardStatus::Additional,
         },
-        22..36 => Call::TopUp(top_ups(book, random)),
-        36..42 => Call::Limit {
+        22..36 => Change::TopUp(top_ups(book, random)),
+        36..42 => Change::Limit {
             cards: some_cards(book, random, MOST_LIMITS),
             limit: CardLimit::per(LimitPeriod::Day, 100 + i64::from(small(random.below(1_000)))),
         },
         42..45 => {
             let (id, request) = book.requests.iter().rev().find(|(_, request)| !request.state.is_final())?;
-            Call::Cancel(request.kind, *id)
+            Change::Cancel(request.kind, *id)
         }
         45..47 => book.done.pop()?,
-        47..49 => Call::Deposit { amount: 1 + i64::from(small(random.below(1_000))) },
-        49..51 => Call::Close(vec![CardClosing::new(book.to_close.pop()?, ClosingReason::Leaver)]),
-        51..55 => Call::Withdraw(withdrawals(book, random)),
-        _ => Call::Purchase {
+        47..49 => Change::Deposit { amount: 1 + i64::from(small(random.below(1_000))) },
+        49..51 => Change::Close(vec![CardClosing::new(book.to_close.pop()?, ClosingReason::Leaver)]),
+        51..55 => Change::Withdraw(withdrawals(book, random)),
+        _ => Change::Purchase {
             card: random.pick(&book.cards)?.id,
             amount: 1 + i64::from(small(random.below(200))),
         },

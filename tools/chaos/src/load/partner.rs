@@ -7,7 +7,7 @@ use std::time::Duration;
 use kopeck_client::{CardStatus, Client, Error, Event, IdempotencyKey, RetryPolicy, Uuid};
 use kopeck_domain::card_number::CardNumber;
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Change};
 use super::endpoints::Endpoint;
 use super::tracked::TrackedRequest;
 use crate::fleet::Fleet;
@@ -48,7 +48,7 @@ pub(crate) struct Book {
     /// Numbers of unassigned cards.
     pub(crate) free: Vec<String>,
     /// Confirmations of orders that are done.
-    pub(crate) done: Vec<Call>,
+    pub(crate) done: Vec<Change>,
     /// Its feed of events, as far as it was read.
     pub(crate) feed: Vec<Event>,
     /// The `after` of the next request for events.
@@ -66,7 +66,7 @@ pub(crate) struct MainCard {
 #[derive(Debug, Clone)]
 pub(crate) struct SentCall {
     pub(crate) key: IdempotencyKey,
-    pub(crate) call: Call,
+    pub(crate) call: Change,
     pub(crate) answer: Option<Answer>,
     /// It was refused, and nothing can be on its way any more.
     pub(crate) refused: bool,
@@ -116,7 +116,7 @@ impl Partner {
 
 impl Book {
     /// Takes note of a request that is about to be made; returns its place.
-    pub(crate) fn begin(&mut self, call: Call) -> usize {
+    pub(crate) fn begin(&mut self, call: Change) -> usize {
         self.made.push(SentCall { key: IdempotencyKey::fresh(), call, answer: None, refused: false });
         self.made.len() - 1
     }
@@ -135,7 +135,7 @@ impl Book {
             }
             (Answer::Employee(id), _) => self.employees.push(*id),
             (Answer::Linked(id), _) => {
-                if let Call::Link { number, status: CardStatus::Additional, .. } = &made.call
+                if let Change::Link { number, status: CardStatus::Additional, .. } = &made.call
                     && let Ok(number) = CardNumber::parse(number)
                 {
                     self.spare.push(MainCard { id: *id, number });

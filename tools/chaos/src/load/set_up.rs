@@ -8,7 +8,7 @@ use kopeck_client::{CardStatus, IssuedCard, RequestState, Wait};
 use kopeck_domain::card_number::CardNumber;
 use tokio::time::Instant;
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Change};
 use super::caller::perform;
 use super::partner::{MainCard, Partner};
 use crate::journal::Journal;
@@ -29,8 +29,8 @@ pub(crate) async fn set_up(
     random: Random,
 ) -> anyhow::Result<()> {
     let halves = [
-        Call::OrderVirtual { count: cards / 2, amount: FIRST_TOP_UP },
-        Call::OrderPlastic { count: cards - cards / 2, declined: false },
+        Change::OrderVirtual { count: cards / 2, amount: FIRST_TOP_UP },
+        Change::OrderPlastic { count: cards - cards / 2, declined: false },
     ];
     let mut issued = Vec::new();
     for call in halves {
@@ -48,7 +48,7 @@ pub(crate) async fn set_up(
 async fn order(
     partner: &Partner,
     journal: &Journal,
-    call: Call,
+    call: Change,
     random: &Random,
 ) -> anyhow::Result<Vec<IssuedCard>> {
     let answer = done(partner, journal, call, random).await?;
@@ -69,22 +69,22 @@ async fn link(
     card: IssuedCard,
     random: Random,
 ) -> anyhow::Result<MainCard> {
-    let add = Call::AddEmployee { custom_id: format!("E-{number}") };
+    let add = Change::AddEmployee { custom_id: format!("E-{number}") };
     let answer = done(partner, journal, add, &random).await?;
     let Answer::Employee(employee) = answer else { bail!("an employee was answered with {answer:?}") };
     let parsed = CardNumber::parse(&card.custom_id_card)
         .map_err(|_| anyhow::anyhow!("the service told of a card without a number"))?;
-    let link = Call::Link { employee, number: card.custom_id_card, status: CardStatus::Main };
+    let link = Change::Link { employee, number: card.custom_id_card, status: CardStatus::Main };
     let answer = done(partner, journal, link, &random).await?;
     let Answer::Linked(id) = answer else { bail!("a link was answered with {answer:?}") };
     if card.activation_code.is_some() {
-        done(partner, journal, Call::Activate { card: id, code: card.activation_code }, &random).await?;
+        done(partner, journal, Change::Activate { card: id, code: card.activation_code }, &random).await?;
     }
     Ok(MainCard { id, number: parsed })
 }
 
 /// Makes a request that has to be answered.
-async fn done(partner: &Partner, journal: &Journal, call: Call, random: &Random) -> anyhow::Result<Answer> {
+async fn done(partner: &Partner, journal: &Journal, call: Change, random: &Random) -> anyhow::Result<Answer> {
     let name = call.name();
     let place = partner.book().begin(call);
     perform(partner, journal, place, random).await;

@@ -3,14 +3,14 @@
 use kopeck_client::RequestState;
 use tokio::time::Instant;
 
-use super::call::{Call, RequestKind};
+use super::call::{Change, RequestKind};
 
 /// An accepted request.
 #[derive(Debug, Clone)]
 pub(crate) struct TrackedRequest {
     pub(crate) kind: RequestKind,
     /// The request that made it.
-    pub(crate) call: Call,
+    pub(crate) call: Change,
     /// The state seen last.
     pub(crate) state: RequestState,
     /// When it was first seen in process.
@@ -20,7 +20,7 @@ pub(crate) struct TrackedRequest {
 }
 
 impl TrackedRequest {
-    pub(crate) const fn new(kind: RequestKind, call: Call) -> Self {
+    pub(crate) const fn new(kind: RequestKind, call: Change) -> Self {
         Self { kind, call, state: RequestState::New, in_process_at: None, ended_at: None }
     }
 
@@ -56,7 +56,7 @@ mod tests {
     use RequestState as S;
 
     fn seen(states: &[RequestState]) -> bool {
-        let call = Call::OrderVirtual { count: 1, amount: 5_000 };
+        let call = Change::OrderVirtual { count: 1, amount: 5_000 };
         let mut request = TrackedRequest::new(RequestKind::Order, call);
         states.iter().all(|state| request.see(state.clone(), Instant::now()).is_none())
     }

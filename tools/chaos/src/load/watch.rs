@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use kopeck_client::{Client, Error, RequestState, RequestStatus, Uuid};
 use tokio::time::Instant;
 
-use super::call::{Call, RequestKind};
+use super::call::{Change, RequestKind};
 use super::partner::Partner;
 use super::reads::{judge, outcome};
 use crate::journal::Journal;
@@ -90,5 +90,5 @@ async fn take_cards(partner: &Partner, client: &Client, id: Uuid) {
     let Ok(result) = client.orders().result(id).await else { return };
     let mut book = partner.book();
     book.free.extend(result.data.into_iter().map(|card| card.custom_id_card));
-    book.done.push(Call::Confirm { order: id });
+    book.done.push(Change::Confirm { order: id });
 }

@@ -6,7 +6,7 @@ fn funds(balance: i64) -> Funds {
     Funds { balance, hold: 0, available: balance }
 }
 
-fn top_up(asked: i64, outcome: Outcome) -> CardTopUp {
+fn top_up(asked: i64, outcome: CardOutcome) -> CardTopUp {
     CardTopUp { card: NONE, asked, expected: outcome.clone(), outcome, answered: asked }
 }
 
@@ -27,7 +27,7 @@ fn good() -> Books {
         orders: Count { expected: 2, found: 2 },
         requests: Count { expected: 1, found: 1 },
         repeats_answered_alike: true,
-        top_ups: vec![top_up(50, Outcome::ToppedUp), top_up(70, Outcome::Blocked)],
+        top_ups: vec![top_up(50, CardOutcome::ToppedUp), top_up(70, CardOutcome::Blocked)],
         linked: vec![card(100, 50), card(100, 0)],
         free: vec![card(100, 0)],
     }
@@ -73,7 +73,7 @@ fn money_on_the_wrong_card_is_found_though_the_sums_are_right() {
 fn a_refusal_for_another_reason_is_found() {
     let wrong = wrong(|books| {
         if let Some(card) = books.top_ups.last_mut() {
-            card.outcome = Outcome::RefusedByBank;
+            card.outcome = CardOutcome::RefusedByBank;
         }
     });
     assert_eq!(

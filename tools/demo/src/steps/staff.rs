@@ -7,7 +7,7 @@ use kopeck_client::{Client, Error, FieldFault, Uuid};
 
 use crate::pool;
 use crate::progress::Progress;
-use crate::staff_file::Row;
+use crate::staff_file::StaffRow;
 
 /// The employees that the service took, and the rows that it did not.
 pub(crate) struct Staff {
@@ -25,7 +25,7 @@ pub(crate) struct FaultyRow {
 }
 
 /// Creates the categories that the rows name, then the employees.
-pub(crate) async fn hire(client: &Client, rows: &[Row]) -> anyhow::Result<Staff> {
+pub(crate) async fn hire(client: &Client, rows: &[StaffRow]) -> anyhow::Result<Staff> {
     let categories = categories(client, rows).await?;
     let progress = Progress::of("employees", rows.len());
     // Of two rows with one customId the first wins: the second is sent after its response, if there are as many rows
@@ -51,7 +51,7 @@ pub(crate) async fn hire(client: &Client, rows: &[Row]) -> anyhow::Result<Staff>
     Ok(staff)
 }
 
-async fn categories<'a>(client: &Client, rows: &'a [Row]) -> anyhow::Result<HashMap<&'a str, Uuid>> {
+async fn categories<'a>(client: &Client, rows: &'a [StaffRow]) -> anyhow::Result<HashMap<&'a str, Uuid>> {
     let names: BTreeSet<&str> = rows.iter().filter_map(|row| row.cells.category.as_deref()).collect();
     let progress = Progress::of("categories", names.len());
     let made = pool::each(names, &progress, async |name| {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use kopeck_client::{Client, IdempotencyKey, RequestState, TopUp, Uuid};
 
 use super::patience;
-use crate::outcome::Outcome;
+use crate::outcome::CardOutcome;
 use crate::plan::{CardNow, forecast};
 use crate::progress::Progress;
 
@@ -30,8 +30,8 @@ pub(crate) struct TopUps {
 pub(crate) struct CardTopUp {
     pub(crate) card: Uuid,
     pub(crate) asked: i64,
-    pub(crate) expected: Outcome,
-    pub(crate) outcome: Outcome,
+    pub(crate) expected: CardOutcome,
+    pub(crate) outcome: CardOutcome,
     /// The amount that the service answered with.
     pub(crate) answered: i64,
 }
@@ -39,7 +39,7 @@ pub(crate) struct CardTopUp {
 impl CardTopUp {
     /// The amount topped up.
     pub(crate) const fn topped_up(&self) -> i64 {
-        if matches!(self.outcome, Outcome::ToppedUp) { self.answered } else { 0 }
+        if matches!(self.outcome, CardOutcome::ToppedUp) { self.answered } else { 0 }
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn run(
             card: planned.card,
             asked: planned.amount,
             expected,
-            outcome: Outcome::of(result),
+            outcome: CardOutcome::of(result),
             answered: result.amount_replenishment,
         })
     });

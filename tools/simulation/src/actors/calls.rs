@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::Closings;
 use kopeck_domain::employee::NewEmployee;
 use kopeck_domain::ids::{
@@ -58,7 +59,7 @@ pub(crate) enum Command {
     /// Money onto cards.
     TopUp(Vec<TopUp>),
     /// A limit for cards.
-    SetLimits { cards: Vec<CardId>, limit: Limit },
+    SetLimits { cards: Vec<CardRef>, limit: Limit },
     /// Cards that shall be no more.
     Close(Vec<CardClosing>),
     /// Money back from cards.
@@ -86,7 +87,7 @@ impl Command {
 
 /// A call under its idempotency key.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct KeyedCommand {
     /// The idempotency key of the partner.
     pub(crate) key: String,
     pub(crate) fingerprint: [u8; 32],

@@ -11,7 +11,7 @@ use kopeck_service::idempotency::{
 };
 use time::Duration;
 
-use super::calls::{Call, ClientView, Command, CommandError, SealedRequest, carry_out};
+use super::calls::{ClientView, Command, CommandError, KeyedCommand, SealedRequest, carry_out};
 use super::compose;
 use crate::chaos::survive;
 use crate::violation::Violation;
@@ -27,7 +27,7 @@ const SEALED_FOR: Duration = Duration::seconds(300);
 pub(crate) struct Client {
     name: String,
     pub(crate) partner: PartnerId,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<KeyedCommand>,
     /// Requests that the service has looked at and not carried out yet; the same one may be there twice.
     under_way: Vec<Request>,
 }
@@ -124,7 +124,7 @@ impl Client {
         let sealed: Vec<SealedRequest> = is_sealed.then(nonce).into_iter().collect();
         let request = Request { call: number, key: Some(key.clone()), sealed: sealed.first().cloned() };
         let (known, copies, effect_under) = (ClientView::Nothing, Vec::new(), None);
-        self.calls.push(Call { key, fingerprint, command, known, sealed, copies, effect_under });
+        self.calls.push(KeyedCommand { key, fingerprint, command, known, sealed, copies, effect_under });
         request
     }
 
@@ -137,7 +137,7 @@ impl Client {
     /// An attacker copies one of a call's sealed requests. Before that, a partner with a response may have retried
     /// under a new nonce. Both bypass all faults: the attacker needs no response.
     fn be_copied(&mut self, world: &World, number: usize) -> Result<(), Violation> {
-        let own = |call: &Call| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
+        let own = |call: &KeyedCommand| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
         if self.calls.get(number).is_some_and(|call| own(call) && !call.sealed.is_empty())
             && world.copying.chance(300)
             && let Some(again) = self.again(number)
@@ -315,7 +315,7 @@ impl Client {
     /// Holds what came of a request against what came of its request before.
     fn learn(&mut self, world: &World, request: &Request, came: RequestOutcome) -> Result<(), Violation> {
         let has_erased = |employee: &EmployeeId| {
-            let is_it = |call: &Call| matches!(&call.command, Command::Erase(of) if of == employee);
+            let is_it = |call: &KeyedCommand| matches!(&call.command, Command::Erase(of) if of == employee);
             self.calls.iter().any(|call| is_it(call) && call.known != ClientView::Refused)
         };
         // What was lost may be about any of them.
@@ -379,7 +379,7 @@ impl Client {
         Ok(())
     }
 
-    fn asked(&self, call: &Call, request: &Request) -> idempotency::IdempotentRequest {
+    fn asked(&self, call: &KeyedCommand, request: &Request) -> idempotency::IdempotentRequest {
         let idempotency_key = request.key.clone();
         let sealed = request.sealed.as_ref().map(|sealed| sealed.nonce.clone());
         idempotency::IdempotentRequest {
@@ -400,6 +400,6 @@ fn prepare(world: &World, partner: PartnerId, key: CardKey) -> Result<(), Replay
     Ok(cards::prepare(&*world.store, &*world.gateway, &world.env, partner, key)?)
 }
 
-fn reused(call: &Call) -> Violation {
+fn reused(call: &KeyedCommand) -> Violation {
     Violation { rule: ONE_EFFECT, what: format!("call {}: the service takes it for another call", call.key) }
 }

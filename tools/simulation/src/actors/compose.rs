@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::{ClosingReason, Closings};
 use kopeck_domain::ids::{
     CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
@@ -242,10 +243,12 @@ fn plastic_order(world: &World) -> Option<Command> {
 fn top_up(world: &World, has: &Holdings) -> Option<Command> {
     let wanted = |status| status == CardStatus::Main || world.dice.chance(20);
     let mut top_ups = Vec::new();
-    for (_, card, _) in has.linked.iter().filter(|(_, _, status)| wanted(*status)) {
+    for (employee, card, status) in has.linked.iter().filter(|(_, _, status)| wanted(*status)) {
         if world.dice.chance(600) {
             let amount = Kopecks::new(world.dice.between(1, 8) * 1_000 + world.mark());
-            top_ups.push(TopUp { card: *card, amount });
+            let by_person = *status == CardStatus::Main && world.dice.chance(200);
+            let card = if by_person { CardRef::Employee(*employee) } else { CardRef::Id(*card) };
+            top_ups.push(TopUp { card, amount });
         }
     }
     (!top_ups.is_empty()).then_some(Command::TopUp(top_ups))
@@ -267,7 +270,7 @@ fn close(world: &World, has: &Holdings) -> Option<Command> {
         world.dice.pick(reasons).copied()
     };
     let cards = some_cards(world, has, 250).into_iter().take(2);
-    let cards = cards.filter_map(|card| Some(CardClosing { card, reason: reason(world)? }));
+    let cards = cards.filter_map(|card| Some(CardClosing { card: card.into(), reason: reason(world)? }));
     let cards: Vec<CardClosing> = cards.collect();
     (!cards.is_empty()).then_some(Command::Close(cards))
 }
@@ -277,13 +280,14 @@ fn close(world: &World, has: &Holdings) -> Option<Command> {
 fn withdraw(world: &World, has: &Holdings) -> Option<Command> {
     let amount = || world.dice.chance(600).then(|| Kopecks::new(world.dice.between(1, 6) * 1_000));
     let cards = some_cards(world, has, 350).into_iter();
-    let cards: Vec<CardWithdrawal> = cards.map(|card| CardWithdrawal { card, amount: amount() }).collect();
+    let cards: Vec<CardWithdrawal> =
+        cards.map(|card| CardWithdrawal { card: card.into(), amount: amount() }).collect();
     (!cards.is_empty()).then_some(Command::Withdraw(cards))
 }
 
 /// Some cards, linked or free; the amount of the limit is the mark.
 fn set_limits(world: &World, has: &Holdings) -> Option<Command> {
-    let cards = some_cards(world, has, 400);
+    let cards: Vec<CardRef> = some_cards(world, has, 400).into_iter().map(CardRef::Id).collect();
     let limit = Limit::per(Period::Day, Kopecks::new(1_000 + world.mark())).build().ok()?;
     (!cards.is_empty()).then_some(Command::SetLimits { cards, limit })
 }

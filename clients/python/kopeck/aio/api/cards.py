@@ -98,6 +98,7 @@ class Cards:
         order_id: Id | None = None,
         id_employee: Id | None = None,
         expires_before: date | None = None,
+        custom_id_card: str | None = None,
         page: int | None = None,
         per_page: int | None = None,
     ) -> Page[Card]:
@@ -113,6 +114,7 @@ class Cards:
             "orderId": order_id,
             "idEmployee": id_employee,
             "expiresBefore": expires_before,
+            "customIdCard": custom_id_card,
         }
         answer = await self._core.call(operations.CARD_LIST, query={**query, "page": page, "per_page": per_page})
         return decode_page(Card, answer)
@@ -127,6 +129,7 @@ class Cards:
         order_id: Id | None = None,
         id_employee: Id | None = None,
         expires_before: date | None = None,
+        custom_id_card: str | None = None,
         per_page: int = 100,
     ) -> AsyncIterator[Card]:
         """All cards, read page by page as they are asked for; each once, whatever changes meanwhile."""
@@ -139,6 +142,7 @@ class Cards:
                 order_id=order_id,
                 id_employee=id_employee,
                 expires_before=expires_before,
+                custom_id_card=custom_id_card,
                 page=page,
                 per_page=size,
             ),

@@ -64,9 +64,14 @@ class Employees:
         email: str | Keep | None = KEEP,
         id_category: Id | Keep | None = KEEP,
         status: EmployeeStatus | Keep = KEEP,
+        if_match: str | None = None,
         idempotency_key: str | None = None,
     ) -> Employee:
-        """Changes an employee. What is not given stays as it is, `None` empties a field."""
+        """Changes an employee. What is not given stays as it is, `None` empties a field.
+
+        With the `etag` of `get_tagged` as `if_match` it raises `ApiError` with `ErrorCode.PRECONDITION_FAILED` if the
+        employee has changed since.
+        """
         given = {
             "customId": custom_id,
             "surname": surname,
@@ -78,7 +83,9 @@ class Employees:
             "status": status,
         }
         body = {name: encode(value) for name, value in given.items() if value is not KEEP}
-        answer = await self._core.call(operations.EMPLOYEE_UPDATE, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(
+            operations.EMPLOYEE_UPDATE, id=id_employee, body=body, key=idempotency_key, if_match=if_match
+        )
         return decode(Employee, answer)
 
     async def erase(self, id_employee: Id, *, idempotency_key: str | None = None) -> EmployeeErased:
@@ -92,6 +99,11 @@ class Employees:
     async def get(self, id_employee: Id) -> EmployeeWithCards:
         """Reads an employee with their cards."""
         return decode(EmployeeWithCards, under_data(await self._core.call(operations.EMPLOYEE_GET, id=id_employee)))
+
+    async def get_tagged(self, id_employee: Id) -> tuple[EmployeeWithCards, str | None]:
+        """Reads an employee with their cards, and the `etag` of the version that was read."""
+        answer = await self._core.read_tagged(operations.EMPLOYEE_GET, id=id_employee)
+        return decode(EmployeeWithCards, under_data(answer.value)), answer.etag
 
     async def list(
         self,

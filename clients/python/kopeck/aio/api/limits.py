@@ -8,7 +8,7 @@ from kopeck import operations
 from kopeck.aio.api.requests import Requests
 from kopeck.aio.wait import Progress, until_final
 from kopeck.call import Id
-from kopeck.models.generated import CardLimit
+from kopeck.models.generated import CardLimit, CardRef
 from kopeck.models.page import decode_list
 from kopeck.models.generated import LimitChange, LimitChangeCreated, LimitResult, RequestStatus
 from kopeck.parameters import with_reference
@@ -25,7 +25,7 @@ class Limits(Requests[LimitChange]):
 
     async def set(
         self,
-        cards: Sequence[Id],
+        cards: Sequence[Id | CardRef],
         limit: CardLimit,
         *,
         reference: str | None = None,
@@ -36,7 +36,8 @@ class Limits(Requests[LimitChange]):
         `reference` is what you call the change. Raises `CardsError` if some cards prevent it, `ApiError` with 409 if
         the limit contradicts itself.
         """
-        body = with_reference({"data": [{"idCard": card} for card in cards], "limit": limit}, reference)
+        data = [card if isinstance(card, CardRef) else CardRef(card) for card in cards]
+        body = with_reference({"data": data, "limit": limit}, reference)
         return decode(LimitChangeCreated, await self._core.call(operations.LIMITS_SET, body=body, key=idempotency_key))
 
     async def status(self, set_limits_cards_id: Id) -> RequestStatus:

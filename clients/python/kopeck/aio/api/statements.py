@@ -10,7 +10,15 @@ from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
 from kopeck.models.page import Page
-from kopeck.models.generated import BalanceEntries, BalanceEntry, PartnerTransaction, Statement, TransactionFeed
+from kopeck.models.generated import (
+    BalanceEntries,
+    BalanceEntry,
+    PartnerTransaction,
+    Report,
+    ReportClosed,
+    Statement,
+    TransactionFeed,
+)
 from kopeck.parameters import FileFormat
 from kopeck.wire import decode, identifier
 from kopeck.words import EntryType, TransactionType
@@ -65,10 +73,34 @@ class Statements:
         """Reads what moved on the balance in a month, such as `2026-01`."""
         return decode(Statement, await self._core.call(operations.STATEMENT, month=month))
 
-    async def file(self, month: str, format: FileFormat) -> bytes:
-        """Reads the entries of a month as a file. It is not sealed, even if the client seals."""
-        answer = await self._core.call(operations.STATEMENT, month=month, accept=format.value)
+    async def file(self, month: str, format: FileFormat, *, lang: str | None = None) -> bytes:
+        """Reads a month as a file. It is not sealed, even if the client seals.
+
+        `lang` is the language of a file for people: `en`, which is the default, or `ru`.
+        """
+        query = {"lang": lang}
+        answer = await self._core.call(operations.STATEMENT, month=month, query=query, accept=format.value)
         return answer if isinstance(answer, bytes) else b""
+
+    async def report(self, month: str, *, id_category: Id | None = None) -> Report:
+        """Reads what moved on the cards of each employee in a month."""
+        query = {"idCategory": None if id_category is None else identifier("id_category", id_category)}
+        return decode(Report, await self._core.call(operations.REPORT_EMPLOYEES, month=month, query=query))
+
+    async def report_file(
+        self, month: str, format: FileFormat, *, id_category: Id | None = None, lang: str | None = None
+    ) -> bytes:
+        """Reads the report of a month as a file, in the language `lang` if it is for people: `en` or `ru`."""
+        category = None if id_category is None else identifier("id_category", id_category)
+        query = {"idCategory": category, "lang": lang}
+        answer = await self._core.call(
+            operations.REPORT_EMPLOYEES, month=month, query=query, accept=format.value
+        )
+        return answer if isinstance(answer, bytes) else b""
+
+    async def close_report(self, month: str, *, idempotency_key: str | None = None) -> ReportClosed:
+        """Closes a month that is over: its report no longer changes."""
+        return decode(ReportClosed, await self._core.call(operations.REPORT_CLOSE, month=month, body={}, key=idempotency_key))
 
     async def transactions(
         self,

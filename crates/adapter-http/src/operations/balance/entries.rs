@@ -12,9 +12,10 @@ use crate::input::period::{self, Period};
 use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::BALANCE_ENTRIES, handler!(list))
-    .reads(reads!(read, ANY_ZONE))
-    .responds::<api::BalanceEntries>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::BALANCE_ENTRIES, Needs::One(Scope::StatementsRead), handler!(list))
+        .reads(reads!(read, ANY_ZONE))
+        .responds::<api::BalanceEntries>(200);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(Page, EntryFilter)> {
     let page = r.page();

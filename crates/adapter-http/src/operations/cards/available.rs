@@ -7,9 +7,10 @@ use kopeck_service::cards;
 use crate::input::field_types::string_enum;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_AVAILABLE, handler!(available))
-    .reads(reads!(read))
-    .responds::<api::Page<api::AvailableCard>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_AVAILABLE, Needs::One(Scope::CardsRead), handler!(available))
+        .reads(reads!(read))
+        .responds::<api::Page<api::AvailableCard>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<(Page, Option<CardType>)> {
     let page = r.page();

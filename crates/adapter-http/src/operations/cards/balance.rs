@@ -6,10 +6,11 @@ use kopeck_port_store::CardRecord;
 use super::{NO_CARD, account, read_card, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_BALANCE, handler!(balance))
-    .reads(reads!(read_id))
-    .responds::<api::CardBalance>(200)
-    .refuses(NO_CARD);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_BALANCE, Needs::One(Scope::CardsRead), handler!(balance))
+        .reads(reads!(read_id))
+        .responds::<api::CardBalance>(200)
+        .refuses(NO_CARD);
 
 async fn balance(mut ctx: HandlerContext) -> HandlerResult {
     let record = read_card(&mut ctx).await?;

@@ -10,10 +10,11 @@ use crate::dto::local;
 use crate::input::field_types::{amount, text};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_CAN_PAY, handler!(can_pay))
-    .reads(reads!(read, ANY_ZONE))
-    .responds::<api::PaymentAnswer>(200)
-    .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_CAN_PAY, Needs::One(Scope::CardsRead), handler!(can_pay))
+        .reads(reads!(read, ANY_ZONE))
+        .responds::<api::PaymentAnswer>(200)
+        .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Question)> {
     let card = read_id(r);

@@ -7,10 +7,11 @@ use super::{NO_CARD, read_card, read_id};
 use crate::operations::limits;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_INFO, handler!(info))
-    .reads(reads!(read_id))
-    .responds::<api::Data<api::Card>>(200)
-    .refuses(NO_CARD);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_INFO, Needs::One(Scope::CardsRead), handler!(info))
+        .reads(reads!(read_id))
+        .responds::<api::Data<api::Card>>(200)
+        .refuses(NO_CARD);
 
 async fn info(mut ctx: HandlerContext) -> HandlerResult {
     let record = read_card(&mut ctx).await?;

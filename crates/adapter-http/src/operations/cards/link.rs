@@ -10,20 +10,21 @@ use crate::input::field_types::{string_enum, text};
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LINK, handler!(link))
-    .reads(reads!(read))
-    .responds::<api::LinkedCard>(200)
-    .refuses(&[
-        Code::EmployeeNotFound,
-        Code::CardNotFound,
-        Code::CardLinkedToAnother,
-        Code::CardClosed,
-        Code::CardAlreadyLinked,
-        Code::CardExpired,
-        Code::CardNotAvailable,
-        Code::EmployeeHasMainCard,
-        Code::CardInRequest,
-    ]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_LINK, Needs::One(Scope::CardsWrite), handler!(link))
+        .reads(reads!(read))
+        .responds::<api::LinkedCard>(200)
+        .refuses(&[
+            Code::EmployeeNotFound,
+            Code::CardNotFound,
+            Code::CardLinkedToAnother,
+            Code::CardClosed,
+            Code::CardAlreadyLinked,
+            Code::CardExpired,
+            Code::CardNotAvailable,
+            Code::EmployeeHasMainCard,
+            Code::CardInRequest,
+        ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
     let employee = read_employee(r);

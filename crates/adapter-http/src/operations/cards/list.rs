@@ -2,6 +2,7 @@
 
 use kopeck_domain::calendar::parse_date;
 use kopeck_domain::card::{BankStatus, CardStatus, CardType};
+use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{EmployeeId, OrderId};
 use kopeck_port_store::CardFilter;
 use kopeck_port_store::page::Page;
@@ -11,9 +12,10 @@ use super::info::body;
 use crate::input::field_types::{boolean, id, string_enum, text};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LIST, handler!(list))
-    .reads(reads!(read))
-    .responds::<api::Page<api::Card>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_LIST, Needs::One(Scope::CardsRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::Page<api::Card>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<(Page, CardFilter)> {
     let page = r.page();
@@ -27,6 +29,7 @@ fn read(r: &mut Reader<'_>) -> Option<(Page, CardFilter)> {
         order: r.param("orderId", id::<OrderId>().about("Only cards of this order.")),
         employee: r.param("idEmployee", id::<EmployeeId>().about("Only cards of this employee.")),
         expires_before: r.param("expiresBefore", text(parse_date).about(before)),
+        number: r.param("customIdCard", text(CardNumber::parse).about("Only the card with this number.")),
     };
     Some((page?, filter))
 }

@@ -9,18 +9,19 @@ use crate::input::field_types::{id, string_enum};
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_SWITCH, handler!(switch))
-    .reads(reads!(read))
-    .responds::<api::LinkedCard>(200)
-    .refuses(&[
-        Code::EmployeeNotFound,
-        Code::CardNotFound,
-        Code::CardExpired,
-        Code::CardBlocked,
-        Code::CardClosed,
-        Code::EmployeeHasMainCard,
-        Code::CardInRequest,
-    ]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_SWITCH, Needs::One(Scope::CardsWrite), handler!(switch))
+        .reads(reads!(read))
+        .responds::<api::LinkedCard>(200)
+        .refuses(&[
+            Code::EmployeeNotFound,
+            Code::CardNotFound,
+            Code::CardExpired,
+            Code::CardBlocked,
+            Code::CardClosed,
+            Code::EmployeeHasMainCard,
+            Code::CardInRequest,
+        ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, CardStatus)> {
     let employee = read_employee(r);

@@ -16,7 +16,7 @@ use crate::operations::prelude::*;
 const PAGE_SIZE: u32 = 100;
 
 pub(super) static OPERATION: Operation =
-    Operation::of(&operations::CARD_TRANSACTIONS, handler!(transactions))
+    Operation::of(&operations::CARD_TRANSACTIONS, Needs::One(Scope::StatementsRead), handler!(transactions))
         .reads(reads!(read, ANY_ZONE))
         .responds::<api::Page<api::Transaction>>(200)
         .refuses(NO_CARD_OR_BANK);

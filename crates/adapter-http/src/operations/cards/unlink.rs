@@ -7,10 +7,11 @@ use super::read_id;
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_UNLINK, handler!(unlink))
-    .reads(reads!(read))
-    .responds::<api::UnlinkedCard>(200)
-    .refuses(&[Code::EmployeeNotFound, Code::CardNotFound, Code::CardInUse, Code::CardInRequest]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CARD_UNLINK, Needs::One(Scope::CardsWrite), handler!(unlink))
+        .reads(reads!(read))
+        .responds::<api::UnlinkedCard>(200)
+        .refuses(&[Code::EmployeeNotFound, Code::CardNotFound, Code::CardInUse, Code::CardInRequest]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId)> {
     let (employee, card) = (read_employee(r), read_id(r));

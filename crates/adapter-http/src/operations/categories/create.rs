@@ -5,11 +5,12 @@ use kopeck_service::categories::{self, CreateCategoryError};
 use super::{body, read_name};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_CREATE, handler!(create))
-    .reads(reads!(read_name))
-    .shares_body("CategoryRequest")
-    .responds::<api::Category>(201)
-    .refuses(&[Code::CategoryExists]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CATEGORY_CREATE, Needs::One(Scope::CategoriesWrite), handler!(create))
+        .reads(reads!(read_name))
+        .shares_body("CategoryRequest")
+        .responds::<api::Category>(201)
+        .refuses(&[Code::CategoryExists]);
 
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let name = ctx.values(read_name);

@@ -5,10 +5,11 @@ use kopeck_service::categories::{self, DeleteCategoryError};
 use super::{body, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_DELETE, handler!(delete))
-    .reads(reads!(read_id))
-    .responds::<api::Category>(200)
-    .refuses(&[Code::CategoryNotFound, Code::CategoryInUse]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CATEGORY_DELETE, Needs::One(Scope::CategoriesWrite), handler!(delete))
+        .reads(reads!(read_id))
+        .responds::<api::Category>(200)
+        .refuses(&[Code::CategoryNotFound, Code::CategoryInUse]);
 
 async fn delete(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

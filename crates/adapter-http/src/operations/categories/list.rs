@@ -6,9 +6,10 @@ use kopeck_service::categories;
 
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_LIST, handler!(list))
-    .reads(reads!(read))
-    .responds::<api::Page<api::CategoryWithCount>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CATEGORY_LIST, Needs::One(Scope::CategoriesRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::Page<api::CategoryWithCount>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<Page> {
     r.page()

@@ -7,11 +7,12 @@ use kopeck_service::categories::{self, RenameCategoryError};
 use super::{body, read_id, read_name};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_RENAME, handler!(rename))
-    .reads(reads!(read))
-    .shares_body("CategoryRequest")
-    .responds::<api::Category>(200)
-    .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CATEGORY_RENAME, Needs::One(Scope::CategoriesWrite), handler!(rename))
+        .reads(reads!(read))
+        .shares_body("CategoryRequest")
+        .responds::<api::Category>(200)
+        .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
 
 fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
     let id = read_id(r);

@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::closing::{Closing, ClosingReason};
 use kopeck_domain::request::RequestReference;
+use kopeck_port_bank::Capability;
 use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::closings::{self, CardClosing};
 
@@ -14,10 +15,18 @@ use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::{ACCEPTED, read_reference};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::ClosingCreated>(202)
-    .refuses_cards(&[Code::CardNotFound, Code::CardClosed, Code::CardInRequest]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CLOSING_CREATE, Needs::One(Scope::ClosingsWrite), handler!(create))
+        .reads(reads!(read))
+        .responds::<api::ClosingCreated>(202)
+        .refuses(&[Code::NotSupported])
+        .refuses_cards(&[
+            Code::CardNotFound,
+            Code::EmployeeNotFound,
+            Code::CardClosed,
+            Code::CardInRequest,
+            Code::CardNotMain,
+        ]);
 
 /// A new closing: its cards, and its reference.
 type NewClosing = (Vec<CardClosing>, Option<RequestReference>);
@@ -26,7 +35,7 @@ fn read(r: &mut Reader<'_>) -> Option<NewClosing> {
     let mut body = r.body();
     let mut seen = HashSet::new();
     let cards = body.items("data", 1..=MAX_CARDS, |item| {
-        let card = item.distinct("idCard", &mut seen);
+        let card = item.card_ref(&mut seen);
         let reason = item.required("reason", string_enum::<ClosingReason>());
         Some(CardClosing { card: card?, reason: reason? })
     });
@@ -36,8 +45,10 @@ fn read(r: &mut Reader<'_>) -> Option<NewClosing> {
 
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
-    ctx.mutate(values, |unit, env, partner, (cards, reference)| {
-        closings::create(unit, env, partner, cards, reference.as_ref()).map(accepted)
+    let bank = ctx.bank_capabilities();
+    ctx.mutate(values, move |unit, env, partner, (cards, reference)| -> Result<_, ApiError> {
+        bank.require(Capability::Closings)?;
+        Ok(accepted(closings::create(unit, env, partner, cards, reference.as_ref())?))
     })
     .await
 }
@@ -48,6 +59,6 @@ fn accepted(request: Closing) -> api::ClosingCreated {
 
 impl From<CreateBatchError<Infallible>> for ApiError {
     fn from(error: CreateBatchError<Infallible>) -> Self {
-        not_created(error, |never| match never {})
+        not_created(error, "data", |never| match never {})
     }
 }

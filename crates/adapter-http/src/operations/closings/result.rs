@@ -6,10 +6,11 @@ use super::read_id;
 use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_RESULT, handler!(result))
-    .reads(reads!(read_id))
-    .responds::<api::Data<Vec<api::ClosingResult>>>(200)
-    .refuses(NO_RESULT);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CLOSING_RESULT, Needs::One(Scope::ClosingsRead), handler!(result))
+        .reads(reads!(read_id))
+        .responds::<api::Data<Vec<api::ClosingResult>>>(200)
+        .refuses(NO_RESULT);
 
 async fn result(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

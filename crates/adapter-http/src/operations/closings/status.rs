@@ -6,10 +6,11 @@ use super::{read_id, state};
 use crate::operations::card_batches;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::CLOSING_STATUS, handler!(status))
-    .reads(reads!(read_id))
-    .responds::<api::ClosingState>(200)
-    .refuses(&[Code::RequestNotFound]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::CLOSING_STATUS, Needs::One(Scope::ClosingsRead), handler!(status))
+        .reads(reads!(read_id))
+        .responds::<api::ClosingState>(200)
+        .refuses(&[Code::RequestNotFound]);
 
 async fn status(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

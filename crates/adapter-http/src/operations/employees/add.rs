@@ -6,12 +6,14 @@ use super::{NO_EMPLOYEE, body, faulty, read_new};
 use crate::input::faults::Faults;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
-    .reads(reads!(read_new))
-    .responds::<api::Employee>(200)
-    .holds_person()
-    // A repeat after the employee was erased.
-    .refuses(NO_EMPLOYEE);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::EMPLOYEE_ADD, Needs::One(Scope::EmployeesWrite), handler!(add))
+        .reads(reads!(read_new))
+        .responds::<api::Employee>(200)
+        .tagged()
+        .holds_person()
+        // A repeat after the employee was erased.
+        .refuses(NO_EMPLOYEE);
 
 async fn add(mut ctx: HandlerContext) -> HandlerResult {
     let read = ctx.gather(read_new);

@@ -5,10 +5,11 @@ use kopeck_service::employees::{self, EraseEmployeeError};
 use super::read_id;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ERASE, handler!(erase))
-    .reads(reads!(read_id))
-    .responds::<api::EmployeeErased>(200)
-    .refuses(&[Code::EmployeeNotFound, Code::EmployeeHasCards]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::EMPLOYEE_ERASE, Needs::One(Scope::EmployeesWrite), handler!(erase))
+        .reads(reads!(read_id))
+        .responds::<api::EmployeeErased>(200)
+        .refuses(&[Code::EmployeeNotFound, Code::EmployeeHasCards]);
 
 async fn erase(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

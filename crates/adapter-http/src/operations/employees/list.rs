@@ -18,9 +18,10 @@ use crate::schema::integer;
 /// The longest text to search for; no field that is searched is longer.
 const MAX_QUERY_CHARS: usize = 64;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_LIST, handler!(list))
-    .reads(reads!(read))
-    .responds::<api::Page<api::Employee>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::EMPLOYEE_LIST, Needs::One(Scope::EmployeesRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::Page<api::Employee>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
     let page = r.page();

@@ -9,11 +9,12 @@ use crate::input::field_types::id;
 use crate::operations::card_batches::NOT_CANCELLABLE;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_CANCEL, handler!(cancel))
-    .reads(reads!(read))
-    .shares_body(BODY)
-    .responds::<api::LimitChangeState>(200)
-    .refuses(NOT_CANCELLABLE);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::LIMITS_CANCEL, Needs::One(Scope::LimitsWrite), handler!(cancel))
+        .reads(reads!(read))
+        .shares_body(BODY)
+        .responds::<api::LimitChangeState>(200)
+        .refuses(NOT_CANCELLABLE);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.body().required(ID, id::<LimitChangeId>())

@@ -8,10 +8,11 @@ use super::ID;
 use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_RESULT, handler!(result))
-    .reads(reads!(read))
-    .responds::<api::Data<Vec<api::LimitResult>>>(200)
-    .refuses(NO_RESULT);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::LIMITS_RESULT, Needs::One(Scope::LimitsRead), handler!(result))
+        .reads(reads!(read))
+        .responds::<api::Data<Vec<api::LimitResult>>>(200)
+        .refuses(NO_RESULT);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.id(ID)

@@ -8,11 +8,12 @@ use super::{BODY, ID, state};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_STATUS, handler!(status))
-    .reads(reads!(read))
-    .shares_body(BODY)
-    .responds::<api::LimitChangeState>(200)
-    .refuses(&[Code::RequestNotFound]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::LIMITS_STATUS, Needs::One(Scope::LimitsRead), handler!(status))
+        .reads(reads!(read))
+        .shares_body(BODY)
+        .responds::<api::LimitChangeState>(200)
+        .refuses(&[Code::RequestNotFound]);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.needed(ID, id::<LimitChangeId>())

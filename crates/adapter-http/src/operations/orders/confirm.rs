@@ -5,11 +5,12 @@ use kopeck_service::orders;
 use super::{change_refused, read_order, state};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_CONFIRM, handler!(confirm))
-    .reads(reads!(read_order))
-    .shares_body("OrderIdentifier")
-    .responds::<api::OrderState>(200)
-    .refuses(&[Code::OrderNotFound, Code::OrderNotConfirmable]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::ORDER_CONFIRM, Needs::One(Scope::OrdersWrite), handler!(confirm))
+        .reads(reads!(read_order))
+        .shares_body("OrderIdentifier")
+        .responds::<api::OrderState>(200)
+        .refuses(&[Code::OrderNotFound, Code::OrderNotConfirmable]);
 
 async fn confirm(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_order);

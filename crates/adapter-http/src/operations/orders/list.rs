@@ -10,9 +10,10 @@ use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
 use crate::operations::requests::{read_list, shown};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_LIST, handler!(list))
-    .reads(reads!(read_list, ANY_ZONE))
-    .responds::<api::Page<api::Order>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::ORDER_LIST, Needs::One(Scope::OrdersRead), handler!(list))
+        .reads(reads!(read_list, ANY_ZONE))
+        .responds::<api::Page<api::Order>>(200);
 
 async fn list(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();

@@ -10,9 +10,10 @@ use crate::input::field_types::{integer, text};
 use crate::input::reader::{Fields, Reader};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_PLASTIC, handler!(place_plastic))
-    .reads(reads!(read))
-    .responds::<api::OrderCreated>(202);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::ORDER_PLASTIC, Needs::One(Scope::OrdersWrite), handler!(place_plastic))
+        .reads(reads!(read))
+        .responds::<api::OrderCreated>(202);
 
 fn read(r: &mut Reader<'_>) {
     read_lines(r, read_line);

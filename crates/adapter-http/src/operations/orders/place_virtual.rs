@@ -10,10 +10,11 @@ use crate::input::field_types::{integer, integer_or_digits, text};
 use crate::input::reader::{Fields, Reader};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_VIRTUAL, handler!(place_virtual))
-    .reads(reads!(read))
-    .responds::<api::OrderCreated>(202)
-    .refuses(&[Code::InsufficientBalance]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::ORDER_VIRTUAL, Needs::One(Scope::OrdersWrite), handler!(place_virtual))
+        .reads(reads!(read))
+        .responds::<api::OrderCreated>(202)
+        .refuses(&[Code::InsufficientBalance]);
 
 fn read(r: &mut Reader<'_>) {
     read_lines(r, read_line);

@@ -10,11 +10,12 @@ use super::read_id;
 use crate::list_stream::{self, ListSource, PAGE};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_RESULT, handler!(result))
-    .reads(reads!(read_id))
-    .responds::<api::OrderResult>(200)
-    .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
-    .discloses();
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::ORDER_RESULT, Needs::One(Scope::CodesRead), handler!(result))
+        .reads(reads!(read_id))
+        .responds::<api::OrderResult>(200)
+        .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
+        .discloses();
 
 async fn result(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

@@ -5,10 +5,11 @@ use kopeck_service::orders;
 use super::{read_id, state};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_STATUS, handler!(status))
-    .reads(reads!(read_id))
-    .responds::<api::OrderState>(200)
-    .refuses(&[Code::OrderNotFound]);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::ORDER_STATUS, Needs::One(Scope::OrdersRead), handler!(status))
+        .reads(reads!(read_id))
+        .responds::<api::OrderState>(200)
+        .refuses(&[Code::OrderNotFound]);
 
 async fn status(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

@@ -7,16 +7,23 @@ use super::{read_id, read_parameter};
 use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
-pub(super) static BY_QUERY: Operation = Operation::of(&operations::REPLENISHMENT_RESULT, handler!(by_query))
-    .reads(reads!(read_parameter))
-    .responds::<api::Data<Vec<api::ReplenishmentResult>>>(200)
-    .refuses(NO_RESULT);
+pub(super) static BY_QUERY: Operation = Operation::of(
+    &operations::REPLENISHMENT_RESULT,
+    Needs::One(Scope::ReplenishmentsRead),
+    handler!(by_query),
+)
+.reads(reads!(read_parameter))
+.responds::<api::Data<Vec<api::ReplenishmentResult>>>(200)
+.refuses(NO_RESULT);
 
-pub(super) static BY_PATH: Operation =
-    Operation::of(&operations::REPLENISHMENT_RESULT_BY_PATH, handler!(by_path))
-        .reads(reads!(read_id))
-        .responds::<api::Data<Vec<api::ReplenishmentResult>>>(200)
-        .refuses(NO_RESULT);
+pub(super) static BY_PATH: Operation = Operation::of(
+    &operations::REPLENISHMENT_RESULT_BY_PATH,
+    Needs::One(Scope::ReplenishmentsRead),
+    handler!(by_path),
+)
+.reads(reads!(read_id))
+.responds::<api::Data<Vec<api::ReplenishmentResult>>>(200)
+.refuses(NO_RESULT);
 
 async fn by_query(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_parameter);

@@ -8,16 +8,23 @@ use kopeck_service::card_batches;
 use super::{read_id, read_parameter, state};
 use crate::operations::prelude::*;
 
-pub(super) static BY_QUERY: Operation = Operation::of(&operations::REPLENISHMENT_STATUS, handler!(by_query))
-    .reads(reads!(read_parameter))
-    .responds::<api::ReplenishmentState>(200)
-    .refuses(&[Code::RequestNotFound]);
+pub(super) static BY_QUERY: Operation = Operation::of(
+    &operations::REPLENISHMENT_STATUS,
+    Needs::One(Scope::ReplenishmentsRead),
+    handler!(by_query),
+)
+.reads(reads!(read_parameter))
+.responds::<api::ReplenishmentState>(200)
+.refuses(&[Code::RequestNotFound]);
 
-pub(super) static BY_PATH: Operation =
-    Operation::of(&operations::REPLENISHMENT_STATUS_BY_PATH, handler!(by_path))
-        .reads(reads!(read_id))
-        .responds::<api::ReplenishmentState>(200)
-        .refuses(&[Code::RequestNotFound]);
+pub(super) static BY_PATH: Operation = Operation::of(
+    &operations::REPLENISHMENT_STATUS_BY_PATH,
+    Needs::One(Scope::ReplenishmentsRead),
+    handler!(by_path),
+)
+.reads(reads!(read_id))
+.responds::<api::ReplenishmentState>(200)
+.refuses(&[Code::RequestNotFound]);
 
 async fn by_query(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_parameter);

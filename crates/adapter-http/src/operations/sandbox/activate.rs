@@ -8,11 +8,12 @@ use crate::operations::cards::NO_CARD_OR_BANK;
 use crate::operations::prelude::*;
 use crate::schema::chars;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_ACTIVATE, handler!(activate))
-    .body_optional()
-    .reads(reads!(with_card, read))
-    .responds::<api::Done>(200)
-    .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_ACTIVATE, Needs::One(Scope::SandboxWrite), handler!(activate))
+        .body_optional()
+        .reads(reads!(with_card, read))
+        .responds::<api::Done>(200)
+        .refuses(NO_CARD_OR_BANK);
 
 /// The most characters of a code that is looked at.
 const LONGEST_CODE: usize = 256;

@@ -12,10 +12,11 @@ use crate::operations::prelude::*;
 /// The greatest latency of the bank: a minute.
 const LONGEST_LATENCY_MS: i64 = 60_000;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_BANK, handler!(bank))
-    .reads(reads!(read))
-    .responds::<api::Done>(200)
-    .refuses(NO_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_BANK, Needs::One(Scope::SandboxWrite), handler!(bank))
+        .reads(reads!(read))
+        .responds::<api::Done>(200)
+        .refuses(NO_BANK);
 
 /// Absent fields mean no fault, so an empty object ends all faults.
 fn read(r: &mut Reader<'_>) -> Option<BankFaults> {

@@ -11,10 +11,11 @@ use crate::operations::prelude::*;
 /// The farthest that the clock moves in one step: ten years.
 const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_CLOCK, handler!(advance_clock))
-    .reads(reads!(read))
-    .responds::<api::Done>(200)
-    .refuses(NO_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_CLOCK, Needs::One(Scope::SandboxWrite), handler!(advance_clock))
+        .reads(reads!(read))
+        .responds::<api::Done>(200)
+        .refuses(NO_BANK);
 
 fn read(r: &mut Reader<'_>) -> Option<Duration> {
     r.body().required("seconds", integer(seconds).between(1, FARTHEST_SECONDS))

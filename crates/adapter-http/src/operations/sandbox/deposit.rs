@@ -8,9 +8,10 @@ use crate::input::field_types::amount;
 use crate::operations::balance;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_DEPOSIT, handler!(deposit))
-    .reads(reads!(read))
-    .responds::<api::Balance>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_DEPOSIT, Needs::One(Scope::SandboxWrite), handler!(deposit))
+        .reads(reads!(read))
+        .responds::<api::Balance>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<Kopecks> {
     r.body().required("amount", amount().about("Kopecks."))
@@ -34,6 +35,9 @@ impl From<PartnerError> for ApiError {
             PartnerError::LoginTaken
             | PartnerError::Password(_)
             | PartnerError::NotFound
+            | PartnerError::NoCredential
+            | PartnerError::TooManyCredentials
+            | PartnerError::NotForCredentials(_)
             | PartnerError::ReferenceUsed(_)
             | PartnerError::NoDeposit
             | PartnerError::AlreadyReversed

@@ -8,10 +8,11 @@ use crate::input::field_types::{amount, text};
 use crate::operations::cards::{ANY_ZONE, NO_CARD_OR_BANK, merchant_text};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_PURCHASE, handler!(purchase))
-    .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
-    .responds::<api::PurchaseResult>(200)
-    .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_PURCHASE, Needs::One(Scope::SandboxWrite), handler!(purchase))
+        .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
+        .responds::<api::PurchaseResult>(200)
+        .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<Purchase> {
     let mut body = r.body();

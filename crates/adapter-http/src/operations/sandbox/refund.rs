@@ -8,10 +8,11 @@ use crate::input::field_types::{amount, integer};
 use crate::operations::cards::NO_CARD_OR_BANK;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_REFUND, handler!(refund))
-    .reads(reads!(with_card, read))
-    .responds::<api::RefundResult>(200)
-    .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_REFUND, Needs::One(Scope::SandboxWrite), handler!(refund))
+        .reads(reads!(with_card, read))
+        .responds::<api::RefundResult>(200)
+        .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
     let mut body = r.body();

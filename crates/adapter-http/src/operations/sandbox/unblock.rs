@@ -4,11 +4,12 @@ use super::plain_command;
 use crate::operations::cards::{NO_CARD_OR_BANK, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_UNBLOCK, handler!(unblock))
-    .body_optional()
-    .reads(reads!(read_id))
-    .responds::<api::Done>(200)
-    .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::SANDBOX_UNBLOCK, Needs::One(Scope::SandboxWrite), handler!(unblock))
+        .body_optional()
+        .reads(reads!(read_id))
+        .responds::<api::Done>(200)
+        .refuses(NO_CARD_OR_BANK);
 
 async fn unblock(ctx: HandlerContext) -> HandlerResult {
     plain_command(ctx, |sandbox, card| sandbox.unblock(card)).await

@@ -7,10 +7,11 @@ use crate::input::field_types::text;
 use crate::operation::Effect;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::with_effect(&operations::TOKEN_ACCESS, Effect::Login)
-    .reads(reads!(read))
-    .responds::<api::Tokens>(200)
-    .refuses(&[Code::BadCredentials, Code::TooManyRequests]);
+pub(super) static OPERATION: Operation =
+    Operation::with_effect(&operations::TOKEN_ACCESS, Needs::Nothing, Effect::Login)
+        .reads(reads!(read))
+        .responds::<api::Tokens>(200)
+        .refuses(&[Code::BadCredentials, Code::TooManyRequests]);
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<LoginBody> {
     let mut body = r.body();

@@ -7,11 +7,15 @@ use super::{body, change_url, description, secret, types, url};
 use crate::input::field_types::boolean;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_CREATE, handler!(create))
-    .reads(reads!(read))
-    .responds::<api::WebhookCreated>(201)
-    .refuses(&[Code::TooManyWebhooks])
-    .discloses();
+pub(super) static OPERATION: Operation = Operation::of(
+    &operations::WEBHOOK_CREATE,
+    Needs::Both(Scope::WebhooksWrite, Scope::EventsRead),
+    handler!(create),
+)
+.reads(reads!(read))
+.responds::<api::WebhookCreated>(201)
+.refuses(&[Code::TooManyWebhooks])
+.discloses();
 
 fn read(r: &mut Reader<'_>) -> Option<NewWebhook> {
     let mut body = r.body();

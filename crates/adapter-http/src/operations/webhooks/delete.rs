@@ -5,10 +5,11 @@ use kopeck_service::webhooks;
 use super::{NO_WEBHOOK, body, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_DELETE, handler!(delete))
-    .reads(reads!(read_id))
-    .responds::<api::Webhook>(200)
-    .refuses(NO_WEBHOOK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WEBHOOK_DELETE, Needs::One(Scope::WebhooksWrite), handler!(delete))
+        .reads(reads!(read_id))
+        .responds::<api::Webhook>(200)
+        .refuses(NO_WEBHOOK);
 
 async fn delete(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

@@ -10,10 +10,11 @@ use crate::dto::to_the_second;
 use crate::input::field_types::string_enum;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_DELIVERIES, handler!(deliveries))
-    .reads(reads!(read))
-    .responds::<api::Page<api::WebhookDelivery>>(200)
-    .refuses(NO_WEBHOOK);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WEBHOOK_DELIVERIES, Needs::One(Scope::WebhooksRead), handler!(deliveries))
+        .reads(reads!(read))
+        .responds::<api::Page<api::WebhookDelivery>>(200)
+        .refuses(NO_WEBHOOK);
 
 fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Option<DeliveryStatus>, Page)> {
     let id = read_id(r);

@@ -6,9 +6,10 @@ use kopeck_service::webhooks;
 use super::body;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_LIST, handler!(list))
-    .reads(reads!(read))
-    .responds::<api::Page<api::Webhook>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WEBHOOK_LIST, Needs::One(Scope::WebhooksRead), handler!(list))
+        .reads(reads!(read))
+        .responds::<api::Page<api::Webhook>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<Page> {
     r.page()

@@ -8,16 +8,20 @@ use super::read_id;
 use crate::input::field_types::{id, integer};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_REDELIVER, handler!(redeliver))
-    .reads(reads!(read))
-    .responds::<api::Redelivery>(202)
-    .refuses(&[
-        Code::WebhookNotFound,
-        Code::WebhookDisabled,
-        Code::RequestNotProcessed,
-        Code::NotFound,
-        Code::EventsExpired,
-    ]);
+pub(super) static OPERATION: Operation = Operation::of(
+    &operations::WEBHOOK_REDELIVER,
+    Needs::Both(Scope::WebhooksWrite, Scope::EventsRead),
+    handler!(redeliver),
+)
+.reads(reads!(read))
+.responds::<api::Redelivery>(202)
+.refuses(&[
+    Code::WebhookNotFound,
+    Code::WebhookDisabled,
+    Code::RequestNotProcessed,
+    Code::NotFound,
+    Code::EventsExpired,
+]);
 
 fn read(r: &mut Reader<'_>) -> Option<(WebhookId, Redelivery)> {
     let webhook = read_id(r);

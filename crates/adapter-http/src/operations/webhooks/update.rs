@@ -9,10 +9,14 @@ use super::{NO_WEBHOOK, body, change_url, description, read_id, types, url};
 use crate::input::field_types::boolean;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WEBHOOK_UPDATE, handler!(update))
-    .reads(reads!(read))
-    .responds::<api::Webhook>(200)
-    .refuses(NO_WEBHOOK);
+pub(super) static OPERATION: Operation = Operation::of(
+    &operations::WEBHOOK_UPDATE,
+    Needs::Both(Scope::WebhooksWrite, Scope::EventsRead),
+    handler!(update),
+)
+.reads(reads!(read))
+.responds::<api::Webhook>(200)
+.refuses(NO_WEBHOOK);
 
 fn read(r: &mut Reader<'_>) -> Option<(WebhookId, WebhookChange)> {
     let id = read_id(r);

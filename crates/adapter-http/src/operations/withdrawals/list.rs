@@ -11,9 +11,10 @@ use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
 use crate::operations::requests::{read_list, shown};
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_LIST, handler!(list))
-    .reads(reads!(read_list, ANY_ZONE))
-    .responds::<api::Page<api::Withdrawal>>(200);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WITHDRAWAL_LIST, Needs::One(Scope::WithdrawalsRead), handler!(list))
+        .reads(reads!(read_list, ANY_ZONE))
+        .responds::<api::Page<api::Withdrawal>>(200);
 
 async fn list(mut ctx: HandlerContext) -> HandlerResult {
     let zone = ctx.zone();

@@ -6,10 +6,11 @@ use super::read_id;
 use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::of(&operations::WITHDRAWAL_RESULT, handler!(result))
-    .reads(reads!(read_id))
-    .responds::<api::Data<Vec<api::WithdrawalResult>>>(200)
-    .refuses(NO_RESULT);
+pub(super) static OPERATION: Operation =
+    Operation::of(&operations::WITHDRAWAL_RESULT, Needs::One(Scope::WithdrawalsRead), handler!(result))
+        .reads(reads!(read_id))
+        .responds::<api::Data<Vec<api::WithdrawalResult>>>(200)
+        .refuses(NO_RESULT);
 
 async fn result(mut ctx: HandlerContext) -> HandlerResult {
     let id = ctx.values(read_id);

@@ -17,7 +17,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 
 fn read(pairs: &[(&'static str, &str)]) -> Head {
     let request = pairs.iter().fold(TestRequest::default(), |request, pair| request.append_header(*pair));
-    Head::read(Vec::new(), &request.to_http_request())
+    Head::read(Vec::new(), &[], &request.to_http_request())
 }
 
 fn nonce_and_key(operation: &str, pairs: &[(&'static str, &str)]) -> Result<Option<RequestKey>, String> {

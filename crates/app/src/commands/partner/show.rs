@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use kopeck_domain::calendar::Zone;
+use kopeck_domain::credential::Credential;
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::KeyId;
 use kopeck_service::partners::{self, PartnerOverview, SealingKeyOverview};
+use kopeck_service::users::UserOverview;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+use super::credentials::as_json as credential_as_json;
 use super::{as_json, existing_application};
 use crate::cli::ShowArgs;
 use crate::command_output::{aligned, print, say};
+use crate::commands::user;
 
 /// Shows one partner.
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
@@ -27,8 +31,17 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<()> {
 }
 
 fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value> {
-    let PartnerOverview { partner, sheet, former_api_key_until, sealing_keys, sessions, open_requests } =
-        overview;
+    let PartnerOverview {
+        partner,
+        sheet,
+        former_api_key_until,
+        sealing_keys,
+
+        credentials,
+        sessions,
+        users,
+        open_requests,
+    } = overview;
     let until = |at: &Option<OffsetDateTime>| at.map(|at| zone.moment_text(at));
     let key = |key: &SealingKeyOverview| {
         json!({
@@ -39,9 +52,12 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         })
     };
     let more = json!({
+        "approvalAbove": sheet.approval_above.get(),
         "formerApiKeyAcceptedUntil": until(former_api_key_until),
         "sealingKeys": sealing_keys.iter().map(key).collect::<Vec<_>>(),
+        "credentials": credentials.iter().map(|one| credential_as_json(one, zone)).collect::<Vec<_>>(),
         "sessions": sessions,
+        "users": users.iter().map(|each| user::as_json(each, zone)).collect::<Vec<_>>(),
         "openRequests": open_requests,
     });
     let mut shown = as_json(partner, sheet, zone)?;
@@ -52,8 +68,17 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
 }
 
 fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2]>> {
-    let PartnerOverview { partner, sheet, former_api_key_until, sealing_keys, sessions, open_requests } =
-        overview;
+    let PartnerOverview {
+        partner,
+        sheet,
+        former_api_key_until,
+        sealing_keys,
+
+        credentials,
+        sessions,
+        users,
+        open_requests,
+    } = overview;
     let balances = &sheet.balances;
     let mut rows = vec![
         ("partner", partner.id.to_string()),
@@ -66,6 +91,7 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         ("on hold", balances.held.to_string()),
         ("available", balances.available.to_string()),
         ("threshold", sheet.threshold.to_string()),
+        ("approval above", sheet.approval_above.to_string()),
         ("API key", "active".to_owned()),
     ];
     rows.extend(former_api_key_until.map(|until| ("former API key", accepted_until(until, zone))));
@@ -77,7 +103,15 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
             .map_or_else(|| "not used yet".to_owned(), |at| format!("used since {}", zone.moment_text(at)));
         ("sealing key", format!("{id}, issued {issued}, {end}, {used}"))
     }));
+    rows.extend(credentials.iter().map(|Credential { id, name, scopes, addresses, .. }| {
+        let from = addresses.as_ref().map_or_else(String::new, |blocks| format!(", from {blocks}"));
+        ("credential", format!("{id} {name}: {scopes}{from}"))
+    }));
     rows.push(("sessions", sessions.to_string()));
+    rows.extend(users.iter().map(|UserOverview { user, has_second_factor, .. }| {
+        let factor = if *has_second_factor { "" } else { ", no second factor yet" };
+        ("user", format!("{}, {}, {}{factor}", user.login.as_str(), user.role, user.status))
+    }));
     rows.push(("open requests", open_requests.to_string()));
     Ok(rows.into_iter().map(|(name, value)| [name.to_owned(), value]).collect())
 }

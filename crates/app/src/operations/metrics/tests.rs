@@ -59,12 +59,19 @@ async fn refusals_and_the_database_are_counted() {
     metrics.audit_heads_sent(true);
     metrics.audit_heads_sent(false);
     metrics.audit_heads_sent(false);
-    metrics.written(500);
+    AuditQueueObserver::written(&metrics, 500);
     metrics.summarised(30);
     AuditQueueObserver::dropped(&metrics, 2);
+    RequestLogObserver::written(&metrics, 9);
+    RequestLogObserver::dropped(&metrics, 4);
+    metrics.record_login(LoginKind::Operator, LoginOutcome::WrongCode);
     let text = text(&metrics).await;
     for line in [
         "kopeck_refused_seals_total 1",
+        r#"kopeck_request_log_rows_total{outcome="written"} 9"#,
+        r#"kopeck_request_log_rows_total{outcome="dropped"} 4"#,
+        r#"kopeck_logins_total{actor="operator",outcome="wrong_code"} 1"#,
+        r#"kopeck_logins_total{actor="login",outcome="granted"} 0"#,
         r#"kopeck_clock_steps_total{clock="machine",direction="ahead"} 0"#,
         r#"kopeck_clock_steps_total{clock="machine",direction="back"} 1"#,
         r#"kopeck_clock_steps_total{clock="database",direction="ahead"} 1"#,

@@ -79,7 +79,7 @@ impl NewBatch for ClosingArgs {
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
         let Self { cards: typed, request } = self;
-        let cards = items(client, &typed, |id, reason| CardClosing::new(id, reason.0.clone())).await?;
+        let cards = items(&typed, |card, reason| CardClosing::new(card, reason.0.clone()));
         let created = client.closings().create(&cards);
         let argument = |field: &str| item_of(field, &typed);
         request.send::<Self, _>(client, created, |created| created.closing_id, argument).await

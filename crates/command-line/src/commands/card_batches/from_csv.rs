@@ -7,7 +7,7 @@ use kopeck_client::{BankStatus, CardFilter, CardStatus, Client, EmployeeFilter, 
 
 use super::ForCard;
 use super::top_ups::named;
-use crate::csv_file::{CsvFile, Row, RowFault};
+use crate::csv_file::{CsvFile, CsvRow, RowFault};
 use crate::failure::Failure;
 use crate::money::{self, Amount};
 use crate::names::CardName;
@@ -30,7 +30,7 @@ pub(super) async fn read(client: &Client, path: &Path) -> Result<(Vec<String>, V
         (true, false) => {
             let (cards, faults) = cards(file);
             check(path, cards.is_empty(), &faults)?;
-            named(client, &cards).await
+            Ok(named(&cards))
         }
         (false, true) => {
             let (people, faults) = people(file);
@@ -65,7 +65,7 @@ fn check(path: &Path, is_empty: bool, faults: &[RowFault]) -> Result<(), Failure
 
 /// An employee who gets money on the main card.
 struct PersonAmount {
-    row: Row,
+    row: CsvRow,
     custom_id: String,
     amount: i64,
 }
@@ -118,7 +118,7 @@ fn rows<T: Clone + Eq + std::hash::Hash>(
     file: CsvFile,
     column: &str,
     parse: impl Fn(&str) -> Result<T, String>,
-) -> (Vec<(Row, T, i64)>, Vec<RowFault>) {
+) -> (Vec<(CsvRow, T, i64)>, Vec<RowFault>) {
     let (mut rows, mut seen, mut faults) = (Vec::new(), HashSet::new(), file.faults);
     for row in file.rows {
         let text = row.get(column).unwrap_or_default().to_owned();

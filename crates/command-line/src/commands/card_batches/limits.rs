@@ -11,7 +11,7 @@ use super::NewBatch;
 use crate::examples;
 use crate::failure::Failure;
 use crate::money;
-use crate::names::{self, CardName};
+use crate::names::CardName;
 use crate::output::Output;
 use crate::requests::NewRequestArgs;
 use crate::table::{Column, flag, number, text};
@@ -128,7 +128,7 @@ impl NewBatch for LimitArgs {
     }
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
-        let cards = names::cards(client, &self.cards).await?;
+        let cards = self.cards.clone();
         let created = client.limits().set(&cards, &self.limit());
         self.request.send::<Self, _>(client, created, |created| created.set_limits_cards_id, argument).await
     }

@@ -61,7 +61,7 @@ impl NewBatch for TopUpArgs {
         let Self { cards, from_csv, request } = self;
         let (typed, top_ups) = match from_csv {
             Some(path) => from_csv::read(client, &path).await?,
-            None => named(client, &cards).await?,
+            None => named(&cards),
         };
         let created = client.replenishments().create(&top_ups);
         let argument = |field: &str| item_of(field, &typed);
@@ -70,10 +70,7 @@ impl NewBatch for TopUpArgs {
 }
 
 /// The top-ups of cards, and how each was typed.
-pub(super) async fn named(
-    client: &Client,
-    typed: &[ForCard<Amount>],
-) -> Result<(Vec<String>, Vec<TopUp>), Failure> {
-    let top_ups = items(client, typed, |id, amount| TopUp::new(id, amount.0)).await?;
-    Ok((typed.iter().map(ToString::to_string).collect(), top_ups))
+pub(super) fn named(typed: &[ForCard<Amount>]) -> (Vec<String>, Vec<TopUp>) {
+    let top_ups = items(typed, |card, amount| TopUp::new(card, amount.0));
+    (typed.iter().map(ToString::to_string).collect(), top_ups)
 }

@@ -78,7 +78,7 @@ impl NewBatch for WithdrawalArgs {
 
     async fn create(self, client: &Client) -> Result<Output, Failure> {
         let Self { cards: typed, request } = self;
-        let cards = items(client, &typed, |id_card, part| CardWithdrawal { id_card, amount: part.0 }).await?;
+        let cards = items(&typed, |card, part| CardWithdrawal { card, amount: part.0 });
         let created = client.withdrawals().create(&cards);
         let argument = |field: &str| item_of(field, &typed);
         request.send::<Self, _>(client, created, |created| created.withdrawal_id, argument).await

@@ -1,4 +1,4 @@
-//! What some kinds have of their own.
+//! Cases of single kinds.
 
 use kopeck_domain::closing::ClosingRefusal;
 
@@ -62,7 +62,7 @@ pub fn a_withdrawal_keeps_its_amounts(store: &dyn Store) {
 }
 
 /// And keeps it when its state changes. Nothing can come back from a card too.
-pub fn what_came_back_is_added_up(store: &dyn Store) {
+pub fn returned_money_is_added_up(store: &dyn Store) {
     let partner = partner(store);
     let stored = Stored::<Closings>::new(store, partner, &some_cards(store, partner, 3));
     let states = [0, 700, 700].map(|amount| ItemState::Returned(Kopecks::new(amount)));

@@ -50,7 +50,7 @@ fn pruning_stops_at_the_first_entry_that_is_not_older() {
 }
 
 #[test]
-fn nothing_depends_on_a_former_key_after_its_signatures_were_renewed() {
+fn no_entry_depends_on_a_former_key_after_its_signatures_were_renewed() {
     let old = signer();
     // Unsigned entries come before all signed ones.
     let first = Log::default().with_chain(4, None);
@@ -70,7 +70,7 @@ fn nothing_depends_on_a_former_key_after_its_signatures_were_renewed() {
 }
 
 #[test]
-fn what_is_not_validly_signed_is_not_signed_anew() {
+fn a_chain_without_a_valid_signature_is_not_signed_anew() {
     let old = signer();
     let both: Arc<dyn AuditSigner> = Arc::new(FakeSigner(vec![2, 1]));
     let whole = || Log::default().with_chain(3, Some(&*old)).with_chain(3, Some(&*old));

@@ -101,7 +101,7 @@ fn entry(action: impl ToString) -> Entry {
 }
 
 #[test]
-fn what_comes_while_one_is_written_is_written_with_the_next() {
+fn entries_during_a_write_are_written_with_the_next() {
     let (store, counts, notes) = desk();
     for number in 0..4 {
         notes.push(entry(number));
@@ -115,7 +115,7 @@ fn what_comes_while_one_is_written_is_written_with_the_next() {
 }
 
 #[test]
-fn what_could_not_be_written_waits_in_its_place() {
+fn an_unwritten_entry_waits_in_its_place() {
     let (store, counts, notes) = desk();
     notes.push(entry("a"));
     notes.push(entry("b"));
@@ -145,7 +145,7 @@ fn no_more_wait_than_there_is_room_for() {
 
 /// As when every change is answered 503 while the disk is full, for ten minutes.
 #[test]
-fn what_finds_no_room_is_counted_in_the_log_itself() {
+fn dropped_entries_are_counted_in_the_log_itself() {
     const PARTNERS: u128 = 3;
     let (store, counts, clock, notes) = desk_with_clock();
     let all = CAPACITY + 9_000;

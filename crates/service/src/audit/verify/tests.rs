@@ -59,7 +59,7 @@ fn a_log_as_it_was_written_is_whole() {
 }
 
 #[test]
-fn what_was_changed_is_found() {
+fn changed_entries_are_found() {
     let mut changed = log(&[3, 3]);
     let place = changed.place(2, 2);
     changed.records[place].entry.source = "10.0.0.1".to_owned();
@@ -97,7 +97,7 @@ fn hashes_that_were_computed_anew_are_found_by_the_signatures() {
 }
 
 #[test]
-fn what_was_removed_is_found() {
+fn removed_entries_are_found() {
     for (chain, number) in [(1, 1), (1, 2), (2, 1)] {
         let mut cut = log(&[3, 1, 1]);
         cut.records.remove(cut.place(chain, number));

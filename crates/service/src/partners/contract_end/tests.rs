@@ -61,7 +61,7 @@ fn an_open_request_may_still_move_money() {
 }
 
 #[test]
-fn nothing_is_deleted_while_there_is_money_a_card_or_a_young_movement() {
+fn a_partner_with_money_a_card_or_a_young_movement_is_not_deleted() {
     let mut unit = suspended(0, sheet(5, 0), &[]);
     assert_eq!(unfinished(delete_now(&mut unit)), Unfinished::Money(kopecks(5)));
 

@@ -46,7 +46,7 @@ fn a_partner_is_found_by_its_key_whatever_its_status() {
 /// Keys as they are stored, newest first: whether each is accepted, and whether it was used. The default is the newest of
 /// those that were used, or the oldest.
 #[test]
-fn what_is_sealed_unasked_is_sealed_under_a_key_that_the_partner_has() {
+fn unasked_sealing_takes_a_key_that_the_partner_has() {
     let (accepted, ended) = (START + Duration::SECOND, START);
     for (stored, expected) in [
         (vec![], None),
@@ -77,6 +77,7 @@ fn what_is_sealed_unasked_is_sealed_under_a_key_that_the_partner_has() {
 fn an_unknown_key_belongs_to_no_partner() {
     let mut unit = MockUnit::default();
     unit.partners.expect_by_api_key().times(1).returning(|_, _| Ok(None));
+    unit.credentials.expect_by_api_key().times(1).returning(|_| Ok(None));
     assert!(identify(&mut unit).unwrap().is_none());
 }
 

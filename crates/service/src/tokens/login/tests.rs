@@ -5,9 +5,9 @@ use crate::testing::*;
 use crate::tokens::testing::*;
 use kopeck_domain::ids::TokenPairId;
 use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, TokenClaims, TokenKind, Uptime};
-use kopeck_port_store::StoreError;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
-use kopeck_port_store::session::{PairState, TokenPair};
+use kopeck_port_store::session::{PairState, SessionHolder, TokenPair};
+use kopeck_port_store::{Credentials, StoreError};
 use time::Duration;
 
 /// The steps of a login in the order in which they were made.
@@ -64,6 +64,7 @@ fn attempt(known: Option<ApiKeyOwner>, api_key: &str, login: &str, password: &st
         api_key: SecretString::from(api_key),
         nonce: "n-1".to_owned(),
         address: Some("10.0.0.1".to_owned()),
+        client: Some("10.0.0.1".to_owned()),
         body: LoginBody::Credentials { login: login.to_owned(), password: SecretString::from(password) },
     }
 }
@@ -256,14 +257,23 @@ fn a_right_login_starts_a_session_and_issues_its_first_pair() {
     partner_is_now(&mut unit, known(PartnerStatus::Active).credentials);
     unit.sessions
         .expect_insert()
-        .withf(move |partner, stored, at| (*partner, *stored, *at) == (PARTNER, session, START))
+        .withf(move |partner, stored, credential, at| {
+            (*partner, *stored, *credential, *at) == (PARTNER, session, None, START)
+        })
         .times(1)
-        .returning(|_, _, _| Ok(()));
+        .returning(|_, _, _, _| Ok(()));
+    unit.sessions
+        .expect_touch()
+        .withf(move |partner, stored, at, address| {
+            (*partner, *stored, *at, *address) == (PARTNER, session, START, Some("10.0.0.1"))
+        })
+        .times(1)
+        .returning(|_, _, _, _| Ok(()));
     unit.sessions
         .expect_revoke_all_but()
-        .withf(|partner, keep| (*partner, *keep) == (PARTNER, 1_000))
+        .withf(|partner, holder, keep| (*partner, *holder, *keep) == (PARTNER, SessionHolder::Login, 1_000))
         .times(1)
-        .returning(|_, _| Ok(0));
+        .returning(|_, _, _| Ok(0));
     let expected = TokenPair { id, ..pair(1, PairState::Fresh) };
     unit.sessions
         .expect_insert_pair()

@@ -206,7 +206,7 @@ fn any_other_spent_token_revokes_its_session() {
 }
 
 #[test]
-fn what_is_revoked_or_not_there_is_refused_and_nothing_written() {
+fn revoked_and_unknown_sessions_are_refused_and_nothing_written() {
     let fresh = || stored(pair(1, PairState::Fresh));
     let cases = [
         ("no such pair", None),
@@ -220,6 +220,9 @@ fn what_is_revoked_or_not_there_is_refused_and_nothing_written() {
             "a session that has lasted its 90 days",
             Some(StoredPair { session_started_at: START - Duration::days(90), ..fresh() }),
         ),
+        ("a pair of a scoped credential", {
+            Some(StoredPair { credential: Some(fresh_id(7).into()), ..fresh() })
+        }),
         ("a pair of another session", Some(StoredPair { session: SessionId::new(fresh_id(99)), ..fresh() })),
         (
             "an expired pair",

@@ -34,7 +34,7 @@ for_each_kind! {
     verdicts_on_all_cards_leave_nothing_to_wait_for
     only_what_did_not_reach_the_bank_is_sent_again
     silence_on_one_card_lets_the_others_be_sent
-    what_the_bank_does_not_know_is_left_to_a_person
+    an_instruction_unknown_to_the_bank_is_left_to_a_person
     a_task_that_was_not_sent_is_unmarked
     the_last_chunk_decides_by_all_cards_of_the_batch
     a_chunk_with_more_behind_it_goes_on
@@ -266,7 +266,7 @@ fn silence_on_one_card_lets_the_others_be_sent<K: SampleKind>() {
 }
 
 /// All that is left, that is: a bank that was not reached may know.
-fn what_the_bank_does_not_know_is_left_to_a_person<K: SampleKind>() {
+fn an_instruction_unknown_to_the_bank_is_left_to_a_person<K: SampleKind>() {
     let (mut unit, _) = marked::<K>(&[0, 1, 2]);
     let found = vec![Ok(Verdict::Done), unknown(), unknown()];
     assert_eq!(after::<K>(&mut unit, Strategy::Query, found), Some(Next::LeaveToPerson));

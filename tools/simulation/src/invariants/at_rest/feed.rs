@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_domain::card::{BankStatus, BlockState};
 use kopeck_domain::event::{CardHolder, EventData};
-use kopeck_domain::ids::{CardId, EmployeeId};
+use kopeck_domain::ids::{CardId, EmployeeId, RunId};
 use kopeck_domain::request::RequestState;
+use kopeck_domain::run::RunState;
 use kopeck_port_store::FeedEvent;
 
 use super::holdings::Holdings;
@@ -19,6 +20,8 @@ struct Told {
     requests: BTreeMap<String, RequestState>,
     /// Each state of a request in events.
     states: BTreeSet<(String, RequestState)>,
+    /// Each state of a run in events.
+    runs: BTreeSet<(RunId, RunState)>,
     issued: BTreeSet<CardId>,
     holders: BTreeMap<CardId, CardHolder>,
     /// Whether each card can pay, by events.
@@ -141,6 +144,7 @@ impl Told {
             EventData::LimitsStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::ClosingStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::WithdrawalStatus(status) => self.reached(status.id.to_string(), status.state.into()),
+            EventData::RunStatus(status) => self.runs.insert((status.id, status.state)),
             EventData::CardIssued(issued) => self.issued.insert(issued.card),
             EventData::CardLinked(holder) => {
                 self.statuses.insert(holder.card, holder.bank_status);

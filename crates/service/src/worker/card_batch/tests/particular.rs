@@ -43,7 +43,7 @@ fn expect_sheet(unit: &mut MockUnit, spent: i64) {
 
 /// What the ledger can book is booked, and nothing of the verdict on the other card is lost: the bank has it under its key.
 #[test]
-fn what_comes_back_beyond_what_was_spent_is_left_to_a_person() {
+fn a_return_beyond_the_spending_is_left_to_a_person() {
     let found = || vec![Ok(Withdrawals::DONE), Ok(Withdrawals::DONE)];
     for (cards, next) in [(2, Next::LeaveToPerson), (3, Next::Later { may_have_sent: true })] {
         let mut unit = MockUnit::default();

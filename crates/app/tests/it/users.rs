@@ -1,0 +1,295 @@
+//! Users by the operators' commands, and their logins at the service behind them: two processes on one database.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use kopeck::compose::{Application, SystemAdapters};
+use kopeck_audit::Entry;
+use kopeck_domain::access::Role;
+use kopeck_domain::user::UserLogin;
+use kopeck_port_store::{Access, Disposition, Done, Store, StoreError, Work, transact};
+use kopeck_service::users::{
+    self, Confirmation, NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt, UserError,
+    UserSession,
+};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use totp_rs::{Builder, Secret};
+
+use crate::process::Installation;
+
+const LOGIN: &str = "anna@example.ru";
+
+/// A user as `user create` made it.
+struct Created {
+    login: String,
+    password: SecretString,
+}
+
+fn create(installation: &Installation, arguments: &[&str]) -> Created {
+    let shown = installation.succeed(&[&["user", "create", "--json"], arguments].concat());
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let text = |name: &str| shown[name].as_str().unwrap().to_owned();
+    assert_eq!(text("userId").len(), 36);
+    Created { login: text("login"), password: text("password").into() }
+}
+
+fn begin(application: &Application, user: &Created) -> Result<PendingLogin, UserError> {
+    let attempt =
+        PasswordAttempt { login: user.login.clone(), password: user.password.clone(), address: None };
+    application.users.begin(&*application.store, attempt)
+}
+
+fn finish(
+    application: &Application,
+    store: &dyn Store,
+    pending: &PendingLogin,
+    code: SecretString,
+) -> Result<NewSession, UserError> {
+    application.users.finish(
+        store,
+        SecondFactorAttempt { token: pending.token.clone(), code, address: None, entry: entry("user.login") },
+    )
+}
+
+fn now() -> OffsetDateTime {
+    SystemAdapters::real().wall.now()
+}
+
+fn entry(action: &'static str) -> Entry {
+    Entry::new(now(), "127.0.0.1", action)
+}
+
+/// What an authenticator app shows now.
+fn app_code(pending: &PendingLogin) -> SecretString {
+    let secret = pending.setup.as_ref().unwrap().secret.expose_secret();
+    let app = Builder::new().with_secret(Secret::try_from_base32(secret).unwrap()).build().unwrap();
+    let seconds = now().unix_timestamp().cast_unsigned();
+    app.generate(seconds).to_string().into()
+}
+
+/// The first login, which sets up the second factor.
+fn first_login(application: &Application, user: &Created) -> NewSession {
+    let pending = begin(application, user).unwrap();
+    finish(application, &*application.store, &pending, app_code(&pending)).unwrap()
+}
+
+fn look_up(application: &Application, session: &NewSession) -> Option<UserSession> {
+    let (users, token) = (application.users.clone(), session.token.clone());
+    transact(&*application.store, Access::Read, move |unit| users.look_up(unit, &token)).unwrap()
+}
+
+fn refusal(installation: &Installation, arguments: &[&str]) -> String {
+    let output = installation.run(arguments);
+    assert!(!output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn an_operator_creates_users_resets_and_disables_them() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    let of_partner = ["--partner", &partner.id];
+    let anna = create(
+        &installation,
+        &[&of_partner[..], &["--role", "FINANCE", "--login", "Anna@Example.ru"]].concat(),
+    );
+    let duty = create(&installation, &["--role", "OPERATOR", "--login", "duty@example.ru"]);
+    assert_eq!(anna.login, LOGIN);
+    let again = [&["user", "create"], &of_partner[..], &["--role", "HR", "--login", LOGIN]].concat();
+    assert!(refusal(&installation, &again).contains("the login is taken"));
+    let without = ["user", "create", "--role", "HR", "--login", "boris@example.ru"];
+    assert!(refusal(&installation, &without).contains("only OPERATOR is a role without a partner"));
+
+    let application = installation.application();
+    let (session, operator) = (first_login(&application, &anna), first_login(&application, &duty));
+    assert!(session.must_change_password && session.recovery_codes.as_ref().unwrap().len() == 10);
+    assert_eq!(look_up(&application, &operator).unwrap().user.role, Role::Operator);
+    let listed: Value = serde_json::from_str(&installation.succeed(&["user", "list", "--json"])).unwrap();
+    let shown: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|user| json!([user["login"], user["partnerId"], user["secondFactor"], user["sessions"]]))
+        .collect();
+    assert_eq!(shown, [json!(["duty@example.ru", null, true, 1]), json!([LOGIN, partner.id, true, 1])]);
+    let shown = installation.succeed(&["partner", "show", &partner.id]);
+    assert!(shown.contains(LOGIN) && !shown.contains("duty"), "{shown}");
+
+    assert!(installation.succeed(&["user", "set-role", LOGIN, "AUDITOR"]).contains("sessions ended: 1"));
+    assert!(look_up(&application, &session).is_none());
+    let codes = session.recovery_codes.unwrap();
+    let by_code = |user: &Created, code: usize| {
+        let pending = begin(&application, user).unwrap();
+        finish(&application, &*application.store, &pending, codes[code].clone())
+    };
+    assert_eq!(by_code(&anna, 0).unwrap().user.role, Role::Auditor);
+    assert!(matches!(by_code(&anna, 0), Err(UserError::WrongCode)), "a recovery code works once");
+    installation.succeed(&["user", "disable", LOGIN]);
+    assert!(matches!(begin(&application, &anna), Err(UserError::BadCredentials)));
+    installation.succeed(&["user", "enable", LOGIN]);
+    let shown = installation.succeed(&["user", "reset", LOGIN, "--password", "--json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert!(matches!(begin(&application, &anna), Err(UserError::BadCredentials)));
+    let anna = Created { password: shown["password"].as_str().unwrap().into(), ..anna };
+    let session = by_code(&anna, 1).unwrap();
+    installation.succeed(&["partner", "suspend", &partner.id]);
+    installation.succeed(&["partner", "resume", &partner.id]);
+    assert!(look_up(&application, &session).is_none(), "ended for good");
+    installation.succeed(&["user", "reset", LOGIN, "--second-factor"]);
+    assert!(begin(&application, &anna).unwrap().setup.is_some());
+    installation.succeed(&["user", "delete", LOGIN]);
+    assert!(matches!(begin(&application, &anna), Err(UserError::BadCredentials)));
+
+    let log = installation.succeed(&["audit", "list", "--json"]);
+    for action in ["create", "set_role", "disable", "enable", "reset", "delete"] {
+        assert!(log.contains(&format!("\"user.{action}\"")), "{action}: {log}");
+    }
+    for secret in [LOGIN, anna.password.expose_secret(), codes[2].expose_secret()] {
+        assert!(!log.contains(secret));
+    }
+    installation.succeed(&["audit", "verify"]);
+}
+
+#[test]
+fn a_first_password_comes_from_standard_input_and_has_to_be_replaced() {
+    let installation = Installation::new();
+    installation.create_partner(&[]);
+    let run = |password: &str| {
+        let mut command = installation.command(&[
+            "user",
+            "create",
+            "--role",
+            "OPERATOR",
+            "--login",
+            LOGIN,
+            "--password-stdin",
+        ]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that fails before it reads closes the pipe.
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), password.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    assert!(!run("anna@example.ru-1\n").status.success(), "the policy holds");
+    assert!(run("first-Harbour-19x\n").status.success());
+    let application = installation.application();
+    let anna = Created { login: LOGIN.to_owned(), password: "first-Harbour-19x".into() };
+    let (one, pending) = (first_login(&application, &anna), begin(&application, &anna).unwrap());
+    let session = look_up(&application, &one).unwrap();
+    let confirmation = |password: &str| Confirmation {
+        password: password.into(),
+        address: None,
+        entry: entry("user.change_password"),
+    };
+    let change = |current: &str| {
+        let new = "second-Harbour-19x".into();
+        application.users.change_password(&*application.store, &session, &new, confirmation(current))
+    };
+    assert!(matches!(change("another-Harbour-19x"), Err(UserError::BadCredentials)));
+    assert_eq!(change("first-Harbour-19x").unwrap(), 1, "the login that waited has ended");
+    assert!(!look_up(&application, &one).unwrap().must_change_password);
+    let code = one.recovery_codes.unwrap().remove(0);
+    assert!(matches!(finish(&application, &*application.store, &pending, code), Err(UserError::Expired)));
+}
+
+/// A process that dies at the commit: it has done everything, and nothing of it is stored.
+struct DyingStore(Arc<dyn Store>);
+
+impl Store for DyingStore {
+    fn submit(&self, access: Access, mut work: Work, done: Done) {
+        let undone: Work = Box::new(move |unit| {
+            work(unit);
+            Disposition::RollBack
+        });
+        let dead = || Err(StoreError::Unavailable("the process is dead".to_owned()));
+        self.0.submit(access, undone, Box::new(move |_| done(dead())));
+    }
+}
+
+#[test]
+fn a_process_that_dies_leaves_neither_the_second_factor_nor_the_session() {
+    let installation = Installation::new();
+    installation.create_partner(&[]);
+    let anna = create(&installation, &["--role", "OPERATOR", "--login", LOGIN]);
+    let application = installation.application();
+    let pending = begin(&application, &anna).unwrap();
+    let code = app_code(&pending);
+    let dying = DyingStore(application.store());
+    assert!(matches!(finish(&application, &dying, &pending, code.clone()), Err(UserError::Store(_))));
+    let left = || {
+        let login = UserLogin::parse(LOGIN).unwrap();
+        transact(&*application.store, Access::Read, move |unit| -> Result<_, UserError> {
+            let user = users::find(unit, &login)?;
+            let record = unit.users().get(None, user.id)?.unwrap();
+            let sessions = unit.users().sessions(None, user.id)?.len();
+            Ok((record.second_factor.is_some(), unit.users().recovery_codes(None, user.id)?, sessions))
+        })
+        .unwrap()
+    };
+    assert_eq!(left(), (false, 0, 1), "the login still waits");
+    let session = finish(&application, &*application.store, &pending, code.clone()).unwrap();
+    assert_eq!(left(), (true, 10, 1));
+    let pending = begin(&application, &anna).unwrap();
+    assert!(matches!(finish(&application, &*application.store, &pending, code), Err(UserError::WrongCode)));
+    let recovery = session.recovery_codes.unwrap().remove(0);
+    assert!(matches!(finish(&application, &dying, &pending, recovery.clone()), Err(UserError::Store(_))));
+    assert_eq!(left(), (true, 10, 2));
+    finish(&application, &*application.store, &pending, recovery).unwrap();
+    assert_eq!(left(), (true, 9, 2));
+}
+
+/// Fifty threads look the session up without a pause, at this process, while another one disables the user.
+#[test]
+fn no_look_up_that_begins_after_a_user_was_disabled_finds_the_session() {
+    let installation = Installation::new();
+    installation.create_partner(&[]);
+    let anna = create(&installation, &["--role", "OPERATOR", "--login", LOGIN]);
+    let application = installation.application();
+    let session = first_login(&application, &anna);
+    let (disabled, found, late) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..50 {
+            scope.spawn(|| {
+                loop {
+                    let is_late = disabled.load(Ordering::SeqCst);
+                    if look_up(&application, &session).is_some() {
+                        found.fetch_add(1, Ordering::SeqCst);
+                        late.fetch_add(usize::from(is_late), Ordering::SeqCst);
+                    }
+                    if is_late {
+                        return;
+                    }
+                }
+            });
+        }
+        while found.load(Ordering::SeqCst) < 50 {
+            std::thread::yield_now();
+        }
+        installation.succeed(&["user", "disable", LOGIN]);
+        disabled.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(late.load(Ordering::SeqCst), 0);
+    installation.succeed(&["user", "enable", LOGIN]);
+    assert!(look_up(&application, &session).is_none(), "ended for good");
+}
+
+/// The digest that logins are looked up by is made under the master key, and follows it.
+#[test]
+fn users_follow_the_master_key() {
+    let installation = Installation::embedded();
+    installation.create_partner(&[]);
+    let anna = create(&installation, &["--role", "OPERATOR", "--login", LOGIN]);
+    let session = first_login(&installation.application(), &anna);
+    installation.succeed(&["master-key", "rotate"]);
+    installation.age_keys();
+    installation.succeed(&["master-key", "retire"]);
+    let application = installation.application();
+    let pending = begin(&application, &anna).unwrap();
+    assert!(pending.setup.is_none(), "the second factor can be read");
+    let code = session.recovery_codes.unwrap().remove(0);
+    finish(&application, &*application.store, &pending, code).unwrap();
+    installation.succeed(&["user", "disable", LOGIN]);
+}

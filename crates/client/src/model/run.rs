@@ -1,0 +1,125 @@
+//! Items of runs.
+
+use std::collections::BTreeMap;
+
+use kopeck_api::wire::{self, WireText as _};
+use kopeck_api::{CardLimit, RunKind, RunState};
+use serde::Serialize;
+use time::{Date, PrimitiveDateTime};
+
+use crate::model::card_batch::CardRef;
+use crate::model::employee::NewEmployee;
+use crate::model::order::VirtualItem;
+use crate::request::Request;
+
+/// A run to create.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewRun {
+    /// What it does.
+    pub kind: RunKind,
+    /// Its items, 1 to 10,000, all of its kind.
+    pub items: Vec<NewRunItem>,
+    /// Your own name for it, which no other run of its kind has unless that run came to nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// When it is carried out, once it is submitted; at once, if absent.
+    #[serde(skip_serializing_if = "Option::is_none", with = "wire::text_or_null")]
+    pub at: Option<PrimitiveDateTime>,
+    /// Whether categories that do not exist are created.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub create_categories: bool,
+}
+
+impl NewRun {
+    /// A run that is carried out at once.
+    #[must_use]
+    pub fn new(kind: RunKind, items: impl IntoIterator<Item = NewRunItem>) -> Self {
+        Self { kind, items: items.into_iter().collect(), reference: None, at: None, create_categories: false }
+    }
+}
+
+/// An item of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct NewRunItem(Inner);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+enum Inner {
+    Card {
+        #[serde(flatten)]
+        card: CardRef,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        amount: Option<i64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limit: Option<CardLimit>,
+    },
+    Order(VirtualItem),
+    Employee(NewEmployee),
+    Texts(BTreeMap<String, Option<String>>),
+}
+
+impl NewRunItem {
+    /// Tops a card up by so many kopecks.
+    #[must_use]
+    pub fn top_up(card: impl Into<CardRef>, amount: i64) -> Self {
+        Self(Inner::Card { card: card.into(), amount: Some(amount), limit: None })
+    }
+
+    /// Takes so many kopecks from a card, or all that is on it.
+    #[must_use]
+    pub fn withdrawal(card: impl Into<CardRef>, amount: Option<i64>) -> Self {
+        Self(Inner::Card { card: card.into(), amount, limit: None })
+    }
+
+    /// Gives a card a limit.
+    #[must_use]
+    pub fn limit(card: impl Into<CardRef>, limit: CardLimit) -> Self {
+        Self(Inner::Card { card: card.into(), amount: None, limit: Some(limit) })
+    }
+
+    /// Orders virtual cards.
+    #[must_use]
+    pub const fn order(cards: VirtualItem) -> Self {
+        Self(Inner::Order(cards))
+    }
+
+    /// An item of these fields, by their names in the API, such as the columns of a file; `None` for an empty one.
+    #[must_use]
+    pub fn of_texts(fields: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        Self(Inner::Texts(fields.into_iter().collect()))
+    }
+
+    /// Adds an employee, or changes the fields that are set.
+    #[must_use]
+    pub const fn employee(employee: NewEmployee) -> Self {
+        Self(Inner::Employee(employee))
+    }
+}
+
+/// Which runs to list; the default lists all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Only those of this kind.
+    pub kind: Option<RunKind>,
+    /// Only those in this state.
+    pub state: Option<RunState>,
+    /// Only those with exactly this reference.
+    pub reference: Option<String>,
+    /// Only those created on this day or later.
+    pub from: Option<Date>,
+    /// Only those created on this day or earlier.
+    pub to: Option<Date>,
+}
+
+impl RunFilter {
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("kind", self.kind.as_ref().map(RunKind::as_str))
+            .query("status", self.state.as_ref().map(RunState::as_str))
+            .query("reference", self.reference.as_deref())
+            .query("from", self.from.map(|day| day.text()))
+            .query("to", self.to.map(|day| day.text()))
+    }
+}
