@@ -217,6 +217,8 @@ class Models:
                 text, has_default = self._field(name, model, wire, body)
                 (optional if has_default else required).append(text)
         header = f"@dataclass(frozen=True, slots=True)\nclass {name}{f'({model.base})' if model.base else ''}:"
+        # A type checker takes `named` and `field` for defaults, and wants what has none first.
+        required.sort(key=lambda text: " = " in text.partition("\n")[0])
         return _class(header, body.get("description", model.about), [*required, *optional])
 
     def _field(self, name: str, model: Model, wire: str, body: dict[str, Any]) -> tuple[str, bool]:

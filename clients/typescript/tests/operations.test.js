@@ -389,6 +389,6 @@ test("every operation of the reference has a method", async (t) => {
   assert.ok(named.size > 40);
   const { client, seen } = await stub(t, answer);
   for (const calls of Object.values(groups)) await calls(client());
-  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}").replace("2026-01", "{}")));
+  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}").replace(/2026-0[0-9]/, "{}")));
   assert.deepEqual([...sent].sort(), [...named].map((name) => name.replace(/\{\w+\}/g, "{}")).sort());
 });

@@ -59,6 +59,12 @@ const MODELS = {
   CardClosing: { schema: "ClosingCreateRequest.data", input: true, about: "A card to close, and why." },
   Closing: { types: { amount: "null" } },
   CardWithdrawal: { schema: "WithdrawalCreateRequest.data", input: true, about: "A card to take money from." },
+  NewRun: {
+    schema: "RunCreateRequest",
+    input: true,
+    types: { items: "readonly Readonly<Record<string, unknown>>[]" },
+    about: "Changes for many people.",
+  },
   NewPurchase: { schema: "SandboxPurchaseRequest", input: true },
   BankBehaviour: { schema: "SandboxBankRequest", input: true },
   PartnerTransaction: { base: "Transaction" },

@@ -287,7 +287,7 @@ async fn a_reader_begins_from_now_on() {
     }
     let page = waiting.await.unwrap();
     let types = types(&page);
-    assert!(!types.is_empty() && types.iter().all(|kind| kind == "employee.created"), "{page}");
+    assert!(!types.is_empty() && types.iter().all(|kind| *kind == "employee.created"), "{page}");
     assert!(page["data"][0]["seq"].as_i64().unwrap() > 2);
 }
 

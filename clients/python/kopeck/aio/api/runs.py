@@ -60,7 +60,7 @@ class Runs:
         per_page: int | None = None,
     ) -> Page[RunItem]:
         """Lists the items of a run, in their order."""
-        query = {"faulty": faulty, "outcome": outcome, "page": page, "per_page": per_page}
+        query = {"faulty": None if faulty is None else str(faulty).lower(), "outcome": outcome, "page": page, "per_page": per_page}
         return decode_page(RunItem, await self._core.call(operations.RUN_ITEMS, id=id_run, query=query))
 
     async def submit(
