@@ -223,7 +223,8 @@ impl Store for WaitingStore {
 
 /// Completes a login in another process, and kills it between the writes and the commit.
 fn die_at_the_commit(installation: &Installation, pending: &PendingLogin, code: &SecretString) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    // This program, wherever it lies.
+    let mut child = Command::new("/proc/self/exe")
         .args(["--exact", "--ignored", "--nocapture", "users::a_login_that_is_killed"])
         .env("TEST_DATABASE_OF_LOGIN", installation.database_url())
         .env("TEST_FOLDER_OF_LOGIN", installation.path())
