@@ -68,6 +68,22 @@ tables! {
         erased_at -> Nullable<UtcTimestamp>,
     }
 
+    leavers (partner_id, employee_id) {
+        partner_id -> Id,
+        employee_id -> Id,
+        left_at -> UtcTimestamp,
+        closes -> Bool,
+        run_id -> Nullable<Id>,
+        look_at -> Nullable<UtcTimestamp>,
+    }
+
+    leaver_cards (partner_id, employee_id, card_id) {
+        partner_id -> Id,
+        employee_id -> Id,
+        card_id -> Id,
+        status -> Text,
+    }
+
     closed_months (partner_id, month) {
         partner_id -> Id,
         month -> Day,

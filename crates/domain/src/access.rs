@@ -267,6 +267,9 @@ impl Authority {
     /// The technical login's: it may do everything.
     pub const LOGIN: Self = Self { actor: Actor::Login, scopes: Scopes::ALL };
 
+    /// The service's own, by a rule that the partner made.
+    pub const SERVICE: Self = Self { actor: Actor::Service, scopes: Scopes::ALL };
+
     /// That of an operator at a shell, who may do everything.
     #[must_use]
     pub const fn operator(name: String) -> Self {

@@ -14,6 +14,9 @@ tables! {
         created_at -> UtcTimestamp,
         former_api_key_hash -> Nullable<Binary>,
         former_api_key_until -> Nullable<UtcTimestamp>,
+        leavers_freeze -> Bool,
+        leavers_after_days -> Nullable<BigInt>,
+        leavers_close -> Bool,
     }
 
     sealing_keys (partner_id, key_id) {
