@@ -14,13 +14,16 @@ use kopeck_domain::leaver::{FrozenCard, Leaver, LeaverRules};
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_domain::run::{Run, RunKind, RunState};
-use kopeck_port_store::{BatchTarget, CardRecord, Lane, StoreError, UnitOfWork};
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::{
+    Access, BatchTarget, CardRecord, Lane, Store, StoreError, UnitOfWork, transact,
+};
 use time::Duration;
 
 use crate::card_batches::CreateBatchError;
 use crate::closings::{self, CardClosing};
 use crate::runs::{self, ChangeRunError, CreateRunError, InputRow, RunInput};
-use crate::{Env, events};
+use crate::{Env, cards, events};
 
 /// How long a step waits for another request that has one of the cards.
 const PAUSE: Duration = Duration::MINUTE;
@@ -155,6 +158,22 @@ pub(crate) fn after_run(
 ) -> Result<(), StoreError> {
     if run.kind() == RunKind::Withdraw && *run.created_by() == Actor::Service {
         unit.leavers().wake(partner, run.id(), env.now())?;
+    }
+    Ok(())
+}
+
+/// Refreshes the stale copies of the employee's cards, so that the next step goes by balances of the moment. While the bank is
+/// away they stay. Blocks during the bank requests.
+pub(crate) fn refresh(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    employee: EmployeeId,
+) -> Result<(), StoreError> {
+    let cards = transact(store, Access::Read, move |unit| open_cards(unit, partner, employee))?;
+    for record in cards.into_iter().filter(|record| env.is_stale(record.bank.seen_at)) {
+        cards::refresh(store, bank, env, partner, record)?;
     }
     Ok(())
 }

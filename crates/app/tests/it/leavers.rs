@@ -46,7 +46,7 @@ impl Scene {
 
     async fn statuses(&self) -> Vec<String> {
         let employee = self.api.get(&format!("/v1/employee/{}", self.employee)).await.ok(200);
-        employee["cards"].as_array().unwrap().iter().map(|card| text(&card["statusCard"])).collect()
+        employee["data"]["cards"].as_array().unwrap().iter().map(|card| text(&card["statusCard"])).collect()
     }
 
     /// Lets the time pass and does what is due then. The tokens end meanwhile.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kopeck_domain::ids::{PartnerId, RunId};
 use kopeck_domain::run::RunState;
+use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 
 use super::set_state;
@@ -16,17 +17,19 @@ const BATCH: u32 = 100;
 /// Looks for runs and leavers that are due.
 pub struct RunTimer {
     store: Arc<dyn Store>,
+    bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
 }
 
 impl RunTimer {
     /// A timer over these ports.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, env: Arc<Env>) -> Self {
-        Self { store, env }
+    pub fn new(store: Arc<dyn Store>, bank: Arc<dyn BankGateway>, env: Arc<Env>) -> Self {
+        Self { store, bank, env }
     }
 
-    /// Starts or ends the runs that are due, and takes the next steps of leavers, each in a unit of work of its own.
+    /// Starts or ends the runs that are due, and takes the next steps of leavers, each in a unit of work of its own. Blocks while the
+    /// bank tells the balances of their cards.
     ///
     /// # Errors
     /// [`StoreError`]; what was done by then stays.
@@ -41,6 +44,7 @@ impl RunTimer {
         }
         let due = transact(&*self.store, Access::Read, move |unit| unit.leavers().due(now, BATCH))?;
         for (partner, employee) in due {
+            leavers::refresh(&*self.store, &*self.bank, &self.env, partner, employee)?;
             let env = Arc::clone(&self.env);
             let step = move |unit: &mut dyn UnitOfWork| leavers::advance(unit, &env, partner, employee);
             is_any |= transact(&*self.store, Access::Write, step)?;
