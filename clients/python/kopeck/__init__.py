@@ -21,6 +21,7 @@ from kopeck.aio.api.runs import Runs as AsyncRuns
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
 from kopeck.aio.api.sessions import RequestLog as AsyncRequestLog
 from kopeck.aio.api.sessions import Sessions as AsyncSessions
+from kopeck.aio.api.settings import Settings as AsyncSettings
 from kopeck.aio.api.statements import Statements as AsyncStatements
 from kopeck.aio.api.webhooks import Webhooks as AsyncWebhooks
 from kopeck.aio.api.withdrawals import Withdrawals as AsyncWithdrawals
@@ -57,6 +58,7 @@ from kopeck.sync.api.replenishments import Replenishments
 from kopeck.sync.api.runs import Runs
 from kopeck.sync.api.sandbox import Sandbox
 from kopeck.sync.api.sessions import RequestLog, Sessions
+from kopeck.sync.api.settings import Settings
 from kopeck.sync.api.statements import Statements
 from kopeck.sync.api.webhooks import Webhooks
 from kopeck.sync.api.withdrawals import Withdrawals
@@ -82,6 +84,7 @@ __all__ = [
     "AsyncRuns",
     "AsyncSandbox",
     "AsyncSessions",
+    "AsyncSettings",
     "AsyncStatements",
     "AsyncWebhooks",
     "AsyncWithdrawals",
@@ -112,6 +115,7 @@ __all__ = [
     "SealingError",
     "SealingKey",
     "Sessions",
+    "Settings",
     "Statements",
     "TlsError",
     "TokenPair",

@@ -93,7 +93,12 @@ LOGGED = {
 }
 
 
+SETTINGS = {"leavers": {"freeze": True, "takeBackAfterDays": 30, "close": False}}
+
+
 def answer(seen: Seen) -> Reply:
+    if seen.path == "/v1/settings":
+        return Reply(200, SETTINGS)
     if seen.path == "/v1/sessions":
         return Reply(200, [SESSION])
     if seen.path.startswith("/v1/session/"):
@@ -270,6 +275,14 @@ class Operations(unittest.TestCase):
             "GET /v1/requests?after=0",
         )
 
+    def test_settings(self) -> None:
+        self.check(
+            settings,
+            "GET /v1/settings",
+            'PUT /v1/settings {"leavers":{"freeze":true,"close":false,"takeBackAfterDays":30}}',
+            'PUT /v1/settings {"leavers":{"freeze":false,"close":false}}',
+        )
+
     def test_runs(self) -> None:
         self.check(
             runs,
@@ -332,6 +345,7 @@ class Operations(unittest.TestCase):
             runs,
             sandbox,
             sessions,
+            settings,
             tokens,
         )
         lines = (f"{one.method} {one.path}" for calls in groups for one in sent_by(calls))
@@ -469,6 +483,13 @@ def events(client: Client) -> None:
     client.events.list(after=7, from_now=True)
     following = client.events.follow(from_now=True, types=["ping"])
     assert [next(following).seq for _ in range(2)] == [4, 4]
+
+
+def settings(client: Client) -> None:
+    leavers = client.settings.get().leavers
+    assert (leavers.freeze, leavers.take_back_after_days, leavers.close) == (True, 30, False)
+    assert client.settings.update(leavers).leavers == leavers
+    client.settings.update(kopeck.LeaverSettings(freeze=False, close=False))
 
 
 def sessions(client: Client) -> None:

@@ -12,6 +12,7 @@ import { Replenishments } from "./api/replenishments.js";
 import { Runs } from "./api/runs.js";
 import { Sandbox } from "./api/sandbox.js";
 import { RequestLog, Sessions } from "./api/sessions.js";
+import { Settings } from "./api/settings.js";
 import { Statements } from "./api/statements.js";
 import type { Sealing } from "./call.js";
 import { type CallOptions, type ChangeOptions, Core } from "./core.js";
@@ -71,6 +72,7 @@ export class Client {
   readonly events: Events;
   readonly webhooks: Webhooks;
   readonly statements: Statements;
+  readonly settings: Settings;
   readonly sessions: Sessions;
   readonly requestLog: RequestLog;
   readonly sandbox: Sandbox;
@@ -110,6 +112,7 @@ export class Client {
     this.events = new Events(core);
     this.webhooks = new Webhooks(core);
     this.statements = new Statements(core);
+    this.settings = new Settings(core);
     this.sessions = new Sessions(core);
     this.requestLog = new RequestLog(core);
     this.sandbox = new Sandbox(core);

@@ -11,6 +11,7 @@ export type { RequestFilter } from "./api/requests.js";
 export type { Replenishments } from "./api/replenishments.js";
 export type { RunFilter, RunItemFilter, Runs } from "./api/runs.js";
 export type { Sandbox } from "./api/sandbox.js";
+export type { Settings } from "./api/settings.js";
 export type { EntryFilter, ReportFilter, Statements, TransactionFeedFilter, TransactionFeedQuery } from "./api/statements.js";
 export type { Webhooks } from "./api/webhooks.js";
 export type { Withdrawals } from "./api/withdrawals.js";

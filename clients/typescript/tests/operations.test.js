@@ -39,7 +39,10 @@ const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8,
 const RUN = { idRun: ID, kind: "TOP_UP", status: "DRAFT", digest: "ab", availableAfter: 4, requests: [] };
 const RUN_ITEM = { line: 1, outcome: "DONE", fault: { field: "amount", code: "missing", detail: "must be given" } };
 
+const SETTINGS = { leavers: { freeze: true, takeBackAfterDays: 30, close: false } };
+
 function answer({ path, target, headers }) {
+  if (path === "/v1/settings") return { body: SETTINGS };
   if (path === "/v1/sessions") return { body: [{ idSession: ID, current: true }] };
   if (path.startsWith("/v1/session/")) return { body: { idSession: ID } };
   if (path === "/v1/password") return { body: { success: true, endedSessions: 2 } };
@@ -191,6 +194,12 @@ const groups = {
       assert.equal(requestId, "r-1");
       break;
     }
+  },
+
+  async settings({ settings }) {
+    const { leavers } = await settings.get();
+    assert.deepEqual(leavers, SETTINGS.leavers);
+    assert.deepEqual(await settings.update(leavers), SETTINGS);
   },
 
   async runs({ runs }) {

@@ -49,12 +49,10 @@ impl EntryDraft {
         let actor = context.actor.as_ref();
         let actor = actor.map_or(Actor::Unknown, |actor| Actor::of(actor, context.pair));
         let entry = Entry {
-            actor,
-            partner: context.partner,
             request_id: Some(request_id.audited()),
             key: context.key,
             sealed: context.sealed,
-            ..Entry::new(now, address.to_string(), operation)
+            ..Entry::new(now, address.to_string(), operation).by(actor, context.partner)
         };
         Self { entry, subject: context.subject.clone() }
     }

@@ -21,6 +21,7 @@ mod requests;
 mod runs;
 mod sandbox;
 mod sessions;
+mod settings;
 mod statement;
 pub(crate) mod tokens;
 mod transactions;
@@ -33,7 +34,7 @@ use kopeck_domain::access::Scopes;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 18] = [
+static INTERFACE: [&[&Operation]; 19] = [
     &tokens::OPERATIONS,
     &sessions::OPERATIONS,
     &employees::OPERATIONS,
@@ -45,6 +46,7 @@ static INTERFACE: [&[&Operation]; 18] = [
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
     &runs::OPERATIONS,
+    &settings::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
     &reports::OPERATIONS,

@@ -18,6 +18,7 @@ mod employees;
 mod events;
 mod idempotency;
 mod jobs;
+mod leavers;
 mod ledger;
 mod look_ups;
 mod movement_reference;

@@ -1,10 +1,10 @@
 //! The tables as the queries see them. Written by hand, in step with `migrations/`.
 
-mod people;
+mod access;
 
 use diesel::allow_tables_to_appear_in_same_query;
 
-pub(crate) use people::*;
+pub(crate) use access::*;
 
 macro_rules! tables {
     ($($name:ident $key:tt $columns:tt)*) => {
@@ -18,96 +18,10 @@ macro_rules! tables {
 use tables;
 
 tables! {
-    partners (id) {
-        id -> Id,
-        name -> Text,
-        login -> Text,
-        api_key_hash -> Binary,
-        password_hash -> Text,
-        status -> Text,
-        sealing -> Text,
-        created_at -> UtcTimestamp,
-        former_api_key_hash -> Nullable<Binary>,
-        former_api_key_until -> Nullable<UtcTimestamp>,
-    }
-
-    sealing_keys (partner_id, key_id) {
-        partner_id -> Id,
-        key_id -> Binary,
-        encrypted_secret -> Binary,
-        created_at -> UtcTimestamp,
-        accepted_until -> Nullable<UtcTimestamp>,
-        first_used_at -> Nullable<UtcTimestamp>,
-    }
-
-    credentials (partner_id, id) {
-        partner_id -> Id,
-        id -> Id,
-        name -> Text,
-        scopes -> Text,
-        addresses -> Nullable<Text>,
-        login -> Text,
-        api_key_hash -> Binary,
-        password_hash -> Text,
-        key_id -> Binary,
-        encrypted_secret -> Binary,
-        created_at -> UtcTimestamp,
-        revoked_at -> Nullable<UtcTimestamp>,
-    }
-
     counters (partner_id, list) {
         partner_id -> Id,
         list -> Text,
         last -> BigInt,
-    }
-
-    sessions (partner_id, id) {
-        partner_id -> Id,
-        id -> Id,
-        created_at -> UtcTimestamp,
-        expires_at -> UtcTimestamp,
-        revoked -> Bool,
-        last_used_at -> Nullable<UtcTimestamp>,
-        address -> Nullable<Text>,
-        credential_id -> Nullable<Id>,
-    }
-
-    token_pairs (partner_id, id) {
-        partner_id -> Id,
-        id -> Id,
-        session_id -> Id,
-        state -> Text,
-        used -> Bool,
-        successor -> Nullable<Id>,
-        reissued -> Bool,
-        refresh_expires_at -> UtcTimestamp,
-    }
-
-    request_log (partner_id, seq) {
-        partner_id -> Id,
-        seq -> BigInt,
-        at -> UtcTimestamp,
-        request_id -> Text,
-        operation -> Text,
-        status -> Integer,
-        code -> Nullable<Text>,
-        fields -> Text,
-        duration_ms -> BigInt,
-        credential -> Nullable<Id>,
-        address -> Nullable<Text>,
-        replayed -> Bool,
-    }
-
-    login_failures (id) {
-        id -> BigInt,
-        subject -> Binary,
-        failed_at -> UtcTimestamp,
-    }
-
-    spent_nonces (api_key_hash, nonce) {
-        api_key_hash -> Binary,
-        nonce -> Text,
-        spent_at -> UtcTimestamp,
     }
 
     recorded_responses (partner_id, key) {
@@ -152,6 +66,22 @@ tables! {
         status_updated_at -> UtcTimestamp,
         search_text -> Text,
         erased_at -> Nullable<UtcTimestamp>,
+    }
+
+    leavers (partner_id, employee_id) {
+        partner_id -> Id,
+        employee_id -> Id,
+        left_at -> UtcTimestamp,
+        closes -> Bool,
+        run_id -> Nullable<Id>,
+        look_at -> Nullable<UtcTimestamp>,
+    }
+
+    leaver_cards (partner_id, employee_id, card_id) {
+        partner_id -> Id,
+        employee_id -> Id,
+        card_id -> Id,
+        status -> Text,
     }
 
     closed_months (partner_id, month) {

@@ -140,6 +140,8 @@ pub mod operations {
         RUN_CANCEL = "run.cancel" changes Post "/v1/run/{idRun}/cancel";
         RUN_RESULT = "run.result" reads Get "/v1/run/{idRun}/result";
         RUN_LIST = "run.list" reads Get "/v1/runs";
+        SETTINGS_GET = "settings.get" reads Get "/v1/settings";
+        SETTINGS_UPDATE = "settings.update" changes Put "/v1/settings";
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";

@@ -260,10 +260,10 @@ impl Application {
         BlockSender::new(self.store(), bank, Arc::clone(&self.env))
     }
 
-    /// What starts scheduled runs, and ends the waiting of others.
+    /// What starts scheduled runs, ends the waiting of others, and takes the steps of leavers, by the balances of cards at `bank`.
     #[must_use]
-    pub fn run_timer(&self) -> RunTimer {
-        RunTimer::new(self.store(), Arc::clone(&self.env))
+    pub fn run_timer(&self, bank: Arc<dyn BankGateway>) -> RunTimer {
+        RunTimer::new(self.store(), bank, Arc::clone(&self.env))
     }
 
     /// The comparison with the registry of `bank`.

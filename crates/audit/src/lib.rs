@@ -126,4 +126,10 @@ impl Entry {
             code: None,
         }
     }
+
+    /// The entry of what `actor` did for `partner`.
+    #[must_use]
+    pub fn by(self, actor: Actor, partner: Option<PartnerId>) -> Self {
+        Self { actor, partner, ..self }
+    }
 }

@@ -11,6 +11,7 @@ mod requests;
 mod runs;
 mod sandbox;
 mod sessions;
+mod settings;
 mod statements;
 mod webhooks;
 
@@ -25,6 +26,7 @@ pub use requests::{RequestKind, Requests};
 pub use runs::Runs;
 pub use sandbox::Sandbox;
 pub use sessions::Sessions;
+pub use settings::Settings;
 pub use statements::{StatementFile, Statements, TransactionReader};
 pub use webhooks::Webhooks;
 
@@ -103,6 +105,12 @@ impl Client {
         Statements::new(self)
     }
 
+    /// The partner's settings.
+    #[must_use]
+    pub const fn settings(&self) -> Settings<'_> {
+        Settings::new(self)
+    }
+
     /// The sessions of the client's login.
     #[must_use]
     pub const fn sessions(&self) -> Sessions<'_> {
@@ -142,6 +150,7 @@ mod tests {
             include_str!("api/runs.rs"),
             include_str!("api/sandbox.rs"),
             include_str!("api/sessions.rs"),
+            include_str!("api/settings.rs"),
             include_str!("api/statements.rs"),
             include_str!("api/webhooks.rs"),
             include_str!("client.rs"),

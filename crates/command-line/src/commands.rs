@@ -15,6 +15,7 @@ pub(crate) mod runs;
 pub(crate) mod sandbox;
 pub(crate) mod sealing;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod statements;
 pub(crate) mod webhooks;
 
@@ -67,6 +68,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Runs(command) => runs::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Sessions(command) => sessions::run(client, command).await,
+        CallCommand::Settings(command) => settings::run(client, command).await,
         CallCommand::Requests(args) => request_log::run(client, args, json).await,
         CallCommand::Balance => balance(&client.balance().await?),
         CallCommand::Entries(args) => statements::entries(client, args).await,

@@ -281,6 +281,28 @@ impl Card {
         }
     }
 
+    /// The card after the partner lifted the block of [`freeze`](Self::freeze), and the event of that: it has the `status` again
+    /// that it had, or is a further card if `main_card`, its holder's MAIN card at present, is another. `None` if it is not blocked
+    /// by the partner, has no holder, or is closed or expired.
+    #[must_use]
+    pub fn unfreeze(
+        self,
+        status: CardStatus,
+        main_card: Option<CardId>,
+        standing: Standing,
+        today: Date,
+    ) -> Option<(Self, CardEvent)> {
+        let link = self.link().filter(|link| link.status == CardStatus::TemporarilyBlocked)?;
+        if self.is_over(standing, today) {
+            return None;
+        }
+        let is_taken = status == CardStatus::Main && main_card.is_some();
+        let link = CardLink { status: if is_taken { CardStatus::Additional } else { status }, ..link };
+        let card = self.with_link(link);
+        let event = CardEvent::Status(card.holder(link, standing));
+        Some((card, event))
+    }
+
     /// The card after the bank closed it, and the event of that: it keeps its place with its holder, as
     /// [`CardStatus::TemporarilyBlocked`]. `None` if nothing changes.
     #[must_use]

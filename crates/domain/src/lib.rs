@@ -16,6 +16,7 @@ pub mod event;
 mod fields;
 pub mod ids;
 mod invalid;
+pub mod leaver;
 pub mod ledger;
 pub mod limit;
 pub mod limit_change;

@@ -31,6 +31,7 @@ pub mod employees;
 pub mod events;
 pub mod idempotency;
 pub mod jobs;
+pub mod leavers;
 pub mod ledger;
 pub mod movements;
 pub mod orders;
@@ -279,6 +280,13 @@ macro_rules! contract_tests {
             a_run_is_due_by_its_state
             an_erased_employee_leaves_no_values_in_runs
         }
+        $crate::contract_tests! { @aggregate $make, leavers:
+            rules_for_leavers_are_kept
+            a_leaver_is_read_as_it_was_stored
+            leavers_are_due_by_their_time
+            the_end_of_a_run_makes_the_next_step_due
+            steps_of_leavers_can_be_called_off
+        }
         $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
@@ -375,6 +383,7 @@ mod tests {
         ("ledger", include_str!("contract/ledger.rs")),
         ("reconciliation", include_str!("contract/reconciliation.rs")),
         ("runs", include_str!("contract/runs.rs")),
+        ("leavers", include_str!("contract/leavers.rs")),
         ("jobs", include_str!("contract/jobs.rs")),
         ("request_log", include_str!("contract/request_log.rs")),
         ("audit", include_str!("contract/audit.rs")),

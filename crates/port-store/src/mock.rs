@@ -17,6 +17,7 @@ pub use crate::bank_feed::MockBankFeedRepository;
 pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
+pub use crate::leavers::MockLeaverRepository;
 pub use crate::movements::MockMovementRepository;
 pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
@@ -33,9 +34,9 @@ pub use crate::webhooks::MockWebhookRepository;
 use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository,
-    SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
+    IdempotencyRepository, JobRepository, LeaverRepository, LedgerRepository, MovementRepository,
+    OrderRepository, PartnerRepository, ReconciliationRepository, ReportRepository, RequestLogRepository,
+    RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
     TransactionRepository, UserRepository, WebhookRepository,
 };
 
@@ -74,6 +75,7 @@ mock_unit! {
     closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
     runs: MockRunRepository as RunRepository;
+    leavers: MockLeaverRepository as LeaverRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;

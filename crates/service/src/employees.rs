@@ -8,7 +8,7 @@ use kopeck_domain::person::CustomId;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
 
-use crate::{Env, events};
+use crate::{Env, events, leavers};
 
 /// A value of an employee that the partner's other data do not permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,8 @@ pub fn add(
     }
 }
 
-/// Updates an employee whose present state is the `expected` one.
+/// Updates an employee whose present state is the `expected` one. If the new status says that the employee has left, the cards follow
+/// the partner's rules for [leavers].
 ///
 /// # Errors
 /// [`UpdateEmployeeError`]; conflicts come before an unknown employee, and both before an unexpected state.
@@ -124,6 +125,7 @@ pub fn update(
         Ok(()) => {
             let changed = (employee != present).then(|| EventData::EmployeeUpdated(change_of(&employee)));
             events::append(unit, env, partner, changed)?;
+            leavers::follow(unit, env, partner, present.status(), &employee)?;
             Ok(employee)
         }
         Err(error) => Err(raced_conflict(&error).map_or(UpdateEmployeeError::Store(error), |conflict| {

@@ -17,6 +17,7 @@ mod env;
 pub mod events;
 pub mod housekeeping;
 pub mod idempotency;
+pub mod leavers;
 pub mod limits;
 pub mod logins;
 mod money;

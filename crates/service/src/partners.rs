@@ -16,7 +16,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::access::Scope;
+use kopeck_domain::access::{Forbidden, Scope};
 use kopeck_domain::credential::MAX_CREDENTIALS;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
@@ -120,6 +120,9 @@ pub enum PartnerError {
     /// The partner has as many scoped credentials as it can have.
     #[error("the partner has {MAX_CREDENTIALS} credentials; revoke one")]
     TooManyCredentials,
+    /// The actor may not do it.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
     /// A scoped credential cannot have the scope.
     #[error("a credential cannot have the scope {0}")]
     NotForCredentials(Scope),

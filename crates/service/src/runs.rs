@@ -25,7 +25,7 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{RunFilter, RunItemFilter, RunRequest, StoreError, Subject, UnitOfWork};
 use time::Duration;
 
-use crate::{Env, events, money};
+use crate::{Env, events, leavers, money};
 
 /// A run with the requests that it became.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,6 +197,9 @@ fn set_state(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run
     unit.runs().set_state(partner, run)?;
     if run.state() == RunState::InProcess {
         unit.jobs().enqueue(partner, Subject::Run(run.id()), Duration::ZERO)?;
+    }
+    if matches!(run.state(), RunState::Rejected | RunState::Expired) {
+        leavers::after_run(unit, env, partner, run)?;
     }
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])
 }

@@ -190,11 +190,6 @@ fn check_user_password(
 
 /// The audit entry of something that `user` did.
 fn entry_of(user: &User, entry: &Entry, outcome: Outcome) -> Entry {
-    Entry {
-        actor: Actor::User(user.id),
-        partner: user.partner,
-        subject: format!("user:{}", user.id),
-        outcome,
-        ..entry.clone()
-    }
+    let entry = entry.clone().by(Actor::User(user.id), user.partner);
+    Entry { subject: format!("user:{}", user.id), outcome, ..entry }
 }

@@ -21,6 +21,7 @@ from kopeck.aio.api.replenishments import Replenishments
 from kopeck.aio.api.runs import Runs
 from kopeck.aio.api.sandbox import Sandbox
 from kopeck.aio.api.sessions import RequestLog, Sessions
+from kopeck.aio.api.settings import Settings
 from kopeck.aio.api.statements import Statements
 from kopeck.aio.connections import Connections
 from kopeck.aio.core import Core
@@ -56,6 +57,7 @@ class AsyncClient:
     events: Events
     webhooks: Webhooks
     statements: Statements
+    settings: Settings
     sessions: Sessions
     request_log: RequestLog
     sandbox: Sandbox
@@ -116,6 +118,7 @@ class AsyncClient:
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)
         self.statements = Statements(self._core)
+        self.settings = Settings(self._core)
         self.sessions = Sessions(self._core)
         self.request_log = RequestLog(self._core)
         self.sandbox = Sandbox(self._core)

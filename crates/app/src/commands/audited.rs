@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use kopeck_adapter_system::Operator;
 use kopeck_audit::{Actor, Entry, Outcome};
+use kopeck_domain::access::Authority;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
@@ -15,7 +16,12 @@ pub(crate) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<Par
     let Operator { user, host } = Operator::present();
     // The real time: the sandbox moves the service's clock, and not this log's.
     let at = clock.now() - clock.ahead();
-    Entry { actor: Actor::Operator(user), partner, ..Entry::new(at, host, action) }
+    Entry::new(at, host, action).by(Actor::Operator(user), partner)
+}
+
+/// What this process's operator may do: everything.
+pub(super) fn authority() -> Authority {
+    Authority::operator(Operator::present().user)
 }
 
 /// Runs `body` as a unit of work with its entry, which `body` may complete. A refusal gets an entry in a unit of work of its

@@ -22,7 +22,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
-use super::audited::change;
+use super::audited::{authority, change};
 use super::{application, confirm, existing_application, password};
 use crate::cli::{
     CreateArgs, PartnerArgs, PartnerCommand, PartnerListArgs, PolicyArgs, RenameArgs, RotateKeyArgs,

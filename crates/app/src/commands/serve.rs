@@ -300,7 +300,7 @@ impl Process {
             refresher: self.application.account_refresher(bank()),
             blocks: self.application.block_sender(bank()),
             follower: self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
-            runs: self.application.run_timer(),
+            runs: self.application.run_timer(bank()),
             deliverer: self.deliverer(),
             reconciliation: reconcile.map(|from| self.reconciliation(from)),
         };

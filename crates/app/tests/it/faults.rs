@@ -225,6 +225,35 @@ impl UseCase for Accounts {
     }
 }
 
+/// The steps of somebody who has left, and the work that comes of each.
+struct Leaver;
+
+impl Leaver {
+    /// Each step is due with the end of the work of the one before.
+    const STEPS: usize = 3;
+}
+
+impl UseCase for Leaver {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<RawResponse> {
+        for _ in 0..Self::STEPS {
+            let _ = server.try_run_timer();
+            server.clock.advance(SETTINGS.processing_delay);
+            let _ = server.try_work_now();
+        }
+        None
+    }
+
+    fn complete(&self, server: &TestServer, _: &Cast, _: Option<RawResponse>, _: bool) -> String {
+        for _ in 0..Self::STEPS {
+            // A lease is over, and whatever waited for another request looks again.
+            server.clock.advance(Duration::minutes(2));
+            server.run_timer();
+            server.run_jobs();
+        }
+        String::new()
+    }
+}
+
 /// Runs all of these, and says what was run.
 fn exhaust<'a>(what: &str, scene: &Scene, cases: impl IntoIterator<Item = (String, Box<dyn UseCase + 'a>)>) {
     let (started, mut tally) = (Instant::now(), Tally::default());
@@ -350,6 +379,20 @@ fn workers() {
     for (name, scene) in scenes {
         exhaust(name, &scene, [(name.to_owned(), Box::new(Work) as Box<dyn UseCase>)]);
     }
+}
+
+/// At whichever call the process ends: one run and one closing, and the money is back.
+#[test]
+fn leavers() {
+    let scene = SETTLED.after(|server, cast| {
+        let put = |path: &str, body: &serde_json::Value| {
+            RawRequest::new("PUT", path).json(body).token(&cast.token).send(server).ok(200)
+        };
+        put("/v1/settings", &json!({"leavers": {"freeze": true, "takeBackAfterDays": 0, "close": true}}));
+        put(&format!("/v1/employee/{}", cast.things.id("employee")), &json!({"status": "DONT_WORK"}));
+    });
+    let case = ("leaver".to_owned(), Box::new(Leaver) as Box<dyn UseCase>);
+    exhaust("leavers", &scene, [case]);
 }
 
 #[test]

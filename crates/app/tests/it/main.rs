@@ -76,6 +76,7 @@ mod kill;
 mod bank_faults;
 #[path = "../../../adapter-bank-http/tests/it/layout.rs"]
 mod layout;
+mod leavers;
 mod limits;
 mod limits_refusals;
 mod lists;

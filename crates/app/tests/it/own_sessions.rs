@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use time::Duration;
 use time::format_description::well_known::Rfc3339;
 
+use crate::http_sessions::StolenCredentials;
+use crate::process::Installation;
 use crate::raw_http::{RawRequest, get, login, login_call, optional, refresh_call, required, seal_body};
 use crate::server::{PASSWORD, TestPartner, TestServer};
 
@@ -185,6 +187,36 @@ fn a_faulty_password_change_changes_nothing() {
     }
     assert_eq!([&kept, &other].map(|tokens| status(&server, &tokens.access)), [200, 200]);
     assert_eq!(may_log_in(&server, &partner, PASSWORD), 200);
+}
+
+/// Each remembers callers for itself.
+#[test]
+fn own_sessions_and_passwords_end_on_every_server() {
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let servers = [installation.serve(&[]), installation.serve(&["--no-workers"])];
+    let [kept, ended, other] = [(); 3].map(|()| StolenCredentials::from_login(&servers[0], &partner));
+    let statuses = |of: &StolenCredentials| servers.each_ref().map(|server| of.status(server));
+    assert_eq!([&kept, &ended, &other].map(statuses), [[200; 2]; 3]);
+    let listed = get("/v1/sessions").token(&ended.access).send_to(&servers[1].base_url).ok(200);
+    let id =
+        id_of(listed.as_array().unwrap().iter().find(|session| session["current"] == json!(true)).unwrap());
+    end(&id).token(&kept.access).send_to(&servers[0].base_url).ok(200);
+    for server in &servers {
+        ended.must_end(server);
+        assert_eq!(ended.refresh(server, &partner.api_key), 401);
+    }
+    assert_eq!([&kept, &other].map(statuses), [[200; 2]; 2]);
+    let changed = change(&partner.password, OTHER).token(&kept.access).send_to(&servers[1].base_url);
+    assert_eq!(changed.ok(200)["endedSessions"], json!(1));
+    for server in &servers {
+        other.must_end(server);
+        let log_in = |password: &str| {
+            login_call(&partner.api_key, &partner.login, password).send_to(&server.base_url).status
+        };
+        assert_eq!([log_in(&partner.password), log_in(OTHER)], [400, 200]);
+    }
+    assert_eq!(statuses(&kept), [200; 2]);
 }
 
 /// As for logins, and together with them: for the partner and for the address.

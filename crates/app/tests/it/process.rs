@@ -202,13 +202,18 @@ impl Installation {
     /// Runs SQL on the database, past the service.
     /// The service behind the commands.
     pub fn application(&self) -> Application {
-        let key = match &self.database {
-            Database::Embedded(_) => {
-                KeyFile::at(self.folder.path().join("master.key")).read().unwrap().remove(0)
-            }
-            Database::Server(_) | Database::OfRoles(_) => MasterKey::parse(MASTER_KEY).unwrap(),
+        Self::application_at(self.database.url(), self.folder.path())
+    }
+
+    /// The service on a database, with the key that is in the folder, if one is.
+    pub fn application_at(database: &str, folder: &Path) -> Application {
+        let file = folder.join("master.key");
+        let key = if file.exists() {
+            KeyFile::at(file).read().unwrap().remove(0)
+        } else {
+            MasterKey::parse(MASTER_KEY).unwrap()
         };
-        Application::open(self.database.url(), &KeyRing::of(&key), &SystemAdapters::real(), SETTINGS).unwrap()
+        Application::open(database, &KeyRing::of(&key), &SystemAdapters::real(), SETTINGS).unwrap()
     }
 
     pub fn database_url(&self) -> &str {

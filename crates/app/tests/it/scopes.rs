@@ -233,7 +233,7 @@ fn operators_create_list_and_revoke_credentials() {
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let run = |arguments: &[&str]| installation.run(&[&["partner", "credential"], arguments].concat());
     let create = |more: &[&str]| run(&[&["create", &partner.id, "--json"], more].concat());
-    let created = create(&["--scopes", "categories:write, codes:read", "--name", "Отдел кадров"]);
+    let created = create(&["--scopes", "categories:write, orders:write", "--name", "Отдел кадров"]);
     let shown = String::from_utf8(created.stdout).unwrap();
     let (credential, id) = secrets(&shown, &partner);
     let running = installation.serve(&[]);
@@ -247,12 +247,12 @@ fn operators_create_list_and_revoke_credentials() {
     let listed: Value = serde_json::from_str(&list).unwrap();
     let overview: Value = serde_json::from_str(&show).unwrap();
     assert_eq!(listed, overview["credentials"]);
-    assert_eq!(listed[0]["scopes"], json!(["categories:write", "codes:read"]));
+    assert_eq!(listed[0]["scopes"], json!(["categories:write", "orders:write"]));
     assert_eq!((&listed[0]["name"], &listed[0]["revokedAt"]), (&json!("Отдел кадров"), &Value::Null));
     let tables = [["partner", "credential", "list"].as_slice(), &["partner", "show"]]
         .map(|command| installation.succeed(&[command, &[&partner.id]].concat()));
     for text in [&list, &show, &tables[0], &tables[1]] {
-        assert!(text.contains(&id) && text.contains("codes:read"), "{text}");
+        assert!(text.contains(&id) && text.contains("orders:write"), "{text}");
         for secret in [&credential.api_key, &credential.password, &credential.sealing_key] {
             assert!(!text.contains(secret.as_str()));
         }

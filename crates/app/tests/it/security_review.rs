@@ -19,12 +19,17 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 
 /// The tables of the service's database, by the schema that the store is compiled against.
 fn tables() -> BTreeSet<String> {
-    let schema = read("crates/adapter-store-diesel/src/schema.rs");
+    let schema = ["schema.rs", "schema/access.rs"]
+        .map(|file| read(&format!("crates/adapter-store-diesel/src/{file}")));
     let name = |line: &str| Some(line.strip_prefix("    ")?.split_once(" (")?.0.to_owned());
     let is_name = |name: &String| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let tables: BTreeSet<String> =
-        schema.lines().filter(|line| line.ends_with(") {")).filter_map(name).filter(is_name).collect();
-    assert!(tables.len() > 25 && tables.contains("audit_checkpoints"), "{tables:?}");
+    let tables =
+        schema.iter().flat_map(|file| file.lines()).filter(|line| line.ends_with(") {")).filter_map(name);
+    let tables: BTreeSet<String> = tables.filter(is_name).collect();
+    assert!(
+        tables.len() > 25 && tables.contains("audit_checkpoints") && tables.contains("users"),
+        "{tables:?}"
+    );
     tables
 }
 

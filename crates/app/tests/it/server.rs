@@ -33,7 +33,7 @@ use kopeck_service::partners::{
 };
 use kopeck_service::reconciliation;
 use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
-use kopeck_service::runs::{self, InputRow, RunInput};
+use kopeck_service::runs::{self, InputRow, RunInput, RunTimer};
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use kopeck_service::{Env, Progress, Settings};
 use secrecy::ExposeSecret;
@@ -67,6 +67,7 @@ pub struct TestServer {
     refresher: Mutex<AccountRefresher>,
     blocks: Mutex<BlockSender>,
     follower: Mutex<BankFeedFollower>,
+    timer: RunTimer,
     watch: Mutex<ClockWatch>,
     requests: Arc<RequestLogQueue>,
     handle: ServerHandle,
@@ -156,6 +157,7 @@ impl TestServer {
         let process = uuid::Uuid::from_u128(PROCESSES.fetch_add(1, Ordering::Relaxed).into());
         let follower = application.bank_feed_follower(Arc::clone(&ports.bank), process);
         let blocks = BlockSender::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
+        let timer = RunTimer::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
@@ -167,6 +169,7 @@ impl TestServer {
             refresher: refresher.into(),
             blocks: blocks.into(),
             follower: follower.into(),
+            timer,
             watch: watch.into(),
             requests,
             handle: receiver.recv().unwrap(),
@@ -271,10 +274,14 @@ impl TestServer {
         .unwrap()
     }
 
-    /// Starts and ends the runs that are due.
+    /// Starts and ends the runs that are due, and takes the steps of leavers.
     pub fn run_timer(&self) {
-        let timer = self.application.run_timer();
-        while timer.run_once().unwrap() != Progress::Idle {}
+        while self.try_run_timer().unwrap() != Progress::Idle {}
+    }
+
+    /// One round of the same.
+    pub fn try_run_timer(&self) -> Result<Progress, StoreError> {
+        self.timer.run_once()
     }
 
     /// Does with every partner what an operator's command would.

@@ -1,14 +1,20 @@
 //! Users by the operators' commands, and their logins at the service behind them: two processes on one database.
 
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use kopeck::compose::{Application, SystemAdapters};
-use kopeck_audit::Entry;
-use kopeck_domain::access::Role;
+use kopeck_audit::{Actor, Entry};
+use kopeck_domain::access::{Authority, Role, Scope, Scopes};
+use kopeck_domain::ids::PartnerId;
 use kopeck_domain::user::UserLogin;
-use kopeck_port_store::{Access, Disposition, Done, Store, StoreError, Work, transact};
+use kopeck_port_store::{Access, Done, Store, Work, transact};
+use kopeck_service::partners::{self, CredentialDraft, NewCredential, PartnerError};
 use kopeck_service::users::{
     self, Confirmation, NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt, UserError,
     UserSession,
@@ -19,6 +25,7 @@ use time::OffsetDateTime;
 use totp_rs::{Builder, Secret};
 
 use crate::process::Installation;
+use crate::raw_http::{get, login_call};
 
 const LOGIN: &str = "anna@example.ru";
 
@@ -195,30 +202,64 @@ fn a_first_password_comes_from_standard_input_and_has_to_be_replaced() {
     assert!(matches!(finish(&application, &*application.store, &pending, code), Err(UserError::Expired)));
 }
 
-/// A process that dies at the commit: it has done everything, and nothing of it is stored.
-struct DyingStore(Arc<dyn Store>);
+/// What a process says that has done everything and not committed yet.
+const WRITTEN: &str = "everything is written";
 
-impl Store for DyingStore {
+/// Waits for its end instead of committing.
+struct WaitingStore(Arc<dyn Store>);
+
+impl Store for WaitingStore {
     fn submit(&self, access: Access, mut work: Work, done: Done) {
-        let undone: Work = Box::new(move |unit| {
+        let waiting: Work = Box::new(move |unit| {
             work(unit);
-            Disposition::RollBack
+            println!("{WRITTEN}");
+            loop {
+                std::thread::park();
+            }
         });
-        let dead = || Err(StoreError::Unavailable("the process is dead".to_owned()));
-        self.0.submit(access, undone, Box::new(move |_| done(dead())));
+        self.0.submit(access, waiting, done);
     }
 }
 
+/// Completes a login in another process, and kills it between the writes and the commit.
+fn die_at_the_commit(installation: &Installation, pending: &PendingLogin, code: &SecretString) {
+    // This program, wherever it lies.
+    let mut child = Command::new("/proc/self/exe")
+        .args(["--exact", "--ignored", "--nocapture", "users::a_login_that_is_killed"])
+        .env("TEST_DATABASE_OF_LOGIN", installation.database_url())
+        .env("TEST_FOLDER_OF_LOGIN", installation.path())
+        .env("TEST_LOGIN", format!("{} {}", pending.token.expose_secret(), code.expose_secret()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains(WRITTEN)), "it ended by itself");
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
+}
+
 #[test]
-fn a_process_that_dies_leaves_neither_the_second_factor_nor_the_session() {
+#[ignore = "run in a separate process by the test below"]
+fn a_login_that_is_killed() {
+    let text = |name: &str| std::env::var(name).unwrap();
+    let folder = text("TEST_FOLDER_OF_LOGIN");
+    let application = Installation::application_at(&text("TEST_DATABASE_OF_LOGIN"), Path::new(&folder));
+    let login = text("TEST_LOGIN");
+    let (token, code) = login.split_once(' ').unwrap();
+    let pending = PendingLogin { token: token.into(), setup: None };
+    let waiting = WaitingStore(application.store());
+    finish(&application, &waiting, &pending, code.into()).unwrap();
+}
+
+#[test]
+fn a_killed_process_leaves_neither_the_second_factor_nor_the_session() {
     let installation = Installation::new();
     installation.create_partner(&[]);
     let anna = create(&installation, &["--role", "OPERATOR", "--login", LOGIN]);
     let application = installation.application();
     let pending = begin(&application, &anna).unwrap();
     let code = app_code(&pending);
-    let dying = DyingStore(application.store());
-    assert!(matches!(finish(&application, &dying, &pending, code.clone()), Err(UserError::Store(_))));
+    die_at_the_commit(&installation, &pending, &code);
     let left = || {
         let login = UserLogin::parse(LOGIN).unwrap();
         transact(&*application.store, Access::Read, move |unit| -> Result<_, UserError> {
@@ -235,10 +276,78 @@ fn a_process_that_dies_leaves_neither_the_second_factor_nor_the_session() {
     let pending = begin(&application, &anna).unwrap();
     assert!(matches!(finish(&application, &*application.store, &pending, code), Err(UserError::WrongCode)));
     let recovery = session.recovery_codes.unwrap().remove(0);
-    assert!(matches!(finish(&application, &dying, &pending, recovery.clone()), Err(UserError::Store(_))));
+    die_at_the_commit(&installation, &pending, &recovery);
     assert_eq!(left(), (true, 10, 2));
     finish(&application, &*application.store, &pending, recovery).unwrap();
     assert_eq!(left(), (true, 9, 2));
+}
+
+/// For its partner, by the use cases that the commands have; the audit log names it. Nobody else who may log in does.
+#[test]
+fn an_owner_makes_and_revokes_credentials() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let application = installation.application();
+    let id: PartnerId = partner.id.parse().unwrap();
+    let may = |role: &str| {
+        let login = format!("{}@example.ru", role.to_lowercase());
+        let user = create(&installation, &["--partner", &partner.id, "--role", role, "--login", &login]);
+        let first = first_login(&application, &user);
+        let session = look_up(&application, &first).unwrap();
+        let before = session.authority();
+        let confirmation =
+            Confirmation { password: user.password, address: None, entry: entry("user.password") };
+        let new = "second-Harbour-19x".into();
+        application.users.change_password(&*application.store, &session, &new, confirmation).unwrap();
+        [before, look_up(&application, &first).unwrap().authority()]
+    };
+    let new = NewCredential { name: None, scopes: Scopes::of(&[Scope::StatementsRead]), addresses: None };
+    let CredentialDraft { record, secrets } = application.partners.prepare_credential(id, new).unwrap();
+    let credential = record.credential.id;
+    let by = |action: &'static str, authority: &Authority| {
+        let entry = entry(action).by(Actor::of(&authority.actor, None), Some(id));
+        Entry { subject: format!("credential:{credential}"), ..entry }
+    };
+    let make = |authority: Authority| {
+        let (record, entry) = (record.clone(), by("partner.credential.create", &authority));
+        transact(&*application.store, Access::Write, move |unit| -> Result<(), PartnerError> {
+            partners::create_credential(unit, &authority, id, &record)?;
+            Ok(unit.audit().append(&entry)?)
+        })
+    };
+    let [owner_with_a_first_password, owner] = may("OWNER");
+    for refused in [owner_with_a_first_password].into_iter().chain(may("HR")) {
+        assert!(matches!(make(refused), Err(PartnerError::Forbidden(_))));
+    }
+    make(owner.clone()).unwrap();
+    let log_in = || {
+        let (key, password) = (secrets.api_key.expose_secret(), secrets.password.expose_secret());
+        login_call(key, &record.login, password).send_to(&running.base_url)
+    };
+    let token = log_in().text_of("accessToken");
+    let balance = || get("/v1/balance").token(&token).send_to(&running.base_url).status;
+    assert_eq!(balance(), 200);
+    let (env, entry, revoker) =
+        (application.env.clone(), by("partner.credential.revoke", &owner), owner.clone());
+    let ended = transact(&*application.store, Access::Write, move |unit| -> Result<u64, PartnerError> {
+        let ended = partners::revoke_credential(unit, &env, &revoker, id, credential)?;
+        unit.audit().append(&entry)?;
+        Ok(ended)
+    });
+    assert_eq!((ended.unwrap(), log_in().status), (1, 400));
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while balance() != 401 {
+        assert!(Instant::now() < deadline, "the token is still accepted");
+    }
+    drop((running, application));
+    let log = installation.succeed(&["audit", "list", "--json"]);
+    let of_owner = format!("\"{}\"", owner.actor.to_string().trim_start_matches("user:"));
+    for action in ["create", "revoke"] {
+        let action = format!("\"partner.credential.{action}\"");
+        let lines: Vec<_> = log.lines().filter(|line| line.contains(&action)).collect();
+        assert!(lines.len() == 1 && lines[0].contains(&of_owner), "{action}: {log}");
+    }
 }
 
 /// Fifty threads look the session up without a pause, at this process, while another one disables the user.

@@ -157,6 +157,8 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("run.cancel", "<run>", none()),
         ("run.result", "<run>", none()),
         ("run.list", "", json!({"kind": "TOP_UP"})),
+        ("settings.get", "", none()),
+        ("settings.update", "", json!({"leavers": {"freeze": true, "takeBackAfterDays": 30, "close": true}})),
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),

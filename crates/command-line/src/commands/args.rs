@@ -20,6 +20,7 @@ use super::runs::RunsCommand;
 use super::sandbox::SandboxCommand;
 use super::sealing::{OpenArgs, SealArgs};
 use super::sessions::{PasswordCommand, SessionsCommand};
+use super::settings::SettingsCommand;
 use super::statements::{EntriesArgs, StatementArgs, TransactionsCommand};
 use super::webhooks::WebhooksCommand;
 use crate::examples;
@@ -98,6 +99,9 @@ pub(crate) enum CallCommand {
     /// Runs: changes for many people, shown before anything happens.
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Settings: what happens to the cards of employees who leave.
+    #[command(subcommand)]
+    Settings(SettingsCommand),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.

@@ -258,6 +258,27 @@ fn a_card_is_frozen_linked_or_not() {
     assert_eq!(card(None).freeze(Standing::Blocked).unwrap().1, None);
 }
 
+/// Frozen and unfrozen, it is as it was, but for the number of its block.
+#[test]
+fn an_unfrozen_card_has_its_status_again() {
+    let other = CardId::new(Uuid::from_u128(8));
+    let unblocked = |card: &Card| card.clone().into_fields().link;
+    for status in [CardStatus::Main, CardStatus::Additional] {
+        let before = card(Some((1, status)));
+        let (frozen, _) = before.clone().freeze(Standing::Open).unwrap();
+        let (unfrozen, told) = frozen.clone().unfreeze(status, None, Standing::Open, LAST_DAY).unwrap();
+        assert_eq!(unblocked(&unfrozen), unblocked(&before));
+        assert!(!unfrozen.block().is_set());
+        assert!(matches!(told, CardEvent::Status(holder) if holder.status == status));
+        let (beside, _) = frozen.clone().unfreeze(status, Some(other), Standing::Blocked, LAST_DAY).unwrap();
+        assert_eq!(beside.link().unwrap().status, CardStatus::Additional);
+        assert_eq!(frozen.clone().unfreeze(status, None, Standing::Closed, LAST_DAY), None);
+        assert_eq!(frozen.unfreeze(status, None, Standing::Open, DAY_AFTER), None);
+        assert_eq!(before.unfreeze(status, None, Standing::Open, LAST_DAY), None);
+    }
+    assert_eq!(card(None).unfreeze(CardStatus::Main, None, Standing::Open, LAST_DAY), None);
+}
+
 #[test]
 fn a_closed_card_keeps_its_place_and_is_no_main_card() {
     for status in [CardStatus::Main, CardStatus::Additional] {

@@ -1,6 +1,6 @@
-//! Scoped credentials: create, list, revoke. For operator commands.
+//! Scoped credentials: create, list, revoke. For operators, and for users who may make users and credentials.
 
-use kopeck_domain::access::Scopes;
+use kopeck_domain::access::{Authority, Scope, Scopes};
 use kopeck_domain::address_blocks::AddressBlocks;
 use kopeck_domain::credential::{Credential, MAX_CREDENTIALS};
 use kopeck_domain::ids::{CredentialId, PartnerId};
@@ -69,15 +69,17 @@ impl PartnerService {
     }
 }
 
-/// Stores a new credential. It can log in at once.
+/// Stores a new credential of the partner for which `authority` acts. It can log in at once.
 ///
 /// # Errors
-/// [`PartnerError::NotFound`], [`PartnerError::TooManyCredentials`].
+/// [`PartnerError::Forbidden`], [`PartnerError::NotFound`], [`PartnerError::TooManyCredentials`].
 pub fn create_credential(
     unit: &mut dyn UnitOfWork,
+    authority: &Authority,
     partner: PartnerId,
     record: &CredentialRecord,
 ) -> Result<(), PartnerError> {
+    authority.require(Scope::UsersWrite)?;
     let active = credentials(unit, partner)?.iter().filter(|one| one.revoked_at.is_none()).count();
     if active >= MAX_CREDENTIALS {
         return Err(PartnerError::TooManyCredentials);
@@ -94,17 +96,19 @@ pub fn credentials(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<
     Ok(unit.credentials().list(partner)?.into_iter().map(|record| record.credential).collect())
 }
 
-/// Revokes a credential for good and ends its sessions; returns their number. Every instance sees it within seconds. A second
-/// time it changes nothing.
+/// Revokes a credential of the partner for which `authority` acts, for good, and ends its sessions; returns their number. Every
+/// instance sees it within seconds. A second time it changes nothing.
 ///
 /// # Errors
-/// [`PartnerError::NotFound`], [`PartnerError::NoCredential`].
+/// [`PartnerError::Forbidden`], [`PartnerError::NotFound`], [`PartnerError::NoCredential`].
 pub fn revoke_credential(
     unit: &mut dyn UnitOfWork,
     env: &Env,
+    authority: &Authority,
     partner: PartnerId,
     id: CredentialId,
 ) -> Result<u64, PartnerError> {
+    authority.require(Scope::UsersWrite)?;
     find(unit, partner)?;
     unit.credentials().get(partner, id)?.ok_or(PartnerError::NoCredential)?;
     unit.credentials().revoke(partner, id, env.now())?;

@@ -11,7 +11,7 @@ use crate::list_stream::{self, ListSource, PAGE};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
-    Operation::of(&operations::ORDER_RESULT, Needs::One(Scope::CodesRead), handler!(result))
+    Operation::of(&operations::ORDER_RESULT, Needs::One(Scope::OrdersWrite), handler!(result))
         .reads(reads!(read_id))
         .responds::<api::OrderResult>(200)
         .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])

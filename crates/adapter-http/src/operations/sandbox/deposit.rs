@@ -37,6 +37,7 @@ impl From<PartnerError> for ApiError {
             | PartnerError::NotFound
             | PartnerError::NoCredential
             | PartnerError::TooManyCredentials
+            | PartnerError::Forbidden(_)
             | PartnerError::NotForCredentials(_)
             | PartnerError::ReferenceUsed(_)
             | PartnerError::NoDeposit

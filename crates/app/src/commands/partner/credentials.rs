@@ -9,7 +9,7 @@ use kopeck_service::partners::{self, CredentialDraft, NewCredential};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
-use super::{change, existing_application, sealing_key_text};
+use super::{authority, change, existing_application, sealing_key_text};
 use crate::cli::{CredentialCommand, CredentialCreateArgs, CredentialRevokeArgs, ShowArgs};
 use crate::command_output::{aligned, print, say};
 
@@ -27,10 +27,10 @@ fn create(args: CredentialCreateArgs) -> anyhow::Result<()> {
     let (application, id) = (existing_application(&partner.store)?, partner.id);
     let draft = application.partners.prepare_credential(id, NewCredential { name, scopes, addresses })?;
     let CredentialDraft { record, secrets } = draft;
-    let stored = record.clone();
+    let (stored, authority) = (record.clone(), authority());
     change(&application, "partner.credential.create", Some(id), move |unit, entry| {
         entry.subject = format!("credential:{}", stored.credential.id);
-        partners::create_credential(unit, id, &stored)
+        partners::create_credential(unit, &authority, id, &stored)
     })?;
     let credential = &record.credential;
     let shown = json!({
@@ -72,10 +72,10 @@ fn list(args: &ShowArgs) -> anyhow::Result<()> {
 fn revoke(args: &CredentialRevokeArgs) -> anyhow::Result<()> {
     let CredentialRevokeArgs { partner, credential, json } = args;
     let (application, id, credential) = (existing_application(&partner.store)?, partner.id, *credential);
-    let env = Arc::clone(&application.env);
+    let (env, authority) = (Arc::clone(&application.env), authority());
     let ended = change(&application, "partner.credential.revoke", Some(id), move |unit, entry| {
         entry.subject = format!("credential:{credential}");
-        partners::revoke_credential(unit, &env, id, credential)
+        partners::revoke_credential(unit, &env, &authority, id, credential)
     })?;
     if *json {
         return say!("{}", json!({"credentialId": credential.to_string(), "sessionsEnded": ended}));

@@ -1,6 +1,8 @@
-use kopeck_domain::access::{Scope, Scopes};
+use kopeck_domain::access::{Actor, Forbidden, Role, Scope, Scopes};
+use kopeck_domain::ids::UserId;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::mock::MockUnit;
+use uuid::Uuid;
 
 use super::*;
 use crate::partners::tests::{credential_id, desk, known, record};
@@ -8,6 +10,11 @@ use crate::testing::{Bench, PARTNER, START};
 
 fn new(scopes: &[Scope]) -> NewCredential {
     NewCredential { name: None, scopes: Scopes::of(scopes), addresses: Some("10.0.0.0/8".parse().unwrap()) }
+}
+
+/// A user with this role.
+fn user(role: Role) -> Authority {
+    Authority { actor: Actor::User(UserId::new(Uuid::from_u128(9))), scopes: role.scopes() }
 }
 
 #[test]
@@ -58,7 +65,7 @@ fn twenty_credentials_are_active_at_most() {
                 .times(1)
                 .returning(|_, _| Ok(()));
         }
-        let created = create_credential(&mut unit, PARTNER, &draft);
+        let created = create_credential(&mut unit, &user(Role::Owner), PARTNER, &draft);
         assert_eq!(matches!(created, Err(PartnerError::TooManyCredentials)), is_full, "{created:?}");
         assert_eq!(created.is_ok(), !is_full);
     }
@@ -82,11 +89,26 @@ fn a_revocation_ends_the_sessions_of_that_credential() {
         })
         .times(1)
         .returning(|_, _, _| Ok(3));
-    assert_eq!(revoke_credential(&mut unit, &bench.shared(), PARTNER, id).unwrap(), 3);
+    let (owner, env) = (user(Role::Owner), bench.shared());
+    assert_eq!(revoke_credential(&mut unit, &env, &owner, PARTNER, id).unwrap(), 3);
 
     let mut without = MockUnit::default();
     known(&mut without, PartnerStatus::Active);
     without.credentials.expect_get().returning(|_, _| Ok(None));
-    let refused = revoke_credential(&mut without, &bench.shared(), PARTNER, id);
+    let refused = revoke_credential(&mut without, &env, &owner, PARTNER, id);
     assert!(matches!(refused, Err(PartnerError::NoCredential)));
+}
+
+/// Nothing is looked up for them.
+#[test]
+fn who_may_not_make_credentials_neither_creates_nor_revokes_any() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    for role in [Role::Hr, Role::Finance, Role::Auditor, Role::Operator] {
+        let authority = user(role);
+        let created = create_credential(&mut unit, &authority, PARTNER, &record(1, b""));
+        let revoked = revoke_credential(&mut unit, &bench.shared(), &authority, PARTNER, credential_id(1));
+        for refused in [created, revoked.map(drop)] {
+            assert!(matches!(refused, Err(PartnerError::Forbidden(Forbidden(Scope::UsersWrite)))), "{role}");
+        }
+    }
 }
