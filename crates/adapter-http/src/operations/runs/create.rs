@@ -2,7 +2,8 @@
 
 use actix_web::web::Bytes;
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use kopeck_domain::Invalid;
 use kopeck_domain::access::Actor;
 use kopeck_domain::calendar::Zone;
@@ -98,6 +99,12 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<NewRun> {
     }
     Some(NewRun { input: RunInput { kind: kind?, reference, at, creates_categories, rows: rows? }, file })
 }
+
+/// Base64 with or without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// A file in base64.
 fn base64() -> FieldType<impl Fn(InputValue<'_>) -> Result<Bytes, Invalid>> {

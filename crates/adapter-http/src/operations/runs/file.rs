@@ -1,6 +1,6 @@
 //! The files of runs: tables of items, and what became of them.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{Seek as _, Write as _};
 
 use actix_web::web::Bytes;
@@ -69,6 +69,13 @@ fn input_row(table: &Table, row: &Row) -> InputRow {
     InputRow { line: row.line, cells, limit: None, fault }
 }
 
+/// A column of a result.
+struct ItemColumn {
+    name: String,
+    /// How many columns of this name stand before it.
+    nth: usize,
+}
+
 /// The items of a run, which are read in pieces.
 pub(super) struct ItemReader<'a> {
     pub(super) store: &'a dyn Store,
@@ -82,14 +89,14 @@ impl ItemReader<'_> {
     /// # Errors
     /// [`SpreadsheetError`].
     pub(super) fn file(&self, form: FileFormat) -> Result<std::fs::File, SpreadsheetError> {
-        let names = self.names()?;
+        let columns = self.columns()?;
         let mut file = tempfile::tempfile().map_err(file_error)?;
-        let titles: Vec<&str> = names.iter().map(String::as_str).chain(OUTCOME).collect();
+        let titles: Vec<&str> = columns.iter().map(|column| column.name.as_str()).chain(OUTCOME).collect();
         if form == FileFormat::Xlsx {
             let mut book = Workbook::new(Language::English);
             book.begin_named("Result", &titles)?;
             self.each(|item| {
-                let cells = row_of(&names, item);
+                let cells = row_of(&columns, item);
                 Ok(book.row(&cells.iter().map(|(name, text)| sheet_cell(name, text)).collect::<Vec<_>>())?)
             })?;
             book.finish(&mut file)?;
@@ -101,7 +108,7 @@ impl ItemReader<'_> {
             };
             out.write_all(line(&mut titles.iter().copied()).as_bytes()).map_err(file_error)?;
             self.each(|item| {
-                let cells = row_of(&names, item);
+                let cells = row_of(&columns, item);
                 let text = line(&mut cells.iter().map(|(_, text)| *text));
                 out.write_all(text.as_bytes()).map_err(file_error)
             })?;
@@ -112,19 +119,21 @@ impl ItemReader<'_> {
         Ok(file)
     }
 
-    /// The names of all columns, in the order in which they come. Each item of a file has all of them.
-    fn names(&self) -> Result<Vec<String>, SpreadsheetError> {
-        let (mut names, mut seen) = (Vec::new(), HashSet::new());
+    /// All columns, in the order in which they come. Each item of a file has all of them.
+    fn columns(&self) -> Result<Vec<ItemColumn>, SpreadsheetError> {
+        let mut columns: Vec<ItemColumn> = Vec::new();
         self.each(|item| {
+            let mut counts: HashMap<&str, usize> = HashMap::new();
             for cell in &item.cells {
-                if !seen.contains(&cell.name) {
-                    seen.insert(cell.name.clone());
-                    names.push(cell.name.clone());
+                let nth = counts.entry(&cell.name).or_default();
+                if !columns.iter().any(|column| column.nth == *nth && column.name == cell.name) {
+                    columns.push(ItemColumn { name: cell.name.clone(), nth: *nth });
                 }
+                *nth += 1;
             }
             Ok(())
         })?;
-        Ok(names)
+        Ok(columns)
     }
 
     fn each(
@@ -150,9 +159,9 @@ fn file_error(error: std::io::Error) -> SpreadsheetError {
 
 /// The cells of an item in the order of the columns, then its outcome, and why: of a run that is not carried out yet, what is
 /// wrong with it.
-fn row_of<'a>(names: &'a [String], item: &'a RunItem) -> Vec<(&'a str, &'a str)> {
-    let text = |name: &String| {
-        let cell = item.cells.iter().find(|cell| cell.name == *name);
+fn row_of<'a>(columns: &'a [ItemColumn], item: &'a RunItem) -> Vec<(&'a str, &'a str)> {
+    let text = |column: &ItemColumn| {
+        let cell = item.cells.iter().filter(|cell| cell.name == column.name).nth(column.nth);
         match cell.map(|cell| &cell.value) {
             Some(CellValue::Text(text)) => text.as_str(),
             Some(CellValue::Blank | CellValue::Formula) | None => "",
@@ -161,7 +170,7 @@ fn row_of<'a>(names: &'a [String], item: &'a RunItem) -> Vec<(&'a str, &'a str)>
     let outcome = item.outcome.map_or("", |outcome| outcome.as_str());
     let fault = item.fault.as_ref().map(|fault| fault.detail.as_str());
     let reason = item.reason.as_deref().or(fault).unwrap_or_default();
-    let given = names.iter().map(|name| (name.as_str(), text(name)));
+    let given = columns.iter().map(|column| (column.name.as_str(), text(column)));
     given.chain(OUTCOME.into_iter().zip([outcome, reason])).collect()
 }
 
