@@ -10,7 +10,7 @@ use tokio::task::block_in_place;
 
 use crate::api_client::{Api, start, text};
 use crate::raw_http::{CSV, JSON, RawRequest, RawResponse, fresh_nonce, get, login, optional, required};
-use crate::runs::{balance_of, carry_out, codes, column, path, people, submit};
+use crate::runs::{balance_of, carry_out, codes, column, draft, path, people, submit};
 use crate::server::TestServer;
 
 const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
@@ -75,6 +75,12 @@ async fn a_payroll_of_a_spreadsheet_program_becomes_a_run() {
     assert_eq!(fault(3), (json!("Табельный НОМЕР"), json!("employee_not_found")));
     assert_eq!(fault(4), (json!("Номер карты"), json!("ambiguous")));
     assert_eq!(fault(5), (json!("amount"), json!("invalid")));
+
+    // Another partner's file finds none of these people and cards.
+    let stranger = Api::login(&server, &server.partner(SealingPolicy::Optional, 500)).await;
+    let items = json!([{"customId": "T-1", "amount": 1}, {"idCard": people[0].2, "amount": 1}]);
+    let theirs = draft(&stranger, "TOP_UP", items).await;
+    assert_eq!(codes(&stranger, &theirs).await, [json!("employee_not_found"), json!("card_not_found")]);
 
     submit(&api, &run, true).await;
     carry_out(&server);
@@ -248,7 +254,7 @@ async fn employees_come_from_a_file() {
     assert_eq!(codes(&api, &run).await[2..], [json!("missing"), json!("missing")]);
     submit(&api, &run, true).await;
     carry_out(&server);
-    let changed = api.get(&format!("/v1/employee/{id}")).await.ok(200);
+    let changed = api.get("/v1/employees?customId=T-1").await.ok(200)["data"][0].clone();
     assert_eq!(
         (&changed["surname"], &changed["name"], &changed["phone"]),
         (&json!("Новый"), &json!("Имя"), &Value::Null)

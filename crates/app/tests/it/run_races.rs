@@ -32,7 +32,7 @@ fn all(people: &[(String, String, String)], amount: i64) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approval_a_refusal_and_a_cancel_at_once_have_one_winner() {
-    let (server, partner, api, _) = scene(0).await;
+    let (server, partner, api, _) = scene(1).await;
     let mut approved = 0;
     for round in 0..ROUNDS {
         let (id, digest) = server.waiting_run_of(partner.id);
