@@ -113,7 +113,8 @@ impl Workbook {
 
     /// Begins a sheet of rows under a frozen row of these names, which are a file's own.
     pub(crate) fn begin_named(&mut self, sheet: &str, names: &[&str]) -> Result<(), XlsxError> {
-        let sheet = self.book.add_worksheet_with_constant_memory()?.set_name(sheet)?.set_freeze_panes(1, 0)?;
+        let sheet =
+            self.book.add_worksheet_with_constant_memory()?.set_name(sheet)?.set_freeze_panes(1, 0)?;
         for (place, name) in (0..).zip(names) {
             sheet.set_column_width(place, NAMED_WIDTH)?;
             sheet.write_string_with_format(0, place, *name, &self.formats.head)?;

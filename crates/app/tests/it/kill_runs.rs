@@ -84,7 +84,8 @@ async fn killed_while_runs_are_made_and_carried_out_each_file_has_one_effect() {
     let everybody = client.employees().all(&EmployeeFilter::default()).per_page(500).collect().await.unwrap();
     assert_eq!(everybody.len(), CARDS + staff.len(), "everybody was added once");
     assert!(staff.iter().all(|name| everybody.iter().any(|employee| employee.custom_id == *name)));
-    let (first_order, balance) = (i64::try_from(CARDS).unwrap() * FIRST_TOP_UP, client.balance().await.unwrap());
+    let (first_order, balance) =
+        (i64::try_from(CARDS).unwrap() * FIRST_TOP_UP, client.balance().await.unwrap());
     assert_eq!((balance.hold, balance.available), (0, DEPOSIT - first_order - spent));
 
     let (_, good) = running.stop("TERM");

@@ -27,9 +27,7 @@ fn faulty(got: &RawResponse) -> Vec<String> {
 }
 
 /// A server, its partner's token, and employees with a MAIN card each.
-async fn with_people(
-    count: u32,
-) -> (TestServer, Api, String, Vec<(String, String, String)>) {
+async fn with_people(count: u32) -> (TestServer, Api, String, Vec<(String, String, String)>) {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 1_000_000);
     let api = Api::login(&server, &partner).await;
@@ -85,7 +83,10 @@ async fn a_payroll_of_a_spreadsheet_program_becomes_a_run() {
     submit(&api, &run, true).await;
     carry_out(&server);
     assert_eq!(api.get(&path(&run, "")).await.ok(200)["status"], "SUCCESS");
-    assert_eq!([balance_of(&api, &people[0].2).await, balance_of(&api, &people[1].2).await], [150_050, 1_000]);
+    assert_eq!(
+        [balance_of(&api, &people[0].2).await, balance_of(&api, &people[1].2).await],
+        [150_050, 1_000]
+    );
     let ask = |accept: &str| {
         let call = get(&path(&run, "/result")).token(&token).with("accept", accept);
         block_in_place(|| call.send(&server))
@@ -123,9 +124,12 @@ fn what_is_no_table_of_items_is_refused_as_a_whole() {
         ("kind=TOP_UP", CSV, rows(10_001), vec!["body"]),
         ("kind=LIMIT", CSV, good.to_owned(), vec!["kind"]),
         ("", CSV, good.to_owned(), vec!["kind"]),
-        ("kind=top_up&reference=%2A&at=now&createCategories=1", CSV, good.to_owned(), vec![
-            "kind", "reference", "at", "createCategories",
-        ]),
+        (
+            "kind=top_up&reference=%2A&at=now&createCategories=1",
+            CSV,
+            good.to_owned(),
+            vec!["kind", "reference", "at", "createCategories"],
+        ),
         ("kind=TOP_UP&items=%5B%5D&file=AAAA", CSV, good.to_owned(), vec!["file", "items"]),
         ("kind=TOP_UP&kind=TOP_UP", CSV, good.to_owned(), vec!["kind"]),
     ] {

@@ -41,15 +41,23 @@ async fn an_approval_a_refusal_and_a_cancel_at_once_have_one_winner() {
         let (digest, none) = (json!({"digest": digest}), json!({}));
         // Whoever is sent first does not always come first.
         let (agreed, refused, cancelled) = match round % 3 {
-            0 => tokio::join!(api.post(&approve, &digest), api.post(&refuse, &none), api.post(&cancel, &none)),
+            0 => {
+                tokio::join!(api.post(&approve, &digest), api.post(&refuse, &none), api.post(&cancel, &none))
+            }
             1 => {
-                let (refused, cancelled, agreed) =
-                    tokio::join!(api.post(&refuse, &none), api.post(&cancel, &none), api.post(&approve, &digest));
+                let (refused, cancelled, agreed) = tokio::join!(
+                    api.post(&refuse, &none),
+                    api.post(&cancel, &none),
+                    api.post(&approve, &digest)
+                );
                 (agreed, refused, cancelled)
             }
             _ => {
-                let (cancelled, agreed, refused) =
-                    tokio::join!(api.post(&cancel, &none), api.post(&approve, &digest), api.post(&refuse, &none));
+                let (cancelled, agreed, refused) = tokio::join!(
+                    api.post(&cancel, &none),
+                    api.post(&approve, &digest),
+                    api.post(&refuse, &none)
+                );
                 (agreed, refused, cancelled)
             }
         };
@@ -74,7 +82,8 @@ async fn an_approval_a_refusal_and_a_cancel_at_once_have_one_winner() {
 async fn the_same_file_twice_at_once_has_one_effect() {
     let (server, _, api, people) = scene(2).await;
     for round in 1..=4 {
-        let body = json!({"kind": "TOP_UP", "items": all(&people, 100), "reference": format!("march {round}")});
+        let body =
+            json!({"kind": "TOP_UP", "items": all(&people, 100), "reference": format!("march {round}")});
         let (one, other) = tokio::join!(api.post("/v1/runs", &body), api.post("/v1/runs", &body));
         let (made, refused) = if one.status == 201 { (one, other) } else { (other, one) };
         let (made, refused) = (made.ok(201), refused.ok(409));
@@ -170,7 +179,10 @@ async fn a_suspended_partner_s_run_goes_on() {
     let (server, partner, api, people) = scene(2).await;
     let now = draft(&api, "TOP_UP", all(&people[..1], 500)).await;
     let later = api
-        .post("/v1/runs", &json!({"kind": "TOP_UP", "items": all(&people[1..], 700), "at": "02.03.2026 12:10"}))
+        .post(
+            "/v1/runs",
+            &json!({"kind": "TOP_UP", "items": all(&people[1..], 700), "at": "02.03.2026 12:10"}),
+        )
         .await
         .ok(201);
     let forgotten = draft(&api, "TOP_UP", all(&people, 900)).await;
@@ -223,7 +235,10 @@ async fn a_request_of_a_run_can_be_cancelled() {
     api.delete(&format!("/v1/replenishment/{request}")).await.ok(200);
     carry_out(&server);
     assert_eq!(state(&api, &run).await, "DECLINE");
-    assert_eq!(column(&api, &run, "reason").await, ["the request was cancelled", "the request was cancelled"]);
+    assert_eq!(
+        column(&api, &run, "reason").await,
+        ["the request was cancelled", "the request was cancelled"]
+    );
     api.expect_money(DEPOSIT, 0).await;
     server.check();
 }

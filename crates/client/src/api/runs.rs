@@ -4,9 +4,9 @@ use kopeck_api::{Data, Page, Paging, Run, RunItem, RunOutcome, operations};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::api::statements::StatementFile;
 use crate::client::Client;
 use crate::error::Error;
-use crate::api::statements::StatementFile;
 use crate::model::run::{NewRun, NewRunFile, RunFilter};
 use crate::model::statement::FileFormat;
 use crate::records::Records;

@@ -197,7 +197,8 @@ const ITEMS: [Column; 8] = [
 ];
 
 /// The items that a preview refuses, by their reason.
-const REFUSALS: [Column; 3] = [text("fault", "/fault"), number("items", "/items"), money("amount", "/amount")];
+const REFUSALS: [Column; 3] =
+    [text("fault", "/fault"), number("items", "/items"), money("amount", "/amount")];
 
 /// Faulty items that a preview shows.
 const SHOWN: usize = 20;
@@ -238,8 +239,8 @@ pub(super) async fn run(client: &Client, command: RunsCommand) -> Result<Output,
 
 /// Creates a run, and shows its preview.
 async fn create(runs: Runs<'_>, args: CreateArgs) -> Result<Output, Failure> {
-    let file = fs::read(&args.file)
-        .map_err(|error| Failure::usage(format!("{}: {error}", args.file.display())))?;
+    let file =
+        fs::read(&args.file).map_err(|error| Failure::usage(format!("{}: {error}", args.file.display())))?;
     let new = NewRunFile {
         reference: args.reference,
         at: args.at,

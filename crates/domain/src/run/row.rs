@@ -292,7 +292,11 @@ pub fn roubles(text: &str) -> Result<i64, Invalid> {
         [first, rest @ ..] => (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3),
         [] => false,
     };
-    if !is_grouped || !groups.iter().all(|group| is_digits(group)) || !is_digits(decimals) || decimals.len() > 2 {
+    if !is_grouped
+        || !groups.iter().all(|group| is_digits(group))
+        || !is_digits(decimals)
+        || decimals.len() > 2
+    {
         return Err(invalid());
     }
     format!("{}{decimals:0<2}", groups.concat()).parse().map_err(|_| invalid())

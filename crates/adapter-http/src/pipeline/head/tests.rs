@@ -53,8 +53,9 @@ fn two_types_of_body_are_read() {
     assert_eq!(body_type("application/json"), Some(BodyType::Json));
     assert_eq!(body_type("Application/JSON; charset=\"UTF-8\""), Some(BodyType::Json));
     assert_eq!(body_type("application/sealed+json"), Some(BodyType::SealedJson));
-    let of_uploads =
-        |value: &str| super::body_type(&headers(&[("content-type", value)]), &[FileFormat::Csv, FileFormat::Xlsx]);
+    let of_uploads = |value: &str| {
+        super::body_type(&headers(&[("content-type", value)]), &[FileFormat::Csv, FileFormat::Xlsx])
+    };
     for upload in ["text/csv", "Text/CSV; charset=windows-1251", FileFormat::Xlsx.media_type()] {
         assert_eq!((body_type(upload), of_uploads(upload)), (None, Some(BodyType::File)), "{upload}");
     }

@@ -77,7 +77,12 @@ fn a_faulty_item_names_its_own_column() {
 fn of_two_columns_that_mean_the_same_one_is_filled() {
     let person = CardRef::CustomId(CustomId::parse("T-1").unwrap());
     let values = [
-        ("customId", ""), ("табельный номер", "T-1"), ("idCard", ""), ("сумма", ""), ("rubles", "5"), ("amount", ""),
+        ("customId", ""),
+        ("табельный номер", "T-1"),
+        ("idCard", ""),
+        ("сумма", ""),
+        ("rubles", "5"),
+        ("amount", ""),
     ];
     assert_eq!(meaning(RunKind::TopUp, &values), Ok(Meaning::TopUp(person, Kopecks::new(500))));
 }
