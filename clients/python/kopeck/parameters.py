@@ -19,7 +19,7 @@ KEEP: Final = Keep()
 
 
 class FileFormat(Enum):
-    """The form of a statement's or a report's file."""
+    """The form of a file: of a statement, a report, or the result of a run."""
 
     CSV = "text/csv"
     """Rows, in kopecks, for programs."""

@@ -122,6 +122,8 @@ def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/transactions":
         read = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
         return Reply(200, {"data": read, "next": 4})
+    if seen.path.endswith("/result") and seen.headers["accept"] == kopeck.FileFormat.CSV.value:
+        return Reply(200, b"customId,outcome,reason\r\n")
     if seen.path.startswith("/v1/run"):
         return Reply(200, {**RUN, "data": [RUN_ITEM if re.search("/(items|result)$", seen.path) else RUN], "meta": META})
     if seen.path.startswith("/v1/webhook"):
@@ -287,12 +289,14 @@ class Operations(unittest.TestCase):
         self.check(
             runs,
             'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1","at":"07.02.2026 12:00"}',
+            'POST /v1/runs {"kind":"TOP_UP","file":"Y3VzdG9tSWQ=","reference":"R-2"}',
             "GET /v1/run/ID",
             "GET /v1/run/ID/items?faulty=true",
             'POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}',
             'POST /v1/run/ID/approve {"digest":"ab"}',
             'POST /v1/run/ID/refuse {"reason":"no"}',
             "POST /v1/run/ID/cancel",
+            "GET /v1/run/ID/result",
             "GET /v1/run/ID/result",
             "GET /v1/runs?status=DRAFT&from=07.02.2026",
         )
@@ -508,6 +512,7 @@ def runs(client: Client) -> None:
     items = [{"customId": "T-1", "amount": 500}]
     created = client.runs.create(kopeck.RunKind.TOP_UP, items, reference="R-1", at=NOON)
     assert (created.id_run, created.requests[0].id) == (ID, ID)
+    assert client.runs.create_from_file(kopeck.RunKind.TOP_UP, b"customId", reference="R-2").id_run == ID
     assert client.runs.get(ID).available_after == 4
     (item,) = client.runs.items(ID, faulty=True).data
     assert item.fault is not None and item.fault.code == "missing"
@@ -516,6 +521,7 @@ def runs(client: Client) -> None:
     client.runs.refuse(ID, reason="no")
     client.runs.cancel(ID)
     assert client.runs.result(ID)[0].outcome is kopeck.RunOutcome.DONE
+    assert client.runs.result_file(ID, kopeck.FileFormat.CSV).startswith(b"customId")
     assert client.runs.list(status=kopeck.RunState.DRAFT, from_date=NOON.date()).data[0].kind is kopeck.RunKind.TOP_UP
 
 

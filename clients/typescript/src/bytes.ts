@@ -49,6 +49,12 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return new TextDecoder().decode(out);
 }
 
+/** The base64 of bytes. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const text = encodeBase64url(bytes).replaceAll("-", "+").replaceAll("_", "/");
+  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+}
+
 /** The bytes of a base64url, `undefined` for anything but the one encoding of each value. */
 export function decodeBase64url(text: string): Bytes | undefined {
   if (text.length % 4 === 1) return undefined;

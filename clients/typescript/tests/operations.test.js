@@ -47,6 +47,7 @@ function answer({ path, target, headers }) {
   if (path.startsWith("/v1/session/")) return { body: { idSession: ID } };
   if (path === "/v1/password") return { body: { success: true, endedSessions: 2 } };
   if (path === "/v1/requests") return { body: { data: [{ seq: 4, requestId: "r-1", fields: ["phone"] }], next: 4 } };
+  if (path.endsWith("/result") && headers.accept === "text/csv") return { body: "customId,outcome,reason" };
   if (path.startsWith("/v1/run")) {
     return { body: { ...RUN, data: [/\/(items|result)$/.test(path) ? RUN_ITEM : RUN], meta } };
   }
@@ -205,6 +206,8 @@ const groups = {
   async runs({ runs }) {
     const items = [{ customId: "T-1", amount: 500 }];
     assert.equal((await runs.create({ kind: "TOP_UP", items, reference: "R-1" })).idRun, ID);
+    const file = new TextEncoder().encode("customId");
+    assert.equal((await runs.createFromFile(file, { kind: "TOP_UP", reference: "R-2" })).idRun, ID);
     assert.equal((await runs.get(ID)).availableAfter, 4);
     assert.equal((await runs.items(ID, { faulty: true })).data[0].fault.code, "missing");
     await runs.submit(ID, "ab", true);
@@ -212,6 +215,7 @@ const groups = {
     await runs.refuse(ID, "no");
     await runs.cancel(ID);
     assert.equal((await runs.result(ID))[0].outcome, "DONE");
+    assert.equal(new TextDecoder().decode(await runs.resultFile(ID, "csv")), "customId,outcome,reason");
     assert.equal((await runs.list({ status: "DRAFT" })).data[0].kind, "TOP_UP");
   },
   async webhooks({ webhooks }) {
@@ -336,12 +340,14 @@ const SENT = {
   ],
   runs: [
     'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}',
+    'POST /v1/runs {"kind":"TOP_UP","reference":"R-2","file":"Y3VzdG9tSWQ="}',
     "GET /v1/run/ID",
     "GET /v1/run/ID/items?faulty=true",
     'POST /v1/run/ID/submit {"digest":"ab","skipFaulty":true}',
     'POST /v1/run/ID/approve {"digest":"ab"}',
     'POST /v1/run/ID/refuse {"reason":"no"}',
     "POST /v1/run/ID/cancel",
+    "GET /v1/run/ID/result",
     "GET /v1/run/ID/result",
     "GET /v1/runs?status=DRAFT",
   ],

@@ -32,6 +32,24 @@ impl CanonicalBody {
     }
 }
 
+impl CanonicalBody {
+    /// The bytes of a file and of the parameters of its query, which are unique.
+    pub(crate) fn of_file<'f>(file: &[u8], parameters: impl IntoIterator<Item = (&'f str, &'f str)>) -> Self {
+        let mut parameters: Vec<_> = parameters.into_iter().collect();
+        parameters.sort_unstable();
+        let mut bytes = Vec::with_capacity(file.len());
+        length(&mut bytes, parameters.len());
+        for (name, value) in parameters {
+            text(&mut bytes, name);
+            text(&mut bytes, value);
+        }
+        // No JSON value begins so.
+        bytes.push(b'f');
+        bytes.extend_from_slice(file);
+        Self(bytes)
+    }
+}
+
 /// The fingerprint of an opened request. `PATCH` counts as `PUT`; sealing, the order of fields and the letter case of
 /// identifiers do not matter.
 pub(crate) fn of(operation: &Operation, ids: &[(&'static str, String)], body: &CanonicalBody) -> [u8; 32] {

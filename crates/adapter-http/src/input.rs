@@ -13,6 +13,8 @@ pub(crate) mod schema;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use actix_web::web::Bytes;
+
 use self::json_text::{JsonText, OwnedJson};
 use self::object::Object;
 use crate::entity_tag::IfMatch;
@@ -43,7 +45,9 @@ pub(crate) struct RequestInput {
     pub(crate) ids: Vec<(&'static str, String)>,
     /// Parameters of the query; for a read, the fields of its body too.
     pub(crate) params: BTreeMap<String, Param>,
-    /// The fields of the body of a mutation.
+    /// The file that stands in the place of a JSON body.
+    pub(crate) upload: Option<Bytes>,
+    /// The fields of the body of a mutation; beside a file, those of the query.
     pub(crate) body: Vec<(String, OwnedJson)>,
 }
 
@@ -67,6 +71,7 @@ impl RequestInput {
     /// Frees the values once they are read: a request that waits holds none of them.
     pub(crate) fn clear(&mut self) {
         self.params = BTreeMap::new();
+        self.upload = None;
         self.body = Vec::new();
     }
 }

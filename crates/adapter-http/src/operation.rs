@@ -51,6 +51,8 @@ pub(crate) struct Operation {
     pub(crate) response: fn(&mut Components) -> Json,
     /// Forms of files that it responds with, if `Accept` asks for one.
     pub(crate) files: &'static [FileFormat],
+    /// Forms of files that it takes in the place of a JSON body, whose fields then stand in the query.
+    pub(crate) uploads: &'static [FileFormat],
     /// Its errors, beside those of every operation.
     pub(crate) errors: &'static [Code],
     /// The error codes of its lists of faulty cards.
@@ -169,6 +171,7 @@ impl Operation {
             status: 200,
             response: |_| Json::Null,
             files: &[],
+            uploads: &[],
             errors: &[],
             card_errors: &[],
             shared_body: None,
@@ -205,6 +208,12 @@ impl Operation {
     /// It responds with files of these forms too.
     pub(crate) const fn or_files(mut self, forms: &'static [FileFormat]) -> Self {
         self.files = forms;
+        self
+    }
+
+    /// Its body may be a file of these forms. The fields are in the query then.
+    pub(crate) const fn takes_files(mut self, forms: &'static [FileFormat]) -> Self {
+        self.uploads = forms;
         self
     }
 

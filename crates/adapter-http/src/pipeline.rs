@@ -133,8 +133,8 @@ impl Pipeline<'_> {
         payload: Payload,
         request_id: &RequestId,
     ) -> HandlerResult {
-        head::check_body_head(self.request.headers(), self.body_limit())?;
-        let head = Head::read(ids, self.operation.files, self.request);
+        head::check_body_head(self.request.headers(), self.operation.uploads, self.body_limit())?;
+        let head = Head::read(ids, self.operation, self.request);
         match self.operation.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload).await;

@@ -111,6 +111,18 @@ impl Workbook {
         self.begin_part()
     }
 
+    /// Begins a sheet of rows under a frozen row of these names, which are a file's own.
+    pub(crate) fn begin_named(&mut self, sheet: &str, names: &[&str]) -> Result<(), XlsxError> {
+        let sheet =
+            self.book.add_worksheet_with_constant_memory()?.set_name(sheet)?.set_freeze_panes(1, 0)?;
+        for (place, name) in (0..).zip(names) {
+            sheet.set_column_width(place, NAMED_WIDTH)?;
+            sheet.write_string_with_format(0, place, *name, &self.formats.head)?;
+        }
+        self.row = 1;
+        Ok(())
+    }
+
     fn begin_part(&mut self) -> Result<(), XlsxError> {
         let (name, columns) = self.current;
         self.parts += 1;
@@ -220,6 +232,8 @@ impl Workbook {
 
 /// The height of a row of names, in points: two lines.
 const HEAD_HEIGHT: u8 = 30;
+/// The width of a column whose content is not known, in characters.
+const NAMED_WIDTH: u8 = 20;
 /// The paper size A4, by the number that spreadsheets have for it.
 const A4: u8 = 9;
 

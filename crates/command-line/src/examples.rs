@@ -50,4 +50,4 @@ Examples:
 pub(crate) const RUNS_CREATE: &str = "\
 Examples:
   kopeck call runs create march.csv --kind TOP_UP --reference meals-March
-  kopeck call runs create staff.csv --kind EMPLOYEES --create-categories --submit";
+  kopeck call runs create staff.xlsx --kind EMPLOYEES --create-categories --submit";

@@ -10,6 +10,7 @@ pub mod card_number;
 pub mod card_ref;
 pub mod category;
 pub mod closing;
+pub mod column;
 pub mod credential;
 pub mod employee;
 pub mod event;

@@ -1,20 +1,21 @@
 #![doc = include_str!("../README.md")]
 
-mod column;
 mod encoding;
 mod separated;
 mod table;
-mod value;
 mod workbook;
 
-pub use column::Column;
 pub use table::{Cell, Row, Table};
-pub use value::{Fault, FaultCode, Value, kopecks, roubles};
 
 /// The most columns of a table.
 pub const MAX_COLUMNS: usize = 64;
 /// The most bytes that the parts of a workbook have together, unpacked.
-pub const MAX_UNPACKED: u64 = 64 << 20;
+pub const MAX_UNPACKED: u64 = 32 << 20;
+/// The most characters of the name of a column.
+pub const MAX_NAME: usize = 100;
+/// The most bytes that all rows have, each with the names of its columns: a value that stands in a file once can stand in any
+/// number of cells.
+pub const MAX_TEXT: usize = 16 << 20;
 
 /// Why a file is no table at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,8 +32,8 @@ pub enum TableError {
     /// It begins like a workbook and is none.
     #[error("the file is no XLSX workbook that can be read")]
     BrokenWorkbook,
-    /// Unpacked it is larger than [`MAX_UNPACKED`].
-    #[error("the workbook is too large when it is unpacked")]
+    /// Unpacked it is larger than [`MAX_UNPACKED`] or [`MAX_TEXT`].
+    #[error("the file holds too much: leave out columns that are not needed")]
     TooLarge,
     /// Its first row names no column that is known.
     #[error("the first row names no column that is known; it has to hold names such as customId and amount")]
@@ -43,6 +44,9 @@ pub enum TableError {
     /// It has more than [`MAX_COLUMNS`] columns.
     #[error("the file has more than {MAX_COLUMNS} columns")]
     TooManyColumns,
+    /// The name of a column is longer than [`MAX_NAME`].
+    #[error("the name of a column has more than {MAX_NAME} characters")]
+    LongName,
 }
 
 /// Reads a table of `max_rows` at most, beside the names. What the file is, its content says.

@@ -1,8 +1,8 @@
 //! CSV: values with commas, semicolons or tabs between them.
 
 use csv::{ReaderBuilder, StringRecord};
+use kopeck_domain::column::Column;
 
-use crate::column::Column;
 use crate::table::{Builder, Cell, Table};
 use crate::{MAX_COLUMNS, TableError};
 

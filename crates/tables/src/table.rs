@@ -1,17 +1,15 @@
 //! A table as it was read.
 
+use kopeck_domain::column::Column;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::column::Column;
-use crate::{MAX_COLUMNS, TableError};
+use crate::{MAX_COLUMNS, MAX_NAME, MAX_TEXT, TableError};
 
 /// A table: a row of names, and what stands below them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     /// The names of the columns, as the file has them.
     pub names: Vec<String>,
-    /// What each column says; `None` for one that is not known.
-    pub(crate) columns: Vec<Option<Column>>,
     /// The rows that are not empty.
     pub rows: Vec<Row>,
 }
@@ -56,26 +54,19 @@ impl Cell {
 }
 
 impl Table {
-    /// Whether there is such a column.
-    #[must_use]
-    pub fn has(&self, column: Column) -> bool {
-        self.columns.contains(&Some(column))
-    }
-
     /// Whether there is a column that names employees or cards.
     #[must_use]
     pub fn names_people(&self) -> bool {
-        Self::PEOPLE.into_iter().any(|column| self.has(column))
+        self.names.iter().any(|name| Column::named(name).is_some_and(Column::is_person))
     }
-
-    pub(crate) const PEOPLE: [Column; 4] =
-        [Column::CustomId, Column::IdEmployee, Column::IdCard, Column::CustomIdCard];
 }
 
 /// Puts a table together, row by row.
 pub(crate) struct Builder {
     max_rows: usize,
     table: Option<Table>,
+    /// The bytes that all rows have so far.
+    bytes: usize,
 }
 
 /// The fault of a row with a value behind the last column.
@@ -83,7 +74,7 @@ const SURPLUS: &str = "has a value without a column: a value with a separator in
 
 impl Builder {
     pub(crate) const fn new(max_rows: usize) -> Self {
-        Self { max_rows, table: None }
+        Self { max_rows, table: None, bytes: 0 }
     }
 
     /// Adds a row, the first of which names the columns. An empty one counts for nothing.
@@ -104,6 +95,11 @@ impl Builder {
         if table.rows.len() == self.max_rows {
             return Err(TableError::TooManyRows(self.max_rows));
         }
+        let names: usize = table.names.iter().map(String::len).sum();
+        self.bytes += names + cells.iter().map(|cell| cell.text().len()).sum::<usize>();
+        if self.bytes > MAX_TEXT {
+            return Err(TableError::TooLarge);
+        }
         let is_surplus = cells.len() > table.names.len();
         cells.truncate(table.names.len());
         let fault = fault.or(is_surplus.then_some(SURPLUS));
@@ -122,9 +118,11 @@ fn named(cells: &[Cell]) -> Result<Table, TableError> {
         return Err(TableError::TooManyColumns);
     }
     let names: Vec<String> = cells.iter().map(|cell| cell.text().to_owned()).collect();
-    let columns: Vec<Option<Column>> = names.iter().map(|name| Column::named(name)).collect();
-    if columns.iter().all(Option::is_none) {
+    if names.iter().any(|name| name.chars().count() > MAX_NAME) {
+        return Err(TableError::LongName);
+    }
+    if names.iter().all(|name| Column::named(name).is_none()) {
         return Err(TableError::NoKnownColumn);
     }
-    Ok(Table { names, columns, rows: Vec::new() })
+    Ok(Table { names, rows: Vec::new() })
 }

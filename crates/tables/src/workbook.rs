@@ -7,7 +7,7 @@ use calamine::{DataRef, ExcelDateTime, Reader as _, Xlsx, XlsxError};
 use zip::ZipArchive;
 
 use crate::table::{Builder, Cell, Table};
-use crate::{MAX_COLUMNS, MAX_UNPACKED, TableError};
+use crate::{MAX_COLUMNS, MAX_TEXT, MAX_UNPACKED, TableError};
 
 /// The most parts of a workbook.
 const MAX_PARTS: usize = 1_000;
@@ -65,11 +65,17 @@ fn rows(
 ) -> Result<BTreeMap<u32, Vec<Cell>>, TableError> {
     let mut reader = workbook.worksheet_cells_reader(sheet).map_err(broken)?;
     let mut rows: BTreeMap<u32, Vec<Cell>> = BTreeMap::new();
+    let mut bytes = 0;
     while let Some(read) = reader.next_cell_with_formula_metadata().map_err(broken)? {
         let (row, column) = read.pos;
         let cell = if read.formula.is_some() { Cell::Formula } else { Cell::of(&text(&read.value)) };
         if cell.is_empty() {
             continue;
+        }
+        // Cells of one text share it in the file, and have a copy each here.
+        bytes += cell.text().len();
+        if bytes > MAX_TEXT {
+            return Err(TableError::TooLarge);
         }
         let column = usize::try_from(column).unwrap_or(usize::MAX);
         if column >= MAX_COLUMNS {

@@ -1,12 +1,18 @@
 /** Runs: lists of changes for many people, checked and shown before anything happens. */
 
 import { listOf } from "../answer.js";
+import { encodeBase64 } from "../bytes.js";
 import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import { DecodeError } from "../errors.js";
+import { MEDIA_TYPES } from "./statements.js";
 import type { NewRun, Run, RunItem, RunKind, RunOutcome, RunState } from "../models/generated.js";
 import type { Day, Id } from "../models/values.js";
 import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, type PageSize, pageOf, type Paging } from "../pages.js";
 import { as } from "../read.js";
+
+/** The terms of a run that is made of a file. */
+export type NewRunFile = Omit<NewRun, "items" | "file">;
 
 /** Which runs to list. By default all. */
 export interface RunFilter {
@@ -38,6 +44,15 @@ export class Runs {
   /** Creates a run, and gives what it would come to. Nothing happens before it is submitted. */
   async create(run: NewRun, options?: ChangeOptions): Promise<Run> {
     return as(await this.#core.call(operations.RUN_CREATE, { ...options, body: run }));
+  }
+
+  /**
+   * Creates a run of the rows of a file: CSV in UTF-8, UTF-16 or Windows-1251, or an XLSX workbook. Its first row names the
+   * columns, such as `customId` and `amount`.
+   */
+  async createFromFile(file: Uint8Array, run: NewRunFile, options?: ChangeOptions): Promise<Run> {
+    const body = { ...run, file: encodeBase64(file) };
+    return as(await this.#core.call(operations.RUN_CREATE, { ...options, body }));
   }
 
   /** The run with this identifier. */
@@ -76,6 +91,16 @@ export class Runs {
   /** What became of each item, in their order. */
   async result(idRun: Id, options?: CallOptions): Promise<readonly RunItem[]> {
     return listOf(await this.#core.call(operations.RUN_RESULT, { ...options, id: idRun })).map((item) => as(item));
+  }
+
+  /**
+   * What became of each item, as a file with the columns that the run was made of, then `outcome` and `reason`. It is not
+   * sealed, even if the client seals.
+   */
+  async resultFile(idRun: Id, format: "csv" | "xlsx", options?: CallOptions): Promise<Uint8Array> {
+    const answer = await this.#core.call(operations.RUN_RESULT, { ...options, id: idRun, accept: MEDIA_TYPES[format] });
+    if (!(answer instanceof Uint8Array)) throw new DecodeError("the answer is no file");
+    return answer;
   }
 
   /** Lists runs, newest first. */

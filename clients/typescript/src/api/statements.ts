@@ -19,7 +19,7 @@ import * as operations from "../operations.js";
 import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as } from "../read.js";
 
-const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = {
+export const MEDIA_TYPES: Readonly<Record<FileFormat, string>> = {
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   "excel-csv": "text/csv; profile=excel",

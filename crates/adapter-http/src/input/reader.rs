@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
+use actix_web::web::Bytes;
+
 use crate::input::faults::Faults;
 use kopeck_domain::Invalid;
 use kopeck_domain::card_number::CardNumber;
@@ -116,6 +118,11 @@ impl<'a> Reader<'a> {
     /// Adds a fault.
     pub(crate) fn fault(&mut self, name: &str, detail: impl Into<String>) {
         self.faults.push(name, detail);
+    }
+
+    /// The file in the place of a JSON body.
+    pub(crate) fn upload(&self) -> Option<Bytes> {
+        self.input.upload.clone()
     }
 
     pub(crate) fn body(&mut self) -> Fields<'_> {
@@ -243,6 +250,10 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn wrong_length(lengths: &RangeInclusive<usize>) -> String {
+    format!("must be a list of {} to {} items", lengths.start(), lengths.end())
+}
+
 /// A value as text, to compare one in the body with one in the query.
 fn plain(param: &Param) -> String {
     match param {
@@ -334,12 +345,11 @@ impl Fields<'_> {
             inputs.push(InputField::list(name, lengths, asked));
             return None;
         }
-        let length = || format!("must be a list of {} to {} items", lengths.start(), lengths.end());
         let Some(list) = self.object.get(name).filter(|list| !list.is_null()) else {
             return self.take(name, Err(Invalid::new("is required")));
         };
         let list = list.list(*lengths.end()).filter(|list| lengths.contains(&list.len()));
-        let Some(list) = list else { return self.take(name, Err(Invalid::new(length()))) };
+        let Some(list) = list else { return self.take(name, Err(Invalid::new(wrong_length(&lengths)))) };
         let mut values = Vec::with_capacity(list.len());
         for (index, value) in list.iter().enumerate() {
             match value.object() {
@@ -360,6 +370,38 @@ impl Fields<'_> {
             }
         }
         (values.len() == list.len()).then_some(values)
+    }
+
+    /// A list of objects with a length in `lengths`, which another field may stand for, each read by `item`: without fields, if
+    /// it is no object. Nothing in an item is a fault of the request.
+    pub(crate) fn loose_items<T>(
+        &mut self,
+        name: &'static str,
+        lengths: RangeInclusive<usize>,
+        mut item: impl FnMut(Option<&mut Fields<'_>>) -> T,
+    ) -> Option<Vec<T>> {
+        let mut apart = Faults::new();
+        if let Some(inputs) = self.inputs.as_deref_mut() {
+            let mut asked = Vec::new();
+            let object = Object::default();
+            item(Some(&mut Fields { object, item: None, faults: &mut apart, inputs: Some(&mut asked) }));
+            inputs.push(InputField::list(name, lengths, asked).optional());
+            return None;
+        }
+        let list = self.object.get(name).filter(|list| !list.is_null());
+        let Some(list) = list else { return self.take(name, Err(Invalid::new("is required"))) };
+        let list = list.list(*lengths.end()).filter(|list| lengths.contains(&list.len()));
+        let Some(list) = list else { return self.take(name, Err(Invalid::new(wrong_length(&lengths)))) };
+        let mut values = Vec::with_capacity(list.len());
+        for value in list {
+            values.push(match value.object() {
+                Some(object) => {
+                    item(Some(&mut Fields { object, item: None, faults: &mut apart, inputs: None }))
+                }
+                None => item(None),
+            });
+        }
+        Some(values)
     }
 
     /// Adds a fault.

@@ -77,7 +77,13 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
 
 /// Adds the media types of files.
 pub(super) fn or_files(response: Json, forms: &[FileFormat]) -> Json {
-    let Some(Json::Object(content)) = response.get("content").cloned() else { return response };
+    let Some(content) = response.get("content").cloned() else { return response };
+    response.with("content", and_files(content, forms))
+}
+
+/// The content of a body with the media types of files.
+pub(super) fn and_files(content: Json, forms: &[FileFormat]) -> Json {
+    let Json::Object(content) = content else { return content };
     // A binary file has no schema.
     let file = |form: &FileFormat| {
         let media = form.media_type();
@@ -88,8 +94,7 @@ pub(super) fn or_files(response: Json, forms: &[FileFormat]) -> Json {
         };
         (media.to_owned(), content)
     };
-    let content = content.into_iter().chain(forms.iter().map(file)).collect();
-    response.with("content", Json::Object(content))
+    Json::Object(content.into_iter().chain(forms.iter().map(file)).collect())
 }
 
 /// An error with one of the codes `coded`, or with a list of cards with one of `cards`; a 422 names fields.

@@ -10,6 +10,9 @@ use crate::json::{Json, object};
 use crate::operation::{Effect, Operation};
 use crate::schema::{Components, reference};
 
+/// The field of a JSON body that holds a file, which is no parameter.
+const FILE: &str = "file";
+
 /// The most examples in one place.
 const EXAMPLES: usize = 3;
 
@@ -66,10 +69,25 @@ impl OperationBuilder<'_> {
                 Location::Parameter if self.asks_by_query() => {
                     all.push(Self::parameter(input, "query", components));
                 }
+                Location::Body if self.is_beside_a_file(input) => {
+                    all.push(Self::beside_a_file(input, components));
+                }
                 Location::Parameter | Location::Body => {}
             }
         }
         Json::List(all)
+    }
+
+    /// Whether it is a parameter of the query if the body is a file.
+    fn is_beside_a_file(&self, input: &InputField) -> bool {
+        !self.operation.uploads.is_empty() && input.items().is_empty() && input.name != FILE
+    }
+
+    fn beside_a_file(input: &InputField, components: &mut Components) -> Json {
+        let about = format!("Beside a file as the body: the field of this name. {}", input.about());
+        object! {"name": input.name, "in": "query", "required": false, "description": about.trim_end()}
+            .with("schema", input.schema(components))
+            .with("x-seal-slot", format!("query:{}", input.name))
     }
 
     fn parameter(input: &InputField, place: &str, components: &mut Components) -> Json {
@@ -113,7 +131,7 @@ impl OperationBuilder<'_> {
             object! {
                 "description": description,
                 "required": self.operation.needs_body,
-                "content": shared::content(media),
+                "content": shared::and_files(shared::content(media), self.operation.uploads),
             }
             .with_some("x-may-be-clear", (!clear.is_empty()).then(|| Json::list(clear))),
         )

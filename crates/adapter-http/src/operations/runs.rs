@@ -4,6 +4,7 @@ mod approve;
 mod body;
 mod cancel;
 mod create;
+mod file;
 mod get;
 mod items;
 mod list;

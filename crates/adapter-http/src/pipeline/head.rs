@@ -12,7 +12,7 @@ use crate::entity_tag::IfMatch;
 use crate::error::ApiError;
 use crate::file_format::FileFormat;
 use crate::idempotency::{self, RequestKey};
-use crate::operation::Effect;
+use crate::operation::{Effect, Operation};
 use crate::wording::Language;
 
 /// The media type of sealed bodies.
@@ -68,6 +68,8 @@ pub(crate) enum BodyType {
     Json,
     /// `application/sealed+json`: sealed as a whole.
     SealedJson,
+    /// A file, whose content tells its form. It stands in the place of an object, whose fields are in the query.
+    File,
 }
 
 /// The value of a header; `Err` if it is repeated or not visible ASCII.
@@ -143,9 +145,12 @@ fn accepts(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     )
 }
 
-fn body_type(headers: &HeaderMap) -> Option<BodyType> {
+fn body_type(headers: &HeaderMap, uploads: &[FileFormat]) -> Option<BodyType> {
     let mut parts = single(headers, &header::CONTENT_TYPE).ok()??.split(';').map(str::trim);
     let media = parts.next()?;
+    if uploads.iter().any(|form| media.eq_ignore_ascii_case(form.media_type())) {
+        return Some(BodyType::File);
+    }
     let utf8 = |parameter: &str| match parameter.split_once('=') {
         Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
             value.trim_matches('"').eq_ignore_ascii_case("utf-8")
@@ -187,7 +192,7 @@ impl Head {
     /// Reads the head of a request with these identifiers in its path.
     pub(crate) fn read(
         ids: Vec<(&'static str, String)>,
-        forms: &[FileFormat],
+        operation: &Operation,
         request: &HttpRequest,
     ) -> Self {
         let headers = request.headers();
@@ -197,10 +202,10 @@ impl Head {
             path: bound_path(request.uri().path()).into_owned(),
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids,
-            file: wanted_file(headers, forms),
+            file: wanted_file(headers, operation.files),
             language: language(headers),
             if_match: IfMatch::read(headers),
-            body_type: body_type(headers),
+            body_type: body_type(headers, operation.uploads),
             api_key: text(&API_KEY),
             token: token(headers),
             nonce: text(&NONCE).filter(|nonce| valid_nonce(nonce)),
@@ -247,11 +252,15 @@ pub(crate) fn announced_length(headers: &HeaderMap) -> usize {
     usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX)
 }
 
-/// Checks size and type of a body by its headers.
+/// Checks size and type of a body by its headers, for an operation that takes files of these forms too.
 ///
 /// # Errors
 /// 413 or 415.
-pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<(), ApiError> {
+pub(crate) fn check_body_head(
+    headers: &HeaderMap,
+    uploads: &[FileFormat],
+    body_limit: usize,
+) -> Result<(), ApiError> {
     if headers.contains_key(header::CONTENT_ENCODING) {
         let message = "a body must not be encoded: content-encoding is not supported";
         return Err(ApiError::new(Code::UnsupportedMediaType, message));
@@ -261,7 +270,7 @@ pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<
         return Err(too_large(body_limit));
     }
     let announced = length > 0 || headers.contains_key(header::TRANSFER_ENCODING);
-    if announced && body_type(headers).is_none() { Err(wrong_type()) } else { Ok(()) }
+    if announced && body_type(headers, uploads).is_none() { Err(wrong_type()) } else { Ok(()) }
 }
 
 /// 415.

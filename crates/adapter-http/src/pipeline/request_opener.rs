@@ -26,6 +26,7 @@ const BODY: &str = "body";
 /// The name of a body or query that is sealed as a whole.
 const SEALED: &str = "sealed";
 
+const FILE_IN_CLEAR: &str = "must be sealed: give the file within a sealed body";
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
 /// The most sealed fields of a body; no operation has as many fields. Each sealed field is bound to all plaintext
@@ -40,6 +41,13 @@ pub(crate) struct RawRequest<'a> {
     pub(crate) operation: &'a Operation,
     pub(crate) head: &'a Head,
     pub(crate) body: &'a Bytes,
+}
+
+impl RawRequest<'_> {
+    /// Whether the body is a file, and the fields are in the query.
+    fn is_upload(&self) -> bool {
+        self.head.body_type == Some(BodyType::File)
+    }
 }
 
 /// A request without sealed values, or its faults.
@@ -71,10 +79,14 @@ pub(crate) fn open(
         opener.require_proof_without_body();
     }
     let neighbours = neighbours(&query, &body);
-    let ignored = ignored(received.operation, &query, &body);
+    let ignored = ignored(received, &query, &body);
     let query = opener.query_values(query, &neighbours);
     let body = opener.body_values(body, &neighbours);
-    let canonical = opener.canonical(&body);
+    let canonical = if received.is_upload() {
+        Some(CanonicalBody::of_file(received.body, query.iter().map(|field| (&*field.name, &*field.value))))
+    } else {
+        opener.canonical(&body)
+    };
     let input = opener.assemble(ids, query, body);
     let ValueOpener { faults, used, refused, .. } = opener.opener;
     OpenedRequest { input: faults.check().map(|()| input), used, refused, canonical, ignored }
@@ -144,6 +156,12 @@ impl<'a> RequestOpener<'a> {
         if body.is_empty() {
             if operation.needs_body {
                 self.opener.faults.push(BODY, "is required");
+            }
+            return Sealable::nothing();
+        }
+        if self.received.is_upload() {
+            if policy == SealingPolicy::Required {
+                self.opener.faults.push(BODY, FILE_IN_CLEAR);
             }
             return Sealable::nothing();
         }
@@ -321,6 +339,16 @@ impl<'a> RequestOpener<'a> {
             ids,
             ..RequestInput::default()
         };
+        if self.received.is_upload() {
+            let named = query.into_iter().filter(|parameter| operation.has_field(&parameter.name));
+            let field = |NamedValue { name, value, .. }: NamedValue<String>| {
+                let value = field_value(operation.field_encoding(&name), &value);
+                (name, value)
+            };
+            input.body = named.map(field).collect();
+            input.upload = Some(self.received.body.clone());
+            return input;
+        }
         if !operation.is_read() {
             let named = body.into_iter().filter(|field| operation.has_field(&field.name));
             input.body = named.map(|field| (field.name, field.value)).collect();
@@ -347,12 +375,14 @@ impl<'a> RequestOpener<'a> {
 }
 
 /// The plaintext names that the operation does not have. Names within a sealed body or query stay sealed.
-fn ignored(operation: &Operation, query: &QueryValues, body: &BodyValues<'_>) -> IgnoredNames {
+fn ignored(received: RawRequest<'_>, query: &QueryValues, body: &BodyValues<'_>) -> IgnoredNames {
+    let operation = received.operation;
     let mut ignored = IgnoredNames::default();
     for field in body.values().iter().filter(|field| !operation.has_field(&field.name)) {
         ignored.add_field(&field.name);
     }
-    let is_read = |name: &str| operation.is_read() && operation.has_field(name);
+    let reads_query = operation.is_read() || received.is_upload();
+    let is_read = |name: &str| reads_query && operation.has_field(name);
     for (name, _) in query.values().iter().filter(|(name, _)| !is_read(name)) {
         ignored.add_parameter(name);
     }

@@ -35,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "fair-queue",
             "sealing",
             "service",
+            "tables",
             "port-system",
             "port-security",
             "port-store",

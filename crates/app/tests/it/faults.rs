@@ -367,6 +367,24 @@ fn workers() {
         let cards: Vec<_> = cards.map(|(card, reason)| json!({"idCard": card, "reason": reason})).collect();
         ask("/v1/closings", &json!({"data": cards}), server, cast);
     });
+    let submitted = |server: &TestServer, cast: &Cast, body: &serde_json::Value| {
+        let run = send(server, cast, post("/v1/runs", body)).ok(201);
+        let path = format!("/v1/run/{}/submit", run["idRun"].as_str().unwrap());
+        let digest = json!({"digest": run["digest"], "skipFaulty": true});
+        send(server, cast, post(&path, &digest)).ok(200);
+        server.clock.advance(SETTINGS.processing_delay);
+    };
+    let top_up_run = SETTLED.after(|server, cast| {
+        let [a, b, c] = three_cards(server, cast);
+        let amounts = [(a, 1_000), (b, 1_013), (c, 0)];
+        let items = amounts.map(|(card, amount)| json!({"idCard": card, "amount": amount}));
+        submitted(server, cast, &json!({"kind": "TOP_UP", "items": items}));
+    });
+    let staff_run = SETTLED.after(|server, cast| {
+        let new = (0..101).map(|place| json!({"customId": format!("N-{place}"), "category": "New"}));
+        let items: Vec<_> = new.chain([json!({"customId": "faulty", "phone": "1"})]).collect();
+        submitted(server, cast, &json!({"kind": "EMPLOYEES", "createCategories": true, "items": items}));
+    });
     let everything = BEGINNING.after(|server, _| server.clock.advance(SETTINGS.processing_delay));
     let scenes = [
         ("order", order),
@@ -374,6 +392,8 @@ fn workers() {
         ("limits", limits),
         ("withdrawal", withdrawal),
         ("closing", closing),
+        ("run of top-ups", top_up_run),
+        ("run of employees", staff_run),
         ("all", everything),
     ];
     for (name, scene) in scenes {

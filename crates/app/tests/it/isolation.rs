@@ -26,9 +26,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         | "sealed" | "seconds" | "latencyMs" | "errorRate" | "loseRequestRate" | "loseAnswerRate"
         | "duplicateRate" | "silentFeed" | "down" | "current" | "new" | "operation" | "requestId" => false,
         // What an item of a run leads to is a fault of the item, if it is nothing of the partner's.
-        "items" | "kind" | "digest" | "skipFaulty" | "createCategories" | "leavers" | "reason" | "faulty" | "outcome" => {
-            false
-        }
+        "items" | "file" | "kind" | "digest" | "skipFaulty" | "createCategories" | "leavers" | "reason" | "faulty"
+        | "outcome" => false,
         _ => panic!("say whether {name} of {operation} names something of a partner's"),
     }
 }

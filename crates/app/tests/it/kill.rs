@@ -21,12 +21,12 @@ use uuid::Uuid;
 use crate::process::{Installation, PartnerSecrets};
 
 const KILLS: u64 = 20;
-const CARDS: usize = 24;
+pub const CARDS: usize = 24;
 const CALLERS: usize = 4;
-const FIRST_TOP_UP: i64 = 5_000;
+pub const FIRST_TOP_UP: i64 = 5_000;
 /// One day for all purchases, so that no midnight falls between two of them.
 const SOME_DAY: PrimitiveDateTime = datetime!(2026-06-15 12:00);
-const SERVE: &[&str] = &["--processing-delay", "0s"];
+pub const SERVE: &[&str] = &["--processing-delay", "0s"];
 
 /// A request that was made, so that it can be repeated under its key.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ async fn killed_twenty_times_under_load_it_loses_and_duplicates_nothing() {
 }
 
 /// Employees with a MAIN card each, activated.
-async fn set_up(installation: &Installation, partner: &PartnerSecrets) -> Arc<Vec<Uuid>> {
+pub async fn set_up(installation: &Installation, partner: &PartnerSecrets) -> Arc<Vec<Uuid>> {
     let running = installation.serve(SERVE);
     let client = running.client(partner);
     let count = u32::try_from(CARDS).unwrap();

@@ -72,6 +72,7 @@ mod http_vectors;
 mod isolation;
 mod key_rotation;
 mod kill;
+mod kill_runs;
 // The examples of BANK.md are laid out by the same rule.
 mod bank_faults;
 #[path = "../../../adapter-bank-http/tests/it/layout.rs"]
@@ -108,6 +109,8 @@ mod reports;
 mod request_log;
 mod returns;
 mod roles;
+mod run_files;
+mod run_races;
 mod runs;
 mod sandbox;
 mod scopes;

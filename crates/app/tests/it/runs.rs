@@ -8,38 +8,38 @@ use crate::api_client::{Api, start, text};
 use crate::server::TestServer;
 
 /// Creates a run with these items.
-async fn draft(api: &Api, kind: &str, items: Value) -> Value {
+pub async fn draft(api: &Api, kind: &str, items: Value) -> Value {
     api.post("/v1/runs", &json!({"kind": kind, "items": items})).await.ok(201)
 }
 
-fn path(run: &Value, verb: &str) -> String {
+pub fn path(run: &Value, verb: &str) -> String {
     format!("/v1/run/{}{verb}", text(&run["idRun"]))
 }
 
-async fn submit(api: &Api, run: &Value, skip_faulty: bool) -> Value {
+pub async fn submit(api: &Api, run: &Value, skip_faulty: bool) -> Value {
     let body = json!({"digest": run["digest"], "skipFaulty": skip_faulty});
     api.post(&path(run, "/submit"), &body).await.ok(200)
 }
 
 /// Does the work of a run to its end.
-fn carry_out(server: &TestServer) {
+pub fn carry_out(server: &TestServer) {
     for _ in 0..4 {
         server.run_jobs();
     }
 }
 
 /// A field of each item.
-async fn column(api: &Api, run: &Value, field: &str) -> Vec<Value> {
+pub async fn column(api: &Api, run: &Value, field: &str) -> Vec<Value> {
     let items = api.get(&path(run, "/result")).await.ok(200);
     items["data"].as_array().unwrap().iter().map(|item| item[field].clone()).collect()
 }
 
-async fn codes(api: &Api, run: &Value) -> Vec<Value> {
+pub async fn codes(api: &Api, run: &Value) -> Vec<Value> {
     column(api, run, "fault").await.iter().map(|fault| fault["code"].clone()).collect()
 }
 
 /// Employees with a MAIN card each, and their cards.
-async fn people(api: &Api, server: &TestServer, count: u32) -> Vec<(String, String, String)> {
+pub async fn people(api: &Api, server: &TestServer, count: u32) -> Vec<(String, String, String)> {
     let mut people = Vec::new();
     for (place, card) in (1..).zip(api.plastic(server, count).await) {
         let custom_id = format!("T-{place}");
@@ -50,7 +50,7 @@ async fn people(api: &Api, server: &TestServer, count: u32) -> Vec<(String, Stri
     people
 }
 
-async fn balance_of(api: &Api, card: &str) -> i64 {
+pub async fn balance_of(api: &Api, card: &str) -> i64 {
     api.get(&format!("/v1/card/{card}/balance")).await.ok(200)["balance"].as_i64().unwrap()
 }
 
@@ -265,9 +265,18 @@ async fn a_reference_is_one_run_s_until_that_comes_to_nothing() {
     let listed = api.column("/v1/runs?reference=march&kind=TOP_UP", "idRun").await;
     assert_eq!(listed, [second["idRun"].clone(), first["idRun"].clone()]);
     assert_eq!(api.column("/v1/runs?status=REJECTED", "idRun").await, [first["idRun"].clone()]);
-    for (items, field) in [(json!([]), "items"), (json!(7), "items"), (json!([7]), "items[0]")] {
-        api.post("/v1/runs", &json!({"kind": "TOP_UP", "items": items})).await.faulty(&[field]);
+    for items in [json!([]), json!(7), json!(vec![json!({}); 10_001])] {
+        api.post("/v1/runs", &json!({"kind": "TOP_UP", "items": items})).await.faulty(&["items"]);
     }
+    let odd = draft(&api, "TOP_UP", json!([7, {"customId": "T-1", "amount": true}, null])).await;
+    assert_eq!((&odd["number"], &odd["faulty"]), (&json!(3), &json!(3)));
+    let faults = column(&api, &odd, "fault").await;
+    let shown = |fault: &Value| (text(&fault["field"]), text(&fault["code"]));
+    let invalid = |field: &str| (field.to_owned(), "invalid".to_owned());
+    assert_eq!(
+        faults.iter().map(shown).collect::<Vec<_>>(),
+        [invalid("customId"), invalid("amount"), invalid("customId")]
+    );
     api.get("/v1/run/00000000-0000-0000-0000-000000000001").await.refused(404, "run_not_found");
 }
 
@@ -329,7 +338,6 @@ async fn a_scheduled_run_begins_at_its_time() {
     api.expect_money(99_300, 0).await;
 }
 
-/// Whatever the bank answers, and wherever the worker ends, there is one request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancel_and_a_submission_at_once_have_one_winner() {
     let (server, api) = start(1_000_000).await;

@@ -261,7 +261,7 @@ impl TestServer {
         let cell =
             |name: &str, text: &str| Cell { name: name.to_owned(), value: CellValue::Text(text.to_owned()) };
         let cells = vec![cell("typeCard", "MLZ"), cell("numberCards", "1"), cell("amount", "5000")];
-        let rows = vec![InputRow { line: 1, cells, limit: None }];
+        let rows = vec![InputRow { line: 1, cells, limit: None, fault: None }];
         let kind = RunKind::VirtualOrder;
         let input = RunInput { kind, reference: None, at: None, creates_categories: false, rows };
         transact(&*self.application.store, Access::Write, move |unit| {

@@ -4,9 +4,11 @@ use kopeck_api::{Data, Page, Paging, Run, RunItem, RunOutcome, operations};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::api::statements::StatementFile;
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::run::{NewRun, RunFilter};
+use crate::model::run::{NewRun, NewRunFile, RunFilter};
+use crate::model::statement::FileFormat;
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -24,6 +26,11 @@ impl<'a> Runs<'a> {
 
     /// Creates a run, and returns what it would come to. Nothing happens before it is submitted.
     pub fn create(&self, run: &NewRun) -> Write<Run> {
+        self.client.write(Request::of(&operations::RUN_CREATE).body(run))
+    }
+
+    /// Creates a run of the rows of a file. Within the body the file is sealed as everything else, and a third larger.
+    pub fn create_from_file(&self, run: &NewRunFile) -> Write<Run> {
         self.client.write(Request::of(&operations::RUN_CREATE).body(run))
     }
 
@@ -75,6 +82,19 @@ impl<'a> Runs<'a> {
         let whole: Data<Vec<RunItem>> =
             self.client.read(Request::of(&operations::RUN_RESULT).id(id_run)).await?;
         Ok(whole.data)
+    }
+
+    /// What became of each item as a file, [`FileFormat::Csv`] or [`FileFormat::Xlsx`]: the columns that the run was made of,
+    /// under their own names, then `outcome` and `reason`. It is not sealed, even if the client seals.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] for another form; see [`Error`].
+    pub async fn result_file(&self, id_run: Uuid, format: FileFormat) -> Result<StatementFile, Error> {
+        if !matches!(format, FileFormat::Csv | FileFormat::Xlsx) {
+            return Err(Error::Config("the result of a run is CSV or XLSX".to_owned()));
+        }
+        self.client.read_file(Request::of(&operations::RUN_RESULT).id(id_run), format).await
     }
 
     /// Lists runs, newest first.

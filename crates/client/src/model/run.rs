@@ -1,10 +1,10 @@
 //! Items of runs.
 
-use std::collections::BTreeMap;
-
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use kopeck_api::wire::{self, WireText as _};
 use kopeck_api::{CardLimit, RunKind, RunState};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use time::{Date, PrimitiveDateTime};
 
 use crate::model::card_batch::CardRef;
@@ -39,6 +39,39 @@ impl NewRun {
     }
 }
 
+/// A run to create of a file: CSV in UTF-8, UTF-16 or Windows-1251, or an XLSX workbook. Its first row names the columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewRunFile {
+    /// What it does; not `LIMIT`.
+    pub kind: RunKind,
+    /// The bytes of the file.
+    #[serde(serialize_with = "base64")]
+    pub file: Vec<u8>,
+    /// Your own name for it, which no other run of its kind has unless that run came to nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// When it is carried out, once it is submitted; at once, if absent.
+    #[serde(skip_serializing_if = "Option::is_none", with = "wire::text_or_null")]
+    pub at: Option<PrimitiveDateTime>,
+    /// Whether categories that do not exist are created.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub create_categories: bool,
+}
+
+impl NewRunFile {
+    /// A run that is carried out at once.
+    #[must_use]
+    pub fn new(kind: RunKind, file: impl Into<Vec<u8>>) -> Self {
+        Self { kind, file: file.into(), reference: None, at: None, create_categories: false }
+    }
+}
+
+/// Within a body a file is a text.
+fn base64<S: Serializer>(file: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&STANDARD.encode(file))
+}
+
 /// An item of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -57,7 +90,6 @@ enum Inner {
     },
     Order(VirtualItem),
     Employee(NewEmployee),
-    Texts(BTreeMap<String, Option<String>>),
 }
 
 impl NewRunItem {
@@ -83,12 +115,6 @@ impl NewRunItem {
     #[must_use]
     pub const fn order(cards: VirtualItem) -> Self {
         Self(Inner::Order(cards))
-    }
-
-    /// An item of these fields, by their names in the API, such as the columns of a file; `None` for an empty one.
-    #[must_use]
-    pub fn of_texts(fields: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
-        Self(Inner::Texts(fields.into_iter().collect()))
     }
 
     /// Adds an employee, or changes the fields that are set.

@@ -1,20 +1,25 @@
 //! `kopeck call runs …`.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use kopeck_client::{
-    Client, Date, NewRun, NewRunItem, Paging, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind,
-    RunOutcome, RunState, Runs, Uuid,
+    Client, Date, FileFormat, NewRunFile, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind, RunOutcome,
+    RunState, Runs, Uuid,
 };
+use serde_json::{Value, json};
 
 use super::shown;
+use super::statements::download;
 use crate::context::IdempotencyArgs;
-use crate::csv_file::CsvFile;
 use crate::examples;
+use crate::exit::Exit;
+use crate::export::check_spreadsheet;
 use crate::failure::Failure;
 use crate::output::{Output, json_of};
-use crate::pages::PageArgs;
+use crate::pages::{LARGEST_PAGE, PageArgs};
 use crate::table::{self, Column, money, number, text};
 use crate::times;
 
@@ -67,11 +72,8 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         repeat: IdempotencyArgs,
     },
-    /// Show what became of each item of a run.
-    Result {
-        /// The run.
-        run: Uuid,
-    },
+    /// Show what became of each item of a run, or write it as a file.
+    Result(ResultArgs),
     /// List runs, newest first.
     List(ListArgs),
 }
@@ -79,7 +81,7 @@ pub(crate) enum RunsCommand {
 /// A run to create.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CreateArgs {
-    /// A CSV file: a first row of names, such as `customId` and `amount` (kopecks) or `rubles`.
+    /// CSV or XLSX with a first row of names, such as `customId` and `amount` (kopecks) or `rubles`.
     file: PathBuf,
     /// What it does: `TOP_UP`, `WITHDRAW`, `VIRTUAL_ORDER` or `EMPLOYEES`.
     #[arg(long)]
@@ -93,11 +95,36 @@ pub(crate) struct CreateArgs {
     /// Create categories that do not exist.
     #[arg(long)]
     create_categories: bool,
-    /// Submit it at once, if nothing in it has a fault.
+    /// Submit it at once. If something in it has a fault, it stays a draft, and the exit code is 11.
     #[arg(long)]
     submit: bool,
     #[command(flatten)]
     repeat: IdempotencyArgs,
+}
+
+/// Which result, and how.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ResultArgs {
+    /// The run.
+    run: Uuid,
+    /// What to write.
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
+    /// Write a file here in place of standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The form of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Form {
+    /// A table; JSON with `--json`.
+    #[default]
+    Table,
+    /// The columns of the file that the run was made of, then `outcome` and `reason`.
+    Csv,
+    /// The same as a spreadsheet.
+    Xlsx,
 }
 
 /// Which items to list.
@@ -149,6 +176,15 @@ const RUN: [Column; 9] = [
     money("available after", "/availableAfter"),
 ];
 
+const FAULTS: [Column; 6] = [
+    number("line", "/line"),
+    text("customId", "/customId"),
+    money("amount", "/amount"),
+    text("field", "/fault/field"),
+    text("code", "/fault/code"),
+    text("fault", "/fault/detail"),
+];
+
 const ITEMS: [Column; 8] = [
     number("line", "/line"),
     text("customId", "/customId"),
@@ -160,28 +196,12 @@ const ITEMS: [Column; 8] = [
     text("reason", "/reason"),
 ];
 
-/// The columns of a file, as the API has them.
-const COLUMNS: [&str; 16] = [
-    "customId",
-    "idEmployee",
-    "idCard",
-    "customIdCard",
-    "amount",
-    "rubles",
-    "typeCard",
-    "numberCards",
-    "surname",
-    "name",
-    "patronymic",
-    "phone",
-    "email",
-    "status",
-    "category",
-    "idCategory",
-];
+/// The items that a preview refuses, by their reason.
+const REFUSALS: [Column; 3] =
+    [text("fault", "/fault"), number("items", "/items"), money("amount", "/amount")];
 
 /// Faulty items that a preview shows.
-const SHOWN: u64 = 20;
+const SHOWN: usize = 20;
 
 pub(super) async fn run(client: &Client, command: RunsCommand) -> Result<Output, Failure> {
     let runs = client.runs();
@@ -203,11 +223,7 @@ pub(super) async fn run(client: &Client, command: RunsCommand) -> Result<Output,
             shown(&repeat.send(runs.refuse(run, reason.as_deref())).await?, &RUN)
         }
         RunsCommand::Cancel { run, repeat } => shown(&repeat.send(runs.cancel(run)).await?, &RUN),
-        RunsCommand::Result { run } => {
-            let items = json_of(&runs.result(run).await?)?;
-            let table = table::list(items.as_array().map_or(&[], Vec::as_slice), &ITEMS);
-            Ok(Output::new(items, table))
-        }
+        RunsCommand::Result(args) => result(runs, args).await,
         RunsCommand::List(args) => {
             let filter = RunFilter {
                 kind: args.kind.map(|kind| RunKind::from(kind.as_str())),
@@ -223,42 +239,61 @@ pub(super) async fn run(client: &Client, command: RunsCommand) -> Result<Output,
 
 /// Creates a run, and shows its preview.
 async fn create(runs: Runs<'_>, args: CreateArgs) -> Result<Output, Failure> {
-    let new = NewRun {
+    let file =
+        fs::read(&args.file).map_err(|error| Failure::usage(format!("{}: {error}", args.file.display())))?;
+    let new = NewRunFile {
         reference: args.reference,
         at: args.at,
         create_categories: args.create_categories,
-        ..NewRun::new(RunKind::from(args.kind.as_str()), items(&args.file)?)
+        ..NewRunFile::new(RunKind::from(args.kind.as_str()), file)
     };
-    let mut made: Run = args.repeat.send(runs.create(&new)).await?;
-    let mut faulty: Vec<RunItem> = Vec::new();
-    if made.faulty > 0 {
-        let paging = Paging::default().per_page(SHOWN);
-        faulty = runs.items(made.id_run, Some(true), None).page(paging).await?.data;
-    } else if args.submit {
-        made = runs.submit(made.id_run, &made.digest, false).await?;
+    let mut made: Run = args.repeat.send(runs.create_from_file(&new)).await?;
+    if made.faulty == 0 {
+        if args.submit {
+            made = runs.submit(made.id_run, &made.digest, false).await?;
+        }
+        return shown(&made, &RUN);
     }
-    let json = json_of(&made)?;
-    let mut preview = table::record(&json, &RUN);
-    if !faulty.is_empty() {
-        let faulty = json_of(&faulty)?;
-        preview.push_str("\n\n");
-        preview.push_str(&table::list(faulty.as_array().map_or(&[], Vec::as_slice), &ITEMS));
-    }
-    Ok(Output::new(json, preview))
+    let faulty = runs.items(made.id_run, Some(true), None).per_page(LARGEST_PAGE).collect().await?;
+    let output = Output::new(json_of(&made)?, preview(&made, &faulty)?);
+    // The caller wanted more than a preview.
+    Ok(if args.submit { output.ending(Exit::FaultyRows) } else { output })
 }
 
-/// The rows of a file. The service says what is wrong with them.
-fn items(path: &Path) -> Result<Vec<NewRunItem>, Failure> {
-    let file = CsvFile::read(path, &COLUMNS)?;
-    if !file.faults.is_empty() {
-        let message = format!("{}: nothing was sent, because of rows that cannot be read:", path.display());
-        return Err(Failure::rows(message, &file.faults));
+/// The totals of a run, and what it refuses: by reason, then item by item.
+fn preview(made: &Run, faulty: &[RunItem]) -> Result<String, Failure> {
+    let mut reasons: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
+    for item in faulty {
+        let code = item.fault.as_ref().map_or("", |fault| fault.code.as_str());
+        let (items, amount) = reasons.entry(code).or_default();
+        (*items, *amount) = (*items + 1, amount.saturating_add(item.amount.unwrap_or(0)));
     }
-    let present: Vec<&str> = COLUMNS.into_iter().filter(|column| file.has(column)).collect();
-    let item = |row: &crate::csv_file::CsvRow| {
-        NewRunItem::of_texts(
-            present.iter().map(|column| ((*column).to_owned(), row.get(column).map(ToOwned::to_owned))),
-        )
+    let reason = |(fault, (items, amount))| json!({"fault": fault, "items": items, "amount": amount});
+    let reasons: Vec<Value> = reasons.into_iter().map(reason).collect();
+    let first = faulty.iter().take(SHOWN).map(json_of).collect::<Result<Vec<_>, _>>()?;
+    let mut text = table::record(&json_of(made)?, &RUN);
+    text.push_str(&table::list(&reasons, &REFUSALS));
+    text.push_str(&table::list(&first, &FAULTS));
+    if faulty.len() > SHOWN {
+        let rest = faulty.len() - SHOWN;
+        text.push_str(&format!("{rest} more: kopeck call runs items {} --faulty true --all\n", made.id_run));
+    }
+    Ok(text)
+}
+
+/// Shows what became of each item, or writes it as a file.
+async fn result(runs: Runs<'_>, args: ResultArgs) -> Result<Output, Failure> {
+    let format = match args.format {
+        Form::Table => {
+            let items = json_of(&runs.result(args.run).await?)?;
+            let table = table::list(items.as_array().map_or(&[], Vec::as_slice), &ITEMS);
+            return Ok(Output::new(items, table));
+        }
+        Form::Csv => FileFormat::Csv,
+        Form::Xlsx => FileFormat::Xlsx,
     };
-    Ok(file.rows.iter().map(item).collect())
+    if format == FileFormat::Xlsx {
+        check_spreadsheet(args.output.as_deref())?;
+    }
+    download(runs.result_file(args.run, format).await?, args.output).await
 }

@@ -9,94 +9,13 @@ use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::card_ref::CardRef;
 use crate::category::CategoryName;
+pub use crate::column::Column;
 use crate::employee::{Change, EmployeeStatus};
 use crate::ids::CategoryId;
 use crate::invalid::Invalid;
 use crate::order::{LineDetails, OrderLine, first_top_up, virtual_count, virtual_type};
 use crate::person::{CustomId, Email, PersonName, Phone};
 use crate::replenishment::top_up_amount;
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Column {
-    /// The partner's own identifier of an employee.
-    CustomId,
-    /// The service's identifier of an employee.
-    IdEmployee,
-    /// The service's identifier of a card.
-    IdCard,
-    /// The bank's number of a card.
-    CustomIdCard,
-    /// Kopecks.
-    Amount,
-    /// Roubles, with kopecks behind a point or comma.
-    Roubles,
-    /// The product of an order.
-    TypeCard,
-    /// How many cards are ordered.
-    NumberCards,
-    /// Family name.
-    Surname,
-    /// Given name.
-    Name,
-    /// Patronymic.
-    Patronymic,
-    /// Phone.
-    Phone,
-    /// E-mail.
-    Email,
-    /// Status of an employee.
-    Status,
-    /// Name of a category.
-    Category,
-    /// The service's identifier of a category.
-    IdCategory,
-}
-
-/// The names of columns, in lower case.
-pub const COLUMN_NAMES: &[(&str, Column)] = &[
-    ("customid", Column::CustomId),
-    ("табельный номер", Column::CustomId),
-    ("idemployee", Column::IdEmployee),
-    ("idcard", Column::IdCard),
-    ("customidcard", Column::CustomIdCard),
-    ("номер карты", Column::CustomIdCard),
-    ("amount", Column::Amount),
-    ("rubles", Column::Roubles),
-    ("сумма", Column::Roubles),
-    ("typecard", Column::TypeCard),
-    ("numbercards", Column::NumberCards),
-    ("surname", Column::Surname),
-    ("фамилия", Column::Surname),
-    ("name", Column::Name),
-    ("имя", Column::Name),
-    ("patronymic", Column::Patronymic),
-    ("отчество", Column::Patronymic),
-    ("phone", Column::Phone),
-    ("телефон", Column::Phone),
-    ("email", Column::Email),
-    ("почта", Column::Email),
-    ("status", Column::Status),
-    ("статус", Column::Status),
-    ("category", Column::Category),
-    ("категория", Column::Category),
-    ("idcategory", Column::IdCategory),
-];
-
-impl Column {
-    /// The column with this name, whatever its letter case.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let name = name.trim().to_lowercase();
-        COLUMN_NAMES.iter().find(|(known, _)| *known == name).map(|(_, column)| *column)
-    }
-
-    /// Whether it names a person or a card.
-    #[must_use]
-    pub const fn is_person(self) -> bool {
-        matches!(self, Self::CustomId | Self::IdEmployee | Self::IdCard | Self::CustomIdCard)
-    }
-}
 
 /// The fields of an employee that an item gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -141,14 +60,15 @@ pub enum Meaning {
     Employee(CustomId, Box<EmployeeRow>),
 }
 
-/// The cells of one item, by what they hold.
-pub struct Cells<'a>(&'a [Cell]);
+/// The cells of one item, by what they hold. Cells that hold nothing known are not among them.
+pub struct Cells<'a>(Vec<(Column, &'a Cell)>);
 
 impl<'a> Cells<'a> {
     /// These cells.
     #[must_use]
-    pub const fn new(cells: &'a [Cell]) -> Self {
-        Self(cells)
+    pub fn new(cells: &'a [Cell]) -> Self {
+        let known = |cell: &'a Cell| Some((Column::named(&cell.name)?, cell));
+        Self(cells.iter().filter_map(known).collect())
     }
 
     /// What the item means.
@@ -158,7 +78,7 @@ impl<'a> Cells<'a> {
     pub fn meaning(&self, kind: RunKind) -> Result<Meaning, Fault> {
         Ok(match kind {
             RunKind::TopUp => Meaning::TopUp(self.card()?, self.required_amount()?),
-            RunKind::Withdraw => Meaning::Withdraw(self.card()?, self.amount()?.map(|(_, amount)| amount)),
+            RunKind::Withdraw => Meaning::Withdraw(self.card()?, self.amount()?),
             RunKind::Limit => Meaning::Limit(self.card()?),
             RunKind::VirtualOrder => Meaning::Order(self.line()?),
             RunKind::Employees => self.employee()?,
@@ -168,15 +88,18 @@ impl<'a> Cells<'a> {
     /// The name that the item has for its person, or `customId`.
     #[must_use]
     pub fn person_field(&self) -> &'a str {
-        let named =
-            |cell: &&Cell| Column::named(&cell.name).is_some_and(Column::is_person) && cell.is_filled();
-        self.0.iter().find(named).map_or("customId", |cell| &cell.name)
+        self.people().next().map_or("customId", |(_, cell)| &cell.name)
+    }
+
+    /// The names of the item's person or card that are filled in.
+    fn people(&self) -> impl Iterator<Item = (Column, &'a Cell)> {
+        self.0.iter().copied().filter(|(column, cell)| column.is_person() && cell.is_filled())
     }
 
     /// The name that the item has for a column.
     #[must_use]
     pub fn name_of(&self, column: Column) -> Option<&'a str> {
-        self.0.iter().find(|cell| Column::named(&cell.name) == Some(column)).map(|cell| cell.name.as_str())
+        self.0.iter().find(|(own, _)| *own == column).map(|(_, cell)| cell.name.as_str())
     }
 
     /// The custom identifier that the item gives, if it is one.
@@ -187,23 +110,21 @@ impl<'a> Cells<'a> {
 
     /// The card or person that the item names, by exactly one name.
     fn card(&self) -> Result<CardRef, Fault> {
-        let mut named = self.0.iter().filter(|cell| {
-            Column::named(&cell.name).is_some_and(Column::is_person) && cell.value != CellValue::Blank
-        });
-        let Some(first) = named.next() else {
+        let mut named = self.people();
+        let Some((column, first)) = named.next() else {
             let detail = "must be given, or idEmployee, idCard or customIdCard";
             return Err(Fault::new("customId", FaultCode::Missing, detail));
         };
-        if let Some(second) = named.next() {
+        if let Some((_, second)) = named.next() {
             let detail = format!("names the person beside {}: only one may", first.name);
             return Err(Fault::new(&second.name, FaultCode::Ambiguous, detail));
         }
         let text = first.text()?;
         let id = |what| Invalid::new(format!("must be the identifier of {what}"));
-        let read = match Column::named(&first.name) {
-            Some(Column::IdEmployee) => text.parse().map(CardRef::Employee).map_err(|_| id("an employee")),
-            Some(Column::IdCard) => text.parse().map(CardRef::Id).map_err(|_| id("a card")),
-            Some(Column::CustomIdCard) => CardNumber::parse(text).map(CardRef::Number),
+        let read = match column {
+            Column::IdEmployee => text.parse().map(CardRef::Employee).map_err(|_| id("an employee")),
+            Column::IdCard => text.parse().map(CardRef::Id).map_err(|_| id("a card")),
+            Column::CustomIdCard => CardNumber::parse(text).map(CardRef::Number),
             _ => CustomId::parse(text).map(CardRef::CustomId),
         };
         read.map_err(|invalid| first.invalid(&invalid))
@@ -212,8 +133,8 @@ impl<'a> Cells<'a> {
     fn line(&self) -> Result<OrderLine, Fault> {
         let card_type = self.required(Column::TypeCard, "typeCard", virtual_type)?;
         let count = self.required(Column::NumberCards, "numberCards", |text| virtual_count(whole(text)?))?;
-        let Some((cell, amount)) = self.amount()? else { return Err(missing("amount")) };
-        let amount = first_top_up(amount.get()).map_err(|invalid| cell.invalid(&invalid))?;
+        let invalid = |invalid: Invalid| Fault::new("amount", FaultCode::Invalid, invalid.detail());
+        let amount = first_top_up(self.required_amount()?.get()).map_err(invalid)?;
         Ok(OrderLine { card_type, count, details: LineDetails::Virtual { amount } })
     }
 
@@ -252,7 +173,7 @@ impl<'a> Cells<'a> {
     }
 
     /// The amount, in whichever column.
-    fn amount(&self) -> Result<Option<(&'a Cell, Kopecks)>, Fault> {
+    fn amount(&self) -> Result<Option<Kopecks>, Fault> {
         let kopecks = self.value(Column::Amount, |text| top_up_amount(whole(text)?));
         let roubles = self.value(Column::Roubles, |text| top_up_amount(roubles(text)?));
         let of_amount = |fault: Fault| Fault { field: "amount".to_owned(), ..fault };
@@ -261,12 +182,12 @@ impl<'a> Cells<'a> {
                 let detail = "is given in kopecks and in roubles: only one may";
                 Err(Fault::new("amount", FaultCode::Ambiguous, detail))
             }
-            (kopecks, roubles) => Ok(kopecks.or(roubles)),
+            (kopecks, roubles) => Ok(kopecks.or(roubles).map(|(_, amount)| amount)),
         }
     }
 
     fn required_amount(&self) -> Result<Kopecks, Fault> {
-        self.amount()?.map(|(_, amount)| amount).ok_or_else(|| missing("amount"))
+        self.amount()?.ok_or_else(|| missing("amount"))
     }
 
     fn required<T>(
@@ -308,13 +229,14 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The only cell of a column.
+    /// The cell of a column: of several only one may be filled in.
     fn cell(&self, column: Column) -> Result<Option<&'a Cell>, Fault> {
-        let mut cells = self.0.iter().filter(|cell| Column::named(&cell.name) == Some(column));
-        let first = cells.next();
-        match cells.next() {
+        let cells = || self.0.iter().filter(|(own, _)| *own == column).map(|(_, cell)| *cell);
+        let mut filled = cells().filter(|cell| cell.is_filled());
+        let first = filled.next();
+        match filled.next() {
             Some(second) => Err(Fault::new(&second.name, FaultCode::Ambiguous, "is given twice")),
-            None => Ok(first),
+            None => Ok(first.or_else(|| cells().next())),
         }
     }
 }
@@ -351,19 +273,33 @@ fn whole(text: &str) -> Result<i64, Invalid> {
     number.ok_or_else(|| Invalid::new("must be a whole number in digits"))
 }
 
-/// Roubles with at most two digits of kopecks, as kopecks; blanks may group the digits.
-fn roubles(text: &str) -> Result<i64, Invalid> {
-    let invalid = || Invalid::new("must be roubles with at most two digits of kopecks, such as 1500.00");
-    let text: String = text.chars().filter(|character| !character.is_whitespace()).collect();
-    let (roubles, kopecks) = text.split_once(['.', ',']).unwrap_or((&text, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(roubles) || !digits(kopecks) || kopecks.len() > 2 {
+/// Reads roubles as kopecks: at most two decimals behind a point or a comma, and blanks between groups of three digits, or
+/// none.
+///
+/// # Errors
+/// [`Invalid`] with what is wrong with them.
+pub fn roubles(text: &str) -> Result<i64, Invalid> {
+    let invalid = || Invalid::new("must be roubles with at most two decimals, such as 1500.00");
+    let (whole, decimals) = match text.split_once(['.', ',']) {
+        Some((_, "")) => return Err(invalid()),
+        Some(parts) => parts,
+        None => (text, ""),
+    };
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let groups: Vec<&str> = whole.split(char::is_whitespace).collect();
+    let is_grouped = match groups.as_slice() {
+        [first] => !first.is_empty(),
+        [first, rest @ ..] => (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3),
+        [] => false,
+    };
+    if !is_grouped
+        || !groups.iter().all(|group| is_digits(group))
+        || !is_digits(decimals)
+        || decimals.len() > 2
+    {
         return Err(invalid());
     }
-    let tens = if kopecks.len() == 1 { 10 } else { 1 };
-    let kopecks: i64 = kopecks.parse().map_err(|_| invalid())?;
-    let roubles: i64 = roubles.parse().map_err(|_| invalid())?;
-    roubles.checked_mul(100).and_then(|whole| whole.checked_add(kopecks * tens)).ok_or_else(invalid)
+    format!("{}{decimals:0<2}", groups.concat()).parse().map_err(|_| invalid())
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub struct InputRow {
     pub cells: Vec<Cell>,
     /// The limit that it sets, or what is wrong with it; `None` if it gives none.
     pub limit: Option<Result<Limit, Fault>>,
+    /// Why its values cannot be trusted, whatever they are.
+    pub fault: Option<Fault>,
 }
 
 /// Why a run was not created.

@@ -66,7 +66,7 @@ impl Draft {
             custom_id: if kind == RunKind::VirtualOrder { None } else { cells.custom_id() },
             ..Self::default()
         };
-        match cells.meaning(kind) {
+        match row.fault.clone().map_or_else(|| cells.meaning(kind), Err) {
             Ok(meaning) => {
                 (draft.moves, draft.amount) = match &meaning {
                     Meaning::TopUp(_, amount) | Meaning::Withdraw(_, Some(amount)) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import date, datetime
 from operator import attrgetter
@@ -10,8 +11,10 @@ from kopeck import operations
 from kopeck.aio.core import Core
 from kopeck.aio.pages import pages
 from kopeck.call import Id
+from kopeck.errors import ConfigError
 from kopeck.models.generated import Run, RunItem
 from kopeck.models.page import Page, decode_list, decode_page
+from kopeck.parameters import FileFormat
 from kopeck.wire import decode
 from kopeck.words import RunKind, RunOutcome, RunState
 
@@ -38,6 +41,29 @@ class Runs:
         the run; no other run of its kind has it, unless that run came to nothing.
         """
         body: dict[str, object] = {"kind": kind, "items": [dict(item) for item in items]}
+        if reference is not None:
+            body["reference"] = reference
+        if at is not None:
+            body["at"] = at
+        if create_categories:
+            body["createCategories"] = True
+        return decode(Run, await self._core.call(operations.RUN_CREATE, body=body, key=idempotency_key))
+
+    async def create_from_file(
+        self,
+        kind: RunKind,
+        file: bytes,
+        *,
+        reference: str | None = None,
+        at: datetime | None = None,
+        create_categories: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """Creates a run of the rows of a file: CSV in UTF-8, UTF-16 or Windows-1251, or an XLSX workbook.
+
+        Its first row names the columns, such as `customId` and `amount`. See `create` for the rest; a run of `LIMIT` has no file.
+        """
+        body: dict[str, object] = {"kind": kind, "file": b64encode(file).decode("ascii")}
         if reference is not None:
             body["reference"] = reference
         if at is not None:
@@ -89,6 +115,16 @@ class Runs:
     async def result(self, id_run: Id) -> tuple[RunItem, ...]:
         """What became of each item, in their order."""
         return decode_list(RunItem, await self._core.call(operations.RUN_RESULT, id=id_run))
+
+    async def result_file(self, id_run: Id, format: FileFormat) -> bytes:
+        """What became of each item, as `FileFormat.CSV` or `FileFormat.XLSX`. It is not sealed, even if the client seals.
+
+        It has the columns that the run was made of, under their own names, then `outcome` and `reason`.
+        """
+        if format not in (FileFormat.CSV, FileFormat.XLSX):
+            raise ConfigError("the result of a run is CSV or XLSX")
+        answer = await self._core.call(operations.RUN_RESULT, id=id_run, accept=format.value)
+        return answer if isinstance(answer, bytes) else b""
 
     async def list(
         self,

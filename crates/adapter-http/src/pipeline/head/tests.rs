@@ -17,7 +17,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 
 fn read(pairs: &[(&'static str, &str)]) -> Head {
     let request = pairs.iter().fold(TestRequest::default(), |request, pair| request.append_header(*pair));
-    Head::read(Vec::new(), &[], &request.to_http_request())
+    Head::read(Vec::new(), operations::named("run.create").unwrap(), &request.to_http_request())
 }
 
 fn nonce_and_key(operation: &str, pairs: &[(&'static str, &str)]) -> Result<Option<RequestKey>, String> {
@@ -49,10 +49,18 @@ fn a_sealed_answer_has_to_be_asked_for() {
 
 #[test]
 fn two_types_of_body_are_read() {
-    let body_type = |value: &str| super::body_type(&headers(&[("content-type", value)]));
+    let body_type = |value: &str| super::body_type(&headers(&[("content-type", value)]), &[]);
     assert_eq!(body_type("application/json"), Some(BodyType::Json));
     assert_eq!(body_type("Application/JSON; charset=\"UTF-8\""), Some(BodyType::Json));
     assert_eq!(body_type("application/sealed+json"), Some(BodyType::SealedJson));
+    let of_uploads = |value: &str| {
+        super::body_type(&headers(&[("content-type", value)]), &[FileFormat::Csv, FileFormat::Xlsx])
+    };
+    for upload in ["text/csv", "Text/CSV; charset=windows-1251", FileFormat::Xlsx.media_type()] {
+        assert_eq!((body_type(upload), of_uploads(upload)), (None, Some(BodyType::File)), "{upload}");
+    }
+    assert_eq!(of_uploads("application/json"), Some(BodyType::Json));
+    assert_eq!(of_uploads("text/plain"), None);
     for other in ["", "text/plain", "application/json; charset=latin1", "application/jsonx"] {
         assert_eq!(body_type(other), None, "{other}");
     }
@@ -72,7 +80,7 @@ fn a_token_may_stand_bare_or_behind_its_scheme() {
 #[test]
 fn a_body_is_judged_by_its_head() {
     let check = |pairs: &[(&'static str, &str)]| {
-        check_body_head(&headers(pairs), 10).map_err(|error| error.status().as_u16())
+        check_body_head(&headers(pairs), &[], 10).map_err(|error| error.status().as_u16())
     };
     assert_eq!(check(&[]), Ok(()));
     assert_eq!(check(&[("content-length", "0"), ("content-type", "text/plain")]), Ok(()));

@@ -54,7 +54,7 @@ impl TestRequestParts {
         let operation = operations::named(self.operation).unwrap();
         let content_type = if self.sealed_type { "application/sealed+json" } else { "application/json" };
         let request = TestRequest::default().insert_header(("content-type", content_type));
-        let mut head = Head::read(self.ids.clone(), &[], &request.to_http_request());
+        let mut head = Head::read(self.ids.clone(), operation, &request.to_http_request());
         head.path.clone_from(&self.path);
         head.query.clone_from(&self.query);
         let (keys, dummy) = ([key(1), key(2)], key(9));

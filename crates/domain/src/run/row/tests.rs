@@ -29,6 +29,7 @@ fn a_top_up_has_one_person_and_an_amount_in_either_unit() {
         [("customId", "T-1"), ("amount", "150000")],
         [("Табельный Номер", "T-1"), ("СУММА", "1 500,00")],
         [(" CUSTOMID ", "T-1"), ("rubles", "1\u{a0}500.0")],
+        [("Табельный  номер", "T-1"), ("rubles", "1500")],
     ] {
         assert_eq!(meaning(RunKind::TopUp, &values), expected, "{values:?}");
     }
@@ -62,10 +63,28 @@ fn a_faulty_item_names_its_own_column() {
         (vec![("customId", "T-1"), ("amount", "100000001")], fault("amount", Invalid)),
         (vec![("customId", "T-1"), ("сумма", "1,001")], fault("amount", Invalid)),
         (vec![("customId", "T-1"), ("сумма", "1.500,00")], fault("amount", Invalid)),
+        (vec![("customId", "T-1"), ("сумма", "1 50,00")], fault("amount", Invalid)),
+        (vec![("customId", "T-1"), ("сумма", "1,")], fault("amount", Invalid)),
+        (vec![("customId", "T-1"), ("сумма", ",5")], fault("amount", Invalid)),
         (vec![("customId", "T-1"), ("CustomID", "T-2"), ("amount", "1")], fault("CustomID", Ambiguous)),
     ] {
         assert_eq!(meaning(RunKind::TopUp, &values), expected, "{values:?}");
     }
+}
+
+/// A file may have two columns of one meaning: the row fills one of them.
+#[test]
+fn of_two_columns_that_mean_the_same_one_is_filled() {
+    let person = CardRef::CustomId(CustomId::parse("T-1").unwrap());
+    let values = [
+        ("customId", ""),
+        ("табельный номер", "T-1"),
+        ("idCard", ""),
+        ("сумма", ""),
+        ("rubles", "5"),
+        ("amount", ""),
+    ];
+    assert_eq!(meaning(RunKind::TopUp, &values), Ok(Meaning::TopUp(person, Kopecks::new(500))));
 }
 
 #[test]
