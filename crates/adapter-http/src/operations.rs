@@ -14,6 +14,7 @@ mod events;
 mod limits;
 mod orders;
 mod prelude;
+mod programmes;
 mod replenishments;
 mod reports;
 mod request_log;
@@ -33,7 +34,7 @@ use kopeck_domain::access::Scopes;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 18] = [
+static INTERFACE: [&[&Operation]; 19] = [
     &tokens::OPERATIONS,
     &sessions::OPERATIONS,
     &employees::OPERATIONS,
@@ -45,6 +46,7 @@ static INTERFACE: [&[&Operation]; 18] = [
     &closings::OPERATIONS,
     &withdrawals::OPERATIONS,
     &runs::OPERATIONS,
+    &programmes::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
     &reports::OPERATIONS,
@@ -153,6 +155,7 @@ mod tests {
             "closingId",
             "withdrawalId",
             "idRun",
+            "idProgramme",
             "month",
         ];
         for operation in all() {
@@ -194,6 +197,8 @@ mod tests {
             "withdrawal.list",
             "run.list",
             "run.items",
+            "programme.list",
+            "programme.runs",
             "balance.entries",
         ];
         let lists = lists.map(|name| (name, paging.to_owned()));

@@ -140,6 +140,17 @@ pub mod operations {
         RUN_CANCEL = "run.cancel" changes Post "/v1/run/{idRun}/cancel";
         RUN_RESULT = "run.result" reads Get "/v1/run/{idRun}/result";
         RUN_LIST = "run.list" reads Get "/v1/runs";
+        PROGRAMME_CREATE = "programme.create" changes Post "/v1/programmes";
+        PROGRAMME_LIST = "programme.list" reads Get "/v1/programmes";
+        PROGRAMME_GET = "programme.get" reads Get "/v1/programme/{idProgramme}";
+        PROGRAMME_CHANGE = "programme.change" changes Put "/v1/programme/{idProgramme}";
+        PROGRAMME_DELETE = "programme.delete" changes Delete "/v1/programme/{idProgramme}";
+        PROGRAMME_PAUSE = "programme.pause" changes Post "/v1/programme/{idProgramme}/pause";
+        PROGRAMME_RESUME = "programme.resume" changes Post "/v1/programme/{idProgramme}/resume";
+        PROGRAMME_APPROVE = "programme.approve" changes Post "/v1/programme/{idProgramme}/approve";
+        PROGRAMME_REFUSE = "programme.refuse" changes Post "/v1/programme/{idProgramme}/refuse";
+        PROGRAMME_RUNS = "programme.runs" reads Get "/v1/programme/{idProgramme}/runs";
+        PROGRAMME_FORECAST = "programme.forecast" reads Get "/v1/programmes/forecast";
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";

@@ -10,6 +10,7 @@
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
 //! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
 //! | change many cards or employees after a look at what will happen | [`Runs`] |
+//! | pay employees in each week, month, quarter or year by a rule | [`Programmes`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | read what moved on the balance | [`Statements`] |
@@ -43,7 +44,7 @@ mod webhook;
 mod write;
 
 pub use api::{
-    CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
+    CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Programmes,
     Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Runs, Sandbox, Sessions,
     StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
 };
@@ -80,15 +81,16 @@ pub use kopeck_api::{
     ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
     EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode,
     Event, EventData, EventType, Feed, Language, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult,
-    LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order, OrderCreated, OrderEvent, OrderKind,
-    Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
-    PurchaseResult, Redelivery, RefundResult, Replenishment, ReplenishmentCreated, ReplenishmentEvent,
-    ReplenishmentResult, Report, ReportClosed, ReportRow, ReportTotals, RequestFeed, RequestState,
-    ReturnEvent, Run, RunEvent, RunFault, RunItem, RunKind, RunOutcome, RunRequest, RunRequestKind, RunState,
-    Session, SessionEnded, Statement, StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed,
-    TransactionType, TransferEvent, UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery,
-    WebhookDisabledEvent, WebhookPinged, WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated,
-    WithdrawalEvent, WithdrawalResult,
+    LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, OnShortage, Order, OrderCreated, OrderEvent,
+    OrderKind, Page, PageMeta, Paging, PartnerTransaction, PasswordChanged, PaymentAnswer, Phone, PingEvent,
+    Programme, ProgrammeAmount, ProgrammeAudience, ProgrammeDueEvent, ProgrammeForecast, ProgrammePeriod,
+    ProgrammeShift, ProgrammeState, ProgrammeTerms, PurchaseResult, Redelivery, RefundResult, Replenishment,
+    ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, Report, ReportClosed, ReportRow,
+    ReportTotals, RequestFeed, RequestState, ReturnEvent, Run, RunEvent, RunFault, RunItem, RunKind,
+    RunOutcome, RunRequest, RunRequestKind, RunState, Session, SessionEnded, Statement, StatementDay,
+    StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent, UnlinkedCard,
+    Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged, WebhookSecret,
+    WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

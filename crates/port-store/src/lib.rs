@@ -12,6 +12,7 @@ mod movements;
 mod observer;
 mod outage;
 pub mod page;
+mod programmes;
 mod records;
 mod reports;
 mod repositories;
@@ -40,6 +41,7 @@ pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, Stu
 pub use movements::{BookedMovement, KindTotal, MovementRepository};
 pub use observer::{NoopObserver, StoreObserver};
 pub use outage::Outage;
+pub use programmes::{Member, ProgrammeRepository};
 pub use records::*;
 pub use reports::{ClosedMonth, ReportPeriod, ReportPerson, ReportRepository, ReportRow};
 pub use repositories::*;

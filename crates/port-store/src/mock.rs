@@ -18,6 +18,7 @@ pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::movements::MockMovementRepository;
+pub use crate::programmes::MockProgrammeRepository;
 pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
@@ -34,8 +35,8 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, MovementRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository,
-    SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
+    PartnerRepository, ProgrammeRepository, ReconciliationRepository, ReportRepository, RequestLogRepository,
+    RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
     TransactionRepository, UserRepository, WebhookRepository,
 };
 
@@ -74,6 +75,7 @@ mock_unit! {
     closings: MockCardBatchRepository<Closings> as CardBatchRepository<Closings>;
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
     runs: MockRunRepository as RunRepository;
+    programmes: MockProgrammeRepository as ProgrammeRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;

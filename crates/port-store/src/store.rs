@@ -10,9 +10,10 @@ use kopeck_domain::withdrawal::Withdrawals;
 use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
-    LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
-    ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository,
-    StoreError, ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
+    LedgerRepository, MovementRepository, OrderRepository, PartnerRepository, ProgrammeRepository,
+    ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
+    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -96,6 +97,8 @@ pub trait UnitOfWork {
     fn withdrawals(&mut self) -> &mut dyn CardBatchRepository<Withdrawals>;
     /// Runs.
     fn runs(&mut self) -> &mut dyn RunRepository;
+    /// Programmes, and the calendar.
+    fn programmes(&mut self) -> &mut dyn ProgrammeRepository;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// The movements of the ledger.
@@ -140,6 +143,7 @@ macro_rules! unit_of_work {
             closings: CardBatchRepository<kopeck_domain::closing::Closings>,
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
             runs: RunRepository,
+            programmes: ProgrammeRepository,
             ledger: LedgerRepository,
             movements: MovementRepository,
             jobs: JobRepository,
