@@ -17,6 +17,7 @@ from kopeck.aio.api.employees import Employees as AsyncEmployees
 from kopeck.aio.api.limits import Limits as AsyncLimits
 from kopeck.aio.api.orders import Orders as AsyncOrders
 from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
+from kopeck.aio.api.programmes import Programmes as AsyncProgrammes
 from kopeck.aio.api.runs import Runs as AsyncRuns
 from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
 from kopeck.aio.api.sessions import RequestLog as AsyncRequestLog
@@ -55,6 +56,7 @@ from kopeck.sync.api.events import Events
 from kopeck.sync.api.limits import Limits
 from kopeck.sync.api.orders import Orders
 from kopeck.sync.api.replenishments import Replenishments
+from kopeck.sync.api.programmes import Programmes
 from kopeck.sync.api.runs import Runs
 from kopeck.sync.api.sandbox import Sandbox
 from kopeck.sync.api.sessions import RequestLog, Sessions
@@ -81,6 +83,7 @@ __all__ = [
     "AsyncOrders",
     "AsyncReplenishments",
     "AsyncRequestLog",
+    "AsyncProgrammes",
     "AsyncRuns",
     "AsyncSandbox",
     "AsyncSessions",
@@ -110,6 +113,7 @@ __all__ = [
     "Replenishments",
     "RequestLog",
     "RetryPolicy",
+    "Programmes",
     "Runs",
     "Sandbox",
     "SealingError",

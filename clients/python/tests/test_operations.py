@@ -63,6 +63,17 @@ RUN = {
     **{"createdBy": "login", "submittedBy": None, "approvedBy": None, "reason": None, "idProgramme": None},
     **{"period": None, "requests": [{"kind": "replenishment", "id": str(ID)}]},
 }
+PROGRAMME = {
+    **{"idProgramme": str(ID), "status": "ACTIVE", "createdAt": "07.02.2026 09:05", "createdBy": "login"},
+    **{"nextAt": "05.03.2026 09:00", "name": "Meals", "for": {"all": True}, "statuses": ["WORK"]},
+    **{"amount": {"upTo": 500}, "every": "MONTH", "day": 5, "month": None, "time": "09:00", "shift": "BEFORE"},
+    **{"proRata": False, "onShortage": "PART", "from": None, "until": "31.12.2026", "reference": None},
+    **{"proposed": None, "proposedBy": None},
+}
+FORECAST = {
+    **{"date": "05.03.2026", "idProgramme": str(ID), "period": "2026-03", "people": 2, "needed": 500},
+    **{"availableAfter": 4, "short": 0},
+}
 RUN_ITEM = {
     **{"line": 1, "customId": "T-1", "idEmployee": str(ID), "idCard": str(ID), "amount": 500, "outcome": "DONE"},
     **{"fault": {"field": "amount", "code": "missing", "detail": "must be given"}, "reason": None},
@@ -124,6 +135,9 @@ def answer(seen: Seen) -> Reply:
         return Reply(200, {"data": read, "next": 4})
     if seen.path.endswith("/result") and seen.headers["accept"] == kopeck.FileFormat.CSV.value:
         return Reply(200, b"customId,outcome,reason\r\n")
+    if seen.path.startswith("/v1/programme"):
+        listed = FORECAST if "/forecast" in seen.path else RUN if seen.path.endswith("/runs") else PROGRAMME
+        return Reply(200, {**PROGRAMME, "data": [listed], "meta": META})
     if seen.path.startswith("/v1/run"):
         return Reply(200, {**RUN, "data": [RUN_ITEM if re.search("/(items|result)$", seen.path) else RUN], "meta": META})
     if seen.path.startswith("/v1/webhook"):
@@ -285,6 +299,23 @@ class Operations(unittest.TestCase):
             'PUT /v1/settings {"leavers":{"freeze":false,"close":false}}',
         )
 
+    def test_programmes(self) -> None:
+        terms = '{"name":"Meals","for":{"all":true},"amount":{"upTo":500},"every":"MONTH","day":5}'
+        self.check(
+            programmes,
+            f"POST /v1/programmes {terms}",
+            "GET /v1/programmes?page=1",
+            "GET /v1/programme/ID",
+            f"PUT /v1/programme/ID {terms}",
+            "POST /v1/programme/ID/pause",
+            "POST /v1/programme/ID/resume",
+            "POST /v1/programme/ID/approve {}",
+            "POST /v1/programme/ID/refuse {}",
+            "GET /v1/programme/ID/runs",
+            "GET /v1/programmes/forecast?until=07.02.2026",
+            "DELETE /v1/programme/ID",
+        )
+
     def test_runs(self) -> None:
         self.check(
             runs,
@@ -346,6 +377,7 @@ class Operations(unittest.TestCase):
             statements,
             events,
             webhooks,
+            programmes,
             runs,
             sandbox,
             sessions,
@@ -506,6 +538,22 @@ def sessions(client: Client) -> None:
     (request,) = page.data
     assert (page.next, request.seq, request.fields, request.code, request.duration_ms) == (4, 4, ("phone",), None, 7)
     assert next(client.request_log.follow()).request_id == "r-1"
+
+
+def programmes(client: Client) -> None:
+    terms = {"name": "Meals", "for": {"all": True}, "amount": {"upTo": 500}, "every": "MONTH", "day": 5}
+    created = client.programmes.create(terms)
+    assert (created.id_programme, created.amount.up_to) == (ID, 500)
+    assert client.programmes.list(page=1).data[0].status is kopeck.ProgrammeState.ACTIVE
+    assert client.programmes.get(ID).next_at == datetime(2026, 3, 5, 9, 0)
+    client.programmes.change(ID, terms)
+    client.programmes.pause(ID)
+    client.programmes.resume(ID)
+    client.programmes.approve(ID)
+    client.programmes.refuse(ID)
+    assert client.programmes.runs(ID).data[0].id_run == ID
+    assert client.programmes.forecast(NOON.date())[0].needed == 500
+    client.programmes.delete(ID)
 
 
 def runs(client: Client) -> None:

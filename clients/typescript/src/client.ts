@@ -9,6 +9,7 @@ import { Withdrawals } from "./api/withdrawals.js";
 import { Limits } from "./api/limits.js";
 import { Orders } from "./api/orders.js";
 import { Replenishments } from "./api/replenishments.js";
+import { Programmes } from "./api/programmes.js";
 import { Runs } from "./api/runs.js";
 import { Sandbox } from "./api/sandbox.js";
 import { RequestLog, Sessions } from "./api/sessions.js";
@@ -68,6 +69,7 @@ export class Client {
   readonly limits: Limits;
   readonly closings: Closings;
   readonly withdrawals: Withdrawals;
+  readonly programmes: Programmes;
   readonly runs: Runs;
   readonly events: Events;
   readonly webhooks: Webhooks;
@@ -108,6 +110,7 @@ export class Client {
     this.limits = new Limits(core);
     this.closings = new Closings(core);
     this.withdrawals = new Withdrawals(core);
+    this.programmes = new Programmes(core);
     this.runs = new Runs(core);
     this.events = new Events(core);
     this.webhooks = new Webhooks(core);

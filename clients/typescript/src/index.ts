@@ -9,6 +9,7 @@ export type { Limits } from "./api/limits.js";
 export type { Orders } from "./api/orders.js";
 export type { RequestFilter } from "./api/requests.js";
 export type { Replenishments } from "./api/replenishments.js";
+export type { Programmes } from "./api/programmes.js";
 export type { NewRunFile, RunFilter, RunItemFilter, Runs } from "./api/runs.js";
 export type { Sandbox } from "./api/sandbox.js";
 export type { Settings } from "./api/settings.js";

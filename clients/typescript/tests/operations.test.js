@@ -37,6 +37,7 @@ const of = { kind: "order", id: ID, reference: null };
 const ENTRY = { seq: 3, at: NOON, type: "HOLD", amount: -5, balance: 7, hold: 8, of };
 
 const RUN = { idRun: ID, kind: "TOP_UP", status: "DRAFT", digest: "ab", availableAfter: 4, requests: [] };
+const PROGRAMME = { idProgramme: ID, status: "ACTIVE", nextAt: "05.03.2026 09:00", amount: { upTo: 500 } };
 const RUN_ITEM = { line: 1, outcome: "DONE", fault: { field: "amount", code: "missing", detail: "must be given" } };
 
 const SETTINGS = { leavers: { freeze: true, takeBackAfterDays: 30, close: false } };
@@ -48,6 +49,10 @@ function answer({ path, target, headers }) {
   if (path === "/v1/password") return { body: { success: true, endedSessions: 2 } };
   if (path === "/v1/requests") return { body: { data: [{ seq: 4, requestId: "r-1", fields: ["phone"] }], next: 4 } };
   if (path.endsWith("/result") && headers.accept === "text/csv") return { body: "customId,outcome,reason" };
+  if (path.startsWith("/v1/programme")) {
+    const listed = path.includes("/forecast") ? { needed: 500 } : path.endsWith("/runs") ? RUN : PROGRAMME;
+    return { body: { ...PROGRAMME, data: [listed], meta } };
+  }
   if (path.startsWith("/v1/run")) {
     return { body: { ...RUN, data: [/\/(items|result)$/.test(path) ? RUN_ITEM : RUN], meta } };
   }
@@ -203,6 +208,20 @@ const groups = {
     assert.deepEqual(await settings.update(leavers), SETTINGS);
   },
 
+  async programmes({ programmes }) {
+    const terms = { name: "Meals", for: { all: true }, amount: { upTo: 500 }, every: "MONTH", day: 5 };
+    assert.equal((await programmes.create(terms)).idProgramme, ID);
+    assert.equal((await programmes.list({ page: 1 })).data[0].status, "ACTIVE");
+    assert.equal((await programmes.get(ID)).amount.upTo, 500);
+    await programmes.change(ID, terms);
+    await programmes.pause(ID);
+    await programmes.resume(ID);
+    await programmes.approve(ID);
+    await programmes.refuse(ID);
+    assert.equal((await programmes.runs(ID)).data[0].idRun, ID);
+    assert.equal((await programmes.forecast("07.02.2026"))[0].needed, 500);
+    await programmes.delete(ID);
+  },
   async runs({ runs }) {
     const items = [{ customId: "T-1", amount: 500 }];
     assert.equal((await runs.create({ kind: "TOP_UP", items, reference: "R-1" })).idRun, ID);
@@ -337,6 +356,19 @@ const SENT = {
     'PUT /v1/password {"current":"old","new":"new"}',
     "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
     "GET /v1/requests?after=0",
+  ],
+  programmes: [
+    'POST /v1/programmes {"name":"Meals","for":{"all":true},"amount":{"upTo":500},"every":"MONTH","day":5}',
+    "GET /v1/programmes?page=1",
+    "GET /v1/programme/ID",
+    'PUT /v1/programme/ID {"name":"Meals","for":{"all":true},"amount":{"upTo":500},"every":"MONTH","day":5}',
+    "POST /v1/programme/ID/pause",
+    "POST /v1/programme/ID/resume",
+    "POST /v1/programme/ID/approve {}",
+    "POST /v1/programme/ID/refuse {}",
+    "GET /v1/programme/ID/runs",
+    "GET /v1/programmes/forecast?until=07.02.2026",
+    "DELETE /v1/programme/ID",
   ],
   runs: [
     'POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}',

@@ -14,6 +14,7 @@ mod events;
 mod limits;
 mod orders;
 mod prelude;
+mod programmes;
 mod replenishments;
 mod reports;
 mod request_log;
@@ -47,6 +48,7 @@ static INTERFACE: [&[&Operation]; 19] = [
     &withdrawals::OPERATIONS,
     &runs::OPERATIONS,
     &settings::OPERATIONS,
+    &programmes::OPERATIONS,
     &balance::OPERATIONS,
     &[&statement::OPERATION],
     &reports::OPERATIONS,
@@ -155,6 +157,7 @@ mod tests {
             "closingId",
             "withdrawalId",
             "idRun",
+            "idProgramme",
             "month",
         ];
         for operation in all() {
@@ -196,6 +199,8 @@ mod tests {
             "withdrawal.list",
             "run.list",
             "run.items",
+            "programme.list",
+            "programme.runs",
             "balance.entries",
         ];
         let lists = lists.map(|name| (name, paging.to_owned()));

@@ -224,6 +224,9 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
             Some(Rule::TransferReference)
         }
         "runs_reference" | "runs.partner_id, runs.kind, runs.reference" => Some(Rule::RunReference),
+        "runs_programme_period" | "runs.partner_id, runs.programme_id, runs.period" => {
+            Some(Rule::ProgrammePeriod)
+        }
         "sealed_nonces_pkey" | "sealed_nonces.partner_id, sealed_nonces.nonce" => Some(Rule::SealedNonce),
         _ => None,
     }

@@ -27,6 +27,7 @@ mod single;
 mod sql_types;
 mod statements;
 mod store;
+mod terms_text;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transaction;

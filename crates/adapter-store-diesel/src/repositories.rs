@@ -25,6 +25,7 @@ mod movement_reference;
 mod movements;
 mod orders;
 mod partners;
+mod programmes;
 mod reconciliation;
 mod reports;
 mod request_log;

@@ -351,6 +351,34 @@ tables! {
         approved_by -> Nullable<Text>,
         refusal -> Nullable<Text>,
         due_at -> Nullable<UtcTimestamp>,
+        programme_id -> Nullable<Id>,
+        period -> Nullable<Text>,
+        terms -> Nullable<Text>,
+        retry_at -> Nullable<UtcTimestamp>,
+    }
+
+    programmes (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        name -> Text,
+        terms -> Text,
+        state -> Text,
+        proposed_terms -> Nullable<Text>,
+        proposed_by -> Nullable<Text>,
+        proposed_at -> Nullable<UtcTimestamp>,
+        created_by -> Text,
+        created_at -> UtcTimestamp,
+        since -> UtcTimestamp,
+        last_period -> Nullable<Text>,
+        notice_period -> Nullable<Text>,
+        is_of_the_day -> Bool,
+        told_short -> Bool,
+        look_at -> Nullable<UtcTimestamp>,
+    }
+
+    calendar_days (day) {
+        day -> Day,
+        kind -> Text,
     }
 
     run_items (partner_id, run_id, ordinal) {
@@ -370,6 +398,7 @@ tables! {
         fault_detail -> Nullable<Text>,
         outcome -> Nullable<Text>,
         reason -> Nullable<Text>,
+        balance_seen -> Nullable<BigInt>,
     }
 
     run_requests (partner_id, run_id, position) {

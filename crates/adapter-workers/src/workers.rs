@@ -9,6 +9,7 @@ use kopeck_port_store::{Access, Store, StoreError, transact};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::programmes::ProgrammeTimer;
 use kopeck_service::runs::RunTimer;
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, Progress, housekeeping};
@@ -46,6 +47,8 @@ pub struct BackgroundWork {
     pub follower: BankFeedFollower,
     /// Starts scheduled runs, and ends the waiting of others.
     pub runs: RunTimer,
+    /// Makes the runs of programmes.
+    pub programmes: ProgrammeTimer,
     /// Delivers to webhooks.
     pub deliverer: Deliverer,
     /// Compares each day with the bank, if that is wanted.
@@ -60,7 +63,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for blocks of cards, runs that are due, webhooks, the bank's feed, accounts, the
+    /// Starts `count` workers, and one thread each for blocks of cards, runs that are due, programmes, webhooks, the bank's feed, accounts, the
     /// comparison with the bank if there is one, and the housekeeping. The latter calls `check_clock` every second.
     ///
     /// # Errors
@@ -80,13 +83,25 @@ impl Workers {
                 repeat("jobs", IDLE, stop, heartbeat, |stopping| work(&*store, &worker, stopping));
             })?;
         }
-        let BackgroundWork { mut refresher, mut blocks, mut follower, runs, deliverer, reconciliation } =
-            background;
+        let BackgroundWork {
+            mut refresher,
+            mut blocks,
+            mut follower,
+            runs,
+            mut programmes,
+            deliverer,
+            reconciliation,
+        } = background;
         workers.spawn("card-blocks".to_owned(), move |stop, heartbeat| {
             repeat("card_blocks", BLOCK_POLL_INTERVAL, stop, heartbeat, |_| blocks.run_once());
         })?;
         workers.spawn("runs".to_owned(), move |stop, heartbeat| {
             repeat("runs", RUN_POLL_INTERVAL, stop, heartbeat, |_| runs.run_once());
+        })?;
+        workers.spawn("programmes".to_owned(), move |stop, heartbeat| {
+            repeat("programmes", RUN_POLL_INTERVAL, stop, heartbeat, |stopping| {
+                programmes.run_once(stopping)
+            });
         })?;
         workers.spawn("webhooks".to_owned(), move |stop, heartbeat| deliverer.run(stop, heartbeat))?;
         workers.spawn("bank-feed".to_owned(), move |stop, heartbeat| {

@@ -92,6 +92,8 @@ error_codes! {
     RunChanged = "run_changed", 409, "the run is another one than you name, or not in a state for this; look at it again";
     RunNotCancellable = "run_not_cancellable", 409, "a run that has begun or expired cannot be cancelled";
     ReferenceTaken = "reference_taken", 409, "another run of this kind has the reference";
+    ProgrammeNotFound = "programme_not_found", 404, "there is no such programme";
+    TooManyProgrammes = "too_many_programmes", 409, "there are as many programmes as a partner can have; delete one";
     EventsExpired = "events_expired", 410, "events after this number are no longer kept";
     EventsAhead = "events_ahead", 410, "there is no event with this number yet: the feed is not the one that you read before";
     TooManyWebhooks = "too_many_webhooks", 409, "there are as many webhooks as a partner can have; delete one";

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::card::{BankStatus, CardStatus, CardType, Transaction};
 use crate::employee::EmployeeErased;
 use crate::open_enum::open_enum;
+use crate::programme::ProgrammeDueEvent;
 use crate::request::RequestState;
 use crate::run::RunEvent;
 use crate::shape::{HasShape, OrAbsent, Shape, body};
@@ -102,6 +103,8 @@ events! {
     WithdrawalStatus(WithdrawalEvent) = "withdrawal.status",
         "A request to take money from cards was created, or reached another state.";
     RunStatus(RunEvent) = "run.status", "A run was created, or reached another state.";
+    ProgrammeDue(ProgrammeDueEvent) = "programme.due",
+        "A programme pays within 72 hours, or the balance is short on the day.";
     CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
     CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
     CardUnlinked(CardLinkEvent) = "card.unlinked", "A card was unlinked from its employee.";

@@ -4,8 +4,8 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::event::{
     self, BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, Deposited,
-    EmployeeChange, EmployeeErased, Ping, RequestStatus, ReturnOrigin, Returned, RunStatus, Transfer,
-    WebhookDisabled,
+    EmployeeChange, EmployeeErased, Ping, ProgrammeDue, RequestStatus, ReturnOrigin, Returned, RunStatus,
+    Transfer, WebhookDisabled,
 };
 use kopeck_domain::ids::{ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, WithdrawalId};
 use kopeck_domain::order::OrderState;
@@ -95,6 +95,19 @@ status_events! {
     LimitsEvent { set_limits_cards_id: LimitChangeId, BatchState }
     ClosingEvent { closing_id: ClosingId, BatchState }
     WithdrawalEvent { withdrawal_id: WithdrawalId, BatchState }
+}
+
+impl api::ProgrammeDueEvent {
+    pub(crate) fn of(due: &ProgrammeDue, zone: Zone) -> Self {
+        Self {
+            id_programme: due.programme.uuid(),
+            period: due.period.to_string(),
+            at: local(due.at, zone),
+            needed: due.needed.get(),
+            available: due.available.get(),
+            short: due.short.get(),
+        }
+    }
 }
 
 impl api::RunEvent {

@@ -142,6 +142,17 @@ pub mod operations {
         RUN_LIST = "run.list" reads Get "/v1/runs";
         SETTINGS_GET = "settings.get" reads Get "/v1/settings";
         SETTINGS_UPDATE = "settings.update" changes Put "/v1/settings";
+        PROGRAMME_CREATE = "programme.create" changes Post "/v1/programmes";
+        PROGRAMME_LIST = "programme.list" reads Get "/v1/programmes";
+        PROGRAMME_GET = "programme.get" reads Get "/v1/programme/{idProgramme}";
+        PROGRAMME_CHANGE = "programme.change" changes Put "/v1/programme/{idProgramme}";
+        PROGRAMME_DELETE = "programme.delete" changes Delete "/v1/programme/{idProgramme}";
+        PROGRAMME_PAUSE = "programme.pause" changes Post "/v1/programme/{idProgramme}/pause";
+        PROGRAMME_RESUME = "programme.resume" changes Post "/v1/programme/{idProgramme}/resume";
+        PROGRAMME_APPROVE = "programme.approve" changes Post "/v1/programme/{idProgramme}/approve";
+        PROGRAMME_REFUSE = "programme.refuse" changes Post "/v1/programme/{idProgramme}/refuse";
+        PROGRAMME_RUNS = "programme.runs" reads Get "/v1/programme/{idProgramme}/runs";
+        PROGRAMME_FORECAST = "programme.forecast" reads Get "/v1/programmes/forecast";
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";

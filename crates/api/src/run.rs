@@ -173,6 +173,9 @@ body! {
         id_card: Option<Uuid>,
         /// Kopecks.
         amount: Option<i64>,
+        /// What the card held when its programme decided on the amount, kopecks; `null` in other runs.
+        #[serde(default)]
+        balance_seen: Option<i64>,
         /// What is wrong with it; `null` if nothing is.
         fault: Option<RunFault>,
         /// What became of it; `null` before.

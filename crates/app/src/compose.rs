@@ -18,6 +18,7 @@ use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::logins::{LoginObserver, NoopLoginObserver};
 use kopeck_service::partners::PartnerService;
+use kopeck_service::programmes::ProgrammeTimer;
 use kopeck_service::runs::RunTimer;
 use kopeck_service::tokens::TokenService;
 use kopeck_service::users::UserService;
@@ -258,6 +259,12 @@ impl Application {
     #[must_use]
     pub fn block_sender(&self, bank: Arc<dyn BankGateway>) -> BlockSender {
         BlockSender::new(self.store(), bank, Arc::clone(&self.env))
+    }
+
+    /// What makes the runs of programmes, by the balances of cards at `bank`.
+    #[must_use]
+    pub fn programme_timer(&self, bank: Arc<dyn BankGateway>) -> ProgrammeTimer {
+        ProgrammeTimer::new(self.store(), bank, Arc::clone(&self.env))
     }
 
     /// What starts scheduled runs, ends the waiting of others, and takes the steps of leavers, by the balances of cards at `bank`.

@@ -6,6 +6,7 @@ mod categories;
 mod employees;
 mod events;
 mod orders;
+mod programmes;
 mod request_log;
 mod requests;
 mod runs;
@@ -21,6 +22,7 @@ pub use categories::Categories;
 pub use employees::Employees;
 pub use events::{EventFollower, Events};
 pub use orders::Orders;
+pub use programmes::Programmes;
 pub use request_log::{RequestFollower, RequestLog};
 pub use requests::{RequestKind, Requests};
 pub use runs::Runs;
@@ -99,6 +101,12 @@ impl Client {
         Runs::new(self)
     }
 
+    /// Programmes: rules that make a run for each period.
+    #[must_use]
+    pub const fn programmes(&self) -> Programmes<'_> {
+        Programmes::new(self)
+    }
+
     /// Movements of the partner's balance and of its cards.
     #[must_use]
     pub const fn statements(&self) -> Statements<'_> {
@@ -147,6 +155,7 @@ mod tests {
             include_str!("api/events.rs"),
             include_str!("api/orders.rs"),
             include_str!("api/request_log.rs"),
+            include_str!("api/programmes.rs"),
             include_str!("api/runs.rs"),
             include_str!("api/sandbox.rs"),
             include_str!("api/sessions.rs"),

@@ -11,6 +11,7 @@
 //! | close cards, take money back from them | [`Closings`], [`Withdrawals`] |
 //! | change many cards or employees after a look at what will happen | [`Runs`] |
 //! | say what happens to the cards of employees who leave | [`Settings`] |
+//! | pay employees in each week, month, quarter or year by a rule | [`Programmes`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | read what moved on the balance | [`Statements`] |
@@ -44,7 +45,7 @@ mod webhook;
 mod write;
 
 pub use api::{
-    CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders,
+    CardBatchKind, Cards, Categories, Closings, Employees, EventFollower, Events, Limits, Orders, Programmes,
     Replenishments, RequestFollower, RequestKind, RequestLog, Requests, Runs, Sandbox, Sessions, Settings,
     StatementFile, Statements, TransactionReader, Webhooks, Withdrawals,
 };
@@ -81,15 +82,23 @@ pub use kopeck_api::{
     ClosingReason, ClosingResult, DeliveryStatus, DepositEvent, Employee, EmployeeCard, EmployeeErased,
     EmployeeEvent, EmployeeStatus, EmployeeWithCards, EntrySource, EntrySourceKind, EntryType, ErrorCode,
     Event, EventData, EventType, Feed, Language, LeaverSettings, LimitChange, LimitChangeCreated,
-    LimitPeriod, LimitResult, LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, Order,
-    OrderCreated, OrderEvent, OrderKind, Page, PageMeta, Paging, PartnerSettings, PartnerTransaction,
-    PasswordChanged, PaymentAnswer, Phone, PingEvent, PurchaseResult, Redelivery, RefundResult,
-    Replenishment, ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, Report, ReportClosed,
-    ReportRow, ReportTotals, RequestFeed, RequestState, ReturnEvent, Run, RunEvent, RunFault, RunItem,
-    RunKind, RunOutcome, RunRequest, RunRequestKind, RunState, Session, SessionEnded, Statement,
-    StatementDay, StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
-    UnlinkedCard, Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
-    WebhookSecret, WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
+    LimitPeriod, LimitResult, LimitsEvent, LinkedCard, LoggedRequest, MerchantCategories, OnShortage, Order,
+    OrderCreated, OrderEvent,
+    OrderKind,  Page, PageMeta, Paging, PartnerSettings, PartnerTransaction,
+    PasswordChanged, PaymentAnswer, Phone, PingEvent, Programme, ProgrammeAmount, ProgrammeAudience, ProgrammeDueEvent, ProgrammeForecast, ProgrammePeriod,
+    ProgrammeShift, ProgrammeState, ProgrammeTerms, PurchaseResult, Redelivery, RefundResult,
+    Replenishment,
+    ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, Report, ReportClosed,
+    ReportRow,
+    ReportTotals, RequestFeed, RequestState, ReturnEvent, Run, RunEvent, RunFault, RunItem,
+    RunKind,
+    RunOutcome, RunRequest, RunRequestKind, RunState, Session, SessionEnded, Statement,
+    StatementDay,
+    StatementTotal, TimeWindow, Transaction, TransactionFeed, TransactionType, TransferEvent,
+    UnlinkedCard,
+    Webhook, WebhookCreated, WebhookDelivery, WebhookDisabledEvent, WebhookPinged,
+    WebhookSecret,
+    WebhookSecretRotated, Withdrawal, WithdrawalCreated, WithdrawalEvent, WithdrawalResult,
 };
 pub use kopeck_sealing::{EventContext, KeyError, KeyId, Refusal, SealingKey, SigningSecret, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

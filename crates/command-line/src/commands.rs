@@ -9,6 +9,7 @@ pub(crate) mod events;
 pub(crate) mod login;
 pub(crate) mod orders;
 pub(crate) mod profiles;
+pub(crate) mod programmes;
 pub(crate) mod reports;
 pub(crate) mod request_log;
 pub(crate) mod runs;
@@ -65,6 +66,7 @@ async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Outpu
         CallCommand::Limits(command) => card_batches::run(client, command).await,
         CallCommand::Closings(command) => card_batches::run(client, command).await,
         CallCommand::Withdrawals(command) => card_batches::run(client, command).await,
+        CallCommand::Programmes(command) => programmes::run(client, command).await,
         CallCommand::Runs(command) => runs::run(client, command).await,
         CallCommand::Sandbox(command) => sandbox::run(client, command).await,
         CallCommand::Sessions(command) => sessions::run(client, command).await,

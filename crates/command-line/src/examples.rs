@@ -51,3 +51,13 @@ pub(crate) const RUNS_CREATE: &str = "\
 Examples:
   kopeck call runs create march.csv --kind TOP_UP --reference meals-March
   kopeck call runs create staff.xlsx --kind EMPLOYEES --create-categories --submit";
+
+pub(crate) const PROGRAMMES_CREATE: &str = "\
+Examples:
+  kopeck call programmes create --name Meals --every MONTH --day 5 --shift BEFORE --up-to 5000.00
+  kopeck call programmes create --name Lunches --every WEEK --day 1 --fixed 1500.00 --cap 3000.00 --reference 'lunch-{period}'
+  kopeck call programmes create meals.json";
+
+pub(crate) const PROGRAMMES_FORECAST: &str = "\
+Examples:
+  kopeck call programmes forecast --until 31.12.2026";

@@ -16,6 +16,7 @@ pub use crate::card::{CardAtBank, CardHolder, CardIssued};
 pub use crate::employee::{EmployeeChange, EmployeeErased};
 pub use crate::ledger::{BalanceLow, Deposited, ReturnOrigin, Returned, Transfer};
 pub use crate::payment::{CardDeclined, DeclinedPurchase};
+pub use crate::programme::ProgrammeDue;
 pub use crate::request::RequestStatus;
 pub use crate::run::status::RunStatus;
 pub use crate::transaction::CardTransaction;
@@ -72,6 +73,8 @@ events! {
     WithdrawalStatus(RequestStatus<WithdrawalId, BatchState>) = "withdrawal.status",
     /// A run was created, or reached another state.
     RunStatus(RunStatus) = "run.status",
+    /// A programme pays a period within [`NOTICE`](crate::programme::NOTICE), or the balance is short on the day.
+    ProgrammeDue(ProgrammeDue) = "programme.due",
     /// The bank issued a card for an order.
     CardIssued(CardIssued) = "card.issued",
     /// A card was linked to an employee.

@@ -72,6 +72,8 @@ identifiers! {
     WithdrawalId;
     /// A run: a list of changes for many people.
     RunId;
+    /// A programme: a rule that makes a run for each period.
+    ProgrammeId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
     /// An event of a partner's feed.

@@ -17,7 +17,8 @@ use crate::Kopecks;
 use crate::access::Actor;
 use crate::approval::Digest;
 use crate::fields::fields;
-use crate::ids::RunId;
+use crate::ids::{ProgrammeId, RunId};
+use crate::programme::{OnShortage, Period, Terms};
 use crate::request::RequestReference;
 
 /// The greatest number of items of a run.
@@ -60,8 +61,31 @@ fields! {
         submitted: Option<Submitted> as Option<&Submitted>,
         /// Who approved it.
         approved_by: Option<Actor> as Option<&Actor>,
-        /// Why an approver refused it.
+        /// Why it was refused: by an approver, or, of a programme, by the service.
         refusal: Option<String> as Option<&String>,
+        /// The programme that made it.
+        programme: Option<RunProgramme> as Option<&RunProgramme>,
+    }
+}
+
+/// The programme that made a run, and for which period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunProgramme {
+    /// The programme.
+    pub id: ProgrammeId,
+    /// The period, which has no other run of the programme.
+    pub period: Period,
+    /// The terms by which it was made, whatever the programme's are now.
+    pub terms: Terms,
+    /// When it is tried again, if the balance did not cover it.
+    pub retry_at: Option<OffsetDateTime>,
+}
+
+impl RunProgramme {
+    /// Whether nobody gets anything if the balance does not cover the whole.
+    #[must_use]
+    pub fn is_all_or_nothing(&self) -> bool {
+        self.terms.fields().on_shortage == OnShortage::Nothing
     }
 }
 
@@ -128,7 +152,15 @@ impl Run {
             submitted: None,
             approved_by: None,
             refusal: None,
+            programme: None,
         })
+    }
+
+    /// A new run of a programme, which nobody submits or approves: it is carried out at once.
+    #[must_use]
+    pub fn of_programme(new: NewRun, programme: RunProgramme, now: OffsetDateTime) -> Self {
+        let draft = Self::draft(new, Actor::Service, now);
+        Self(RunFields { programme: Some(programme), state: RunState::InProcess, ..draft.0 })
     }
 
     /// Where it stands, for its event.

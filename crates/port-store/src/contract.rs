@@ -36,6 +36,7 @@ pub mod ledger;
 pub mod movements;
 pub mod orders;
 pub mod partners;
+pub mod programmes;
 pub mod reconciliation;
 pub mod reports;
 pub mod request_log;
@@ -270,6 +271,15 @@ macro_rules! contract_tests {
             a_threshold_is_kept
             the_amount_that_needs_an_approval_is_kept
         }
+        $crate::contract_tests! { @aggregate $make, programmes:
+            a_programme_is_read_as_it_was_stored
+            programmes_are_listed_in_the_order_of_creation
+            an_audience_has_its_members
+            partners_are_due
+            a_period_has_one_run
+            a_run_is_tried_again_with_other_items
+            the_calendar_is_replaced
+        }
         $crate::contract_tests! { @aggregate $make, runs:
             a_run_is_read_as_it_was_stored
             a_changed_run_is_stored
@@ -382,6 +392,7 @@ mod tests {
         ("orders", include_str!("contract/orders.rs")),
         ("ledger", include_str!("contract/ledger.rs")),
         ("reconciliation", include_str!("contract/reconciliation.rs")),
+        ("programmes", include_str!("contract/programmes.rs")),
         ("runs", include_str!("contract/runs.rs")),
         ("leavers", include_str!("contract/leavers.rs")),
         ("jobs", include_str!("contract/jobs.rs")),

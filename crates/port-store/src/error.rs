@@ -26,6 +26,8 @@ pub enum Rule {
     SealedNonce,
     /// The reference of a run is one run's of a kind, unless that run came to nothing.
     RunReference,
+    /// A period of a programme has one run.
+    ProgrammePeriod,
     /// Something refers to the row, or the row refers to something that is not there.
     Reference,
 }

@@ -19,6 +19,7 @@ pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::leavers::MockLeaverRepository;
 pub use crate::movements::MockMovementRepository;
+pub use crate::programmes::MockProgrammeRepository;
 pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
@@ -35,7 +36,7 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LeaverRepository, LedgerRepository, MovementRepository,
-    OrderRepository, PartnerRepository, ReconciliationRepository, ReportRepository, RequestLogRepository,
+    OrderRepository, PartnerRepository, ProgrammeRepository, ReconciliationRepository, ReportRepository, RequestLogRepository,
     RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
     TransactionRepository, UserRepository, WebhookRepository,
 };
@@ -76,6 +77,7 @@ mock_unit! {
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
     runs: MockRunRepository as RunRepository;
     leavers: MockLeaverRepository as LeaverRepository;
+    programmes: MockProgrammeRepository as ProgrammeRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;
     jobs: MockJobRepository as JobRepository;

@@ -1,7 +1,7 @@
 //! Runs: lists of changes for many people.
 
 use kopeck_domain::ids::{
-    EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, RunId, WithdrawalId,
+    EmployeeId, LimitChangeId, OrderId, PartnerId, ProgrammeId, ReplenishmentId, RunId, WithdrawalId,
 };
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::run::{Outcome, Run, RunItem, RunKind, RunState};
@@ -32,6 +32,8 @@ pub struct RunFilter {
     pub state: Option<RunState>,
     /// With this reference of the partner.
     pub reference: Option<RequestReference>,
+    /// Made by this programme.
+    pub programme: Option<ProgrammeId>,
     /// Made at this time or later.
     pub from: Option<OffsetDateTime>,
     /// Made before this time.
@@ -76,7 +78,8 @@ pub struct RunOutcomes {
 )]
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RunRepository {
-    /// Adds a run with its items. `Rule::RunReference` if another run of its kind has its reference.
+    /// Adds a run with its items. `Rule::RunReference` if another run of its kind has its reference,
+    /// `Rule::ProgrammePeriod` if the period of its programme has another.
     fn insert(&mut self, partner: PartnerId, run: &Run, items: &[RunItem]) -> Result<(), StoreError>;
     /// The run with this identifier. Within a writing unit of work it stays as read until the end.
     fn get(&mut self, partner: PartnerId, id: RunId) -> Result<Option<Run>, StoreError>;
@@ -89,6 +92,22 @@ pub trait RunRepository {
     ) -> Result<Option<RunId>, StoreError>;
     /// Stores the run's state, and who brought it there.
     fn set_state(&mut self, partner: PartnerId, run: &Run) -> Result<(), StoreError>;
+    /// Stores a run that is tried again, with other items in the place of its former ones.
+    fn renew(&mut self, partner: PartnerId, run: &Run, items: &[RunItem]) -> Result<(), StoreError>;
+    /// The partner's runs of programmes that are to be tried again by `now`, the longest due first.
+    fn retries(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<Vec<Run>, StoreError>;
+    /// Whether a run of a programme of the partner has been in process since `open_since` or later.
+    fn is_programme_open(
+        &mut self,
+        partner: PartnerId,
+        open_since: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
+    /// The run that became this replenishment.
+    fn of_replenishment(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+    ) -> Result<Option<Run>, StoreError>;
     /// A page, newest first.
     fn list(&mut self, partner: PartnerId, filter: &RunFilter, page: Page)
     -> Result<Listed<Run>, StoreError>;

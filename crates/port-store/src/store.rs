@@ -11,7 +11,8 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
     LeaverRepository, LedgerRepository, MovementRepository, OrderRepository, PartnerRepository,
-    ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
+    ReconciliationRepository, ProgrammeRepository,
+     ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
     SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
     WebhookRepository,
 };
@@ -99,6 +100,8 @@ pub trait UnitOfWork {
     fn runs(&mut self) -> &mut dyn RunRepository;
     /// Leavers, and the partners' rules for them.
     fn leavers(&mut self) -> &mut dyn LeaverRepository;
+    /// Programmes, and the calendar.
+    fn programmes(&mut self) -> &mut dyn ProgrammeRepository;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// The movements of the ledger.
@@ -144,6 +147,7 @@ macro_rules! unit_of_work {
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
             runs: RunRepository,
             leavers: LeaverRepository,
+            programmes: ProgrammeRepository,
             ledger: LedgerRepository,
             movements: MovementRepository,
             jobs: JobRepository,

@@ -254,7 +254,8 @@ fn raced_conflict(error: &StoreError) -> Option<EmployeeConflict> {
             | Rule::IdempotencyKey
             | Rule::SealedNonce
             | Rule::UserLogin
-            | Rule::RunReference,
+            | Rule::RunReference
+            | Rule::ProgrammePeriod,
         )
         | StoreError::Busy
         | StoreError::Cancelled

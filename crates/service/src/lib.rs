@@ -25,6 +25,7 @@ pub mod orders;
 pub mod partners;
 pub mod password;
 pub mod payments;
+pub mod programmes;
 pub mod reconciliation;
 pub mod replenishments;
 pub mod report;

@@ -9,6 +9,7 @@ use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal, TopUps, cover};
 use kopeck_domain::request::RequestReference;
+use kopeck_domain::run::{Run, RunProgramme};
 use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
@@ -86,8 +87,11 @@ impl ProcessedKind for TopUps {
         let (held, uncovered) = if batch.amount() <= available {
             (batch.amount(), Vec::new())
         } else {
+            let run = unit.runs().of_replenishment(partner, batch.id())?;
+            let programme = run.as_ref().and_then(Run::programme);
+            let nobody = programme.is_some_and(RunProgramme::is_all_or_nothing);
             let items = unit.replenishments().items(partner, batch.id(), 0, batch.cards())?;
-            cover(&items, available).map_err(overflow)?
+            cover(&items, if nobody { Kopecks::ZERO } else { available }).map_err(overflow)?
         };
         if !uncovered.is_empty() {
             let refused = ItemState::Refused(TopUpRefusal::NotEnoughBalance);

@@ -15,6 +15,7 @@ mod refresh;
 pub use create::{CreateRunError, InputRow, RunInput, create};
 pub use due::RunTimer;
 pub use refresh::refresh;
+pub(crate) use {digest::of as digest_of, preview::claims, preview::obstacle};
 
 use kopeck_domain::access::Authority;
 use kopeck_domain::approval::Digest;

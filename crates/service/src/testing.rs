@@ -52,7 +52,7 @@ pub(crate) const LAST_DAY: Date = date!(2026 - 03 - 31);
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(0xA));
 
 /// What every store error is tried against where only some of them have a meaning.
-pub(crate) const RULES: [Rule; 12] = [
+pub(crate) const RULES: [Rule; 13] = [
     Rule::PartnerLogin,
     Rule::UserLogin,
     Rule::EmployeeCustomId,
@@ -64,6 +64,7 @@ pub(crate) const RULES: [Rule; 12] = [
     Rule::IdempotencyKey,
     Rule::SealedNonce,
     Rule::RunReference,
+    Rule::ProgrammePeriod,
     Rule::Reference,
 ];
 

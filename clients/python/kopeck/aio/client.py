@@ -18,6 +18,7 @@ from kopeck.aio.api.withdrawals import Withdrawals
 from kopeck.aio.api.limits import Limits
 from kopeck.aio.api.orders import Orders
 from kopeck.aio.api.replenishments import Replenishments
+from kopeck.aio.api.programmes import Programmes
 from kopeck.aio.api.runs import Runs
 from kopeck.aio.api.sandbox import Sandbox
 from kopeck.aio.api.sessions import RequestLog, Sessions
@@ -53,6 +54,7 @@ class AsyncClient:
     limits: Limits
     closings: Closings
     withdrawals: Withdrawals
+    programmes: Programmes
     runs: Runs
     events: Events
     webhooks: Webhooks
@@ -114,6 +116,7 @@ class AsyncClient:
         self.limits = Limits(self._core)
         self.closings = Closings(self._core)
         self.withdrawals = Withdrawals(self._core)
+        self.programmes = Programmes(self._core)
         self.runs = Runs(self._core)
         self.events = Events(self._core)
         self.webhooks = Webhooks(self._core)

@@ -10,7 +10,7 @@ use crate::input::RequestInput;
 use crate::input::json_text::JsonText;
 
 /// The names of identifiers in paths and bodies, and in the log.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 13] = [
     ("idEmployee", "employee"),
     ("idCard", "card"),
     ("idCategory", "category"),
@@ -22,6 +22,7 @@ const NAMES: [(&str, &str); 12] = [
     ("closingId", "closing"),
     ("withdrawalId", "withdrawal"),
     ("idRun", "run"),
+    ("idProgramme", "programme"),
     ("partnerId", "partner"),
 ];
 
@@ -47,6 +48,8 @@ struct ResponseIds<'a> {
     withdrawal_id: Option<&'a str>,
     #[serde(borrow)]
     id_run: Option<&'a str>,
+    #[serde(borrow)]
+    id_programme: Option<&'a str>,
     /// Of the file of a month that was closed.
     #[serde(borrow)]
     sha256: Option<&'a str>,
@@ -88,6 +91,7 @@ impl Subject {
             ("closingId", found.closing_id),
             ("withdrawalId", found.withdrawal_id),
             ("idRun", found.id_run),
+            ("idProgramme", found.id_programme),
         ]
         .into_iter()
         .chain(found.id_employee.is_none().then_some(("idCategory", found.id_category)));

@@ -1,7 +1,7 @@
 //! Runs: lists of changes for many people, which are checked and shown before anything happens.
 
 mod approve;
-mod body;
+pub(super) mod body;
 mod cancel;
 mod create;
 mod file;

@@ -11,13 +11,15 @@ use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{
-    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId, RunId,
-    SessionId, WebhookId, WithdrawalId,
+    CardId, CategoryId, ClosingId, EmployeeId, EventId, LimitChangeId, OrderId, ProgrammeId, ReplenishmentId,
+    RunId, SessionId, WebhookId, WithdrawalId,
 };
 use kopeck_domain::ledger::{EntrySource, EntryType};
 use kopeck_domain::limit::Period;
+use kopeck_domain::limit::TimeOfDay;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
+use kopeck_domain::programme::{Every, OnShortage, ProgrammeName, ProgrammeState, Shift};
 use kopeck_domain::request::{RequestReference, RequestState};
 use kopeck_domain::run::{Outcome as RunOutcome, RunKind, RunState};
 use kopeck_domain::transaction::TransactionType;
@@ -67,6 +69,8 @@ plain! {
     Recipient => free_text(Recipient::MAX_CHARS);
     DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
     CategoryName => free_text(CategoryName::MAX_CHARS);
+    ProgrammeName => free_text(ProgrammeName::MAX_CHARS);
+    TimeOfDay => pattern(patterns::TIME, "HH:MM");
     RequestReference => chars(1, RequestReference::MAX_CHARS)
         .with("pattern", patterns::reference())
         .with("x-form", REFERENCE_FORM);
@@ -92,7 +96,7 @@ identifiers!(
     WebhookId,
     SessionId
 );
-identifiers!(ClosingId, WithdrawalId, RunId);
+identifiers!(ClosingId, WithdrawalId, RunId, ProgrammeId);
 
 /// String enums that the domain and the API have both.
 macro_rules! vocabularies {
@@ -127,6 +131,10 @@ vocabularies! {
     OrderKind as OrderKind,
     Period as LimitPeriod,
     RequestState as RequestState,
+    ProgrammeState as ProgrammeState,
+    Every as ProgrammePeriod,
+    Shift as ProgrammeShift,
+    OnShortage as OnShortage,
     RunKind as RunKind,
     RunOutcome as RunOutcome,
     RunState as RunState,

@@ -109,6 +109,7 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM bank_declines WHERE partner_id = ?",
     "DELETE FROM jobs WHERE partner_id = ?",
     "DELETE FROM run_requests WHERE partner_id = ?",
+    "DELETE FROM programmes WHERE partner_id = ?",
     "DELETE FROM run_items WHERE partner_id = ?",
     "DELETE FROM runs WHERE partner_id = ?",
     "DELETE FROM closed_month_rows WHERE partner_id = ?",

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use kopeck_domain::ids::{EmployeeId, PartnerId, RunId};
+use kopeck_domain::ids::{EmployeeId, PartnerId, ReplenishmentId, RunId};
 use kopeck_domain::request::RequestReference;
-use kopeck_domain::run::{Run, RunItem, RunKind};
+use kopeck_domain::run::{Run, RunItem, RunKind, RunState};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest, StoreError,
@@ -45,7 +45,7 @@ struct OutcomesRow {
 
 /// The partner's runs that fit `filter`.
 fn filtered(partner: PartnerId, filter: &RunFilter) -> runs::BoxedQuery<'static, MultiBackend> {
-    let RunFilter { kind, state, reference, from, before } = filter;
+    let RunFilter { kind, state, reference, programme, from, before } = filter;
     let mut query = runs::table.filter(runs::partner_id.eq(partner.key())).into_boxed();
     if let Some(kind) = kind {
         query = query.filter(runs::kind.eq(kind.as_str()));
@@ -55,6 +55,9 @@ fn filtered(partner: PartnerId, filter: &RunFilter) -> runs::BoxedQuery<'static,
     }
     if let Some(reference) = reference {
         query = query.filter(runs::reference.eq(reference.as_str().to_owned()));
+    }
+    if let Some(programme) = programme {
+        query = query.filter(runs::programme_id.eq(programme.key()));
     }
     if let Some(from) = from {
         query = query.filter(runs::created_at.ge(UtcTimestamp::of(*from)));
@@ -99,6 +102,23 @@ impl DieselTransaction {
         self.change(partner, text, binds![partner.key(), employee.key()])
     }
 
+    fn insert_run_items(
+        &mut self,
+        partner: PartnerId,
+        id: RunId,
+        items: &[RunItem],
+    ) -> Result<(), StoreError> {
+        let (id, cipher) = (id.key(), Arc::clone(&self.cipher));
+        for items in items.chunks(statements::INSERT_CHUNK) {
+            let rows: Vec<ItemRow> = items
+                .iter()
+                .map(|item| ItemRow::new(partner, id, item, &*cipher))
+                .collect::<Result<_, _>>()?;
+            statements::insert(self.of(partner)?, &rows).stored()?;
+        }
+        Ok(())
+    }
+
     fn run_items(&self, partner: PartnerId, rows: Vec<ItemRow>) -> Result<Vec<RunItem>, StoreError> {
         rows.into_iter().map(|row| row.item(partner, &*self.cipher)).collect()
     }
@@ -112,20 +132,12 @@ impl RunRepository for DieselTransaction {
             .select(max(runs::seq))
             .get_result(self.of(partner)?)
             .stored()?;
-        let row = RunRow::new(partner, last.unwrap_or(0) + 1, run);
-        let (id, cipher) = (run.id().key(), Arc::clone(&self.cipher));
+        let row = RunRow::new(partner, last.unwrap_or(0) + 1, run)?;
         dialect::guarded(self.of(partner)?, |connection| {
             statements::insert(connection, std::slice::from_ref(&row))
         })
         .stored()?;
-        for items in items.chunks(statements::INSERT_CHUNK) {
-            let rows: Vec<ItemRow> = items
-                .iter()
-                .map(|item| ItemRow::new(partner, id, item, &*cipher))
-                .collect::<Result<_, _>>()?;
-            statements::insert(self.of(partner)?, &rows).stored()?;
-        }
-        Ok(())
+        self.insert_run_items(partner, run.id(), items)
     }
 
     fn get(&mut self, partner: PartnerId, id: RunId) -> Result<Option<Run>, StoreError> {
@@ -154,10 +166,10 @@ impl RunRepository for DieselTransaction {
     }
 
     fn set_state(&mut self, partner: PartnerId, run: &Run) -> Result<(), StoreError> {
-        let row = RunRow::new(partner, 0, run);
+        let row = RunRow::new(partner, 0, run)?;
         let text =
             "UPDATE runs SET state = ?, state_since = ?, submitted_by = ?, submitted_at = ?, approved_by = ?,
-            refusal = ?, due_at = ? WHERE partner_id = ? AND id = ?";
+            refusal = ?, due_at = ?, retry_at = ? WHERE partner_id = ? AND id = ?";
         let values = binds![
             &row.state,
             row.state_since,
@@ -166,10 +178,78 @@ impl RunRepository for DieselTransaction {
             &row.approved_by,
             &row.refusal,
             row.due_at,
+            row.retry_at,
             partner.key(),
             run.id().key(),
         ];
         self.change(partner, text, values)
+    }
+
+    fn renew(&mut self, partner: PartnerId, run: &Run, items: &[RunItem]) -> Result<(), StoreError> {
+        self.set_state(partner, run)?;
+        let (totals, id) = (run.totals(), run.id());
+        let text = "UPDATE runs SET items = ?, faulty = ?, amount = ?, available = ?, available_after = ?, digest = ?
+            WHERE partner_id = ? AND id = ?";
+        let digest = run.digest().as_bytes().to_vec();
+        let values = binds![
+            i64::from(totals.number),
+            i64::from(totals.faulty),
+            totals.amount.get(),
+            totals.available.get(),
+            totals.available_after.get(),
+            &digest,
+            partner.key(),
+            id.key(),
+        ];
+        self.change(partner, text, values)?;
+        let own = binds![partner.key(), id.key()];
+        self.change(partner, "DELETE FROM run_items WHERE partner_id = ? AND run_id = ?", own)?;
+        let own = binds![partner.key(), id.key()];
+        self.change(partner, "DELETE FROM run_requests WHERE partner_id = ? AND run_id = ?", own)?;
+        self.insert_run_items(partner, id, items)
+    }
+
+    fn retries(&mut self, partner: PartnerId, now: OffsetDateTime) -> Result<Vec<Run>, StoreError> {
+        runs::table
+            .filter(runs::partner_id.eq(partner.key()))
+            .filter(runs::retry_at.le(UtcTimestamp::of(now)))
+            .order((runs::retry_at, runs::seq))
+            .select(RunRow::as_select())
+            .load(self.of(partner)?)
+            .all(RunRow::run)
+    }
+
+    fn is_programme_open(
+        &mut self,
+        partner: PartnerId,
+        open_since: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let open = runs::table
+            .filter(runs::partner_id.eq(partner.key()))
+            .filter(runs::programme_id.is_not_null())
+            .filter(runs::state.eq(RunState::InProcess.as_str()))
+            .filter(runs::state_since.ge(UtcTimestamp::of(open_since)));
+        let number: i64 = open.count().get_result(self.of(partner)?).stored()?;
+        Ok(number > 0)
+    }
+
+    fn of_replenishment(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+    ) -> Result<Option<Run>, StoreError> {
+        let run: Option<Id> = run_requests::table
+            .filter(run_requests::partner_id.eq(partner.key()))
+            .filter(run_requests::request_id.eq(id.key()))
+            .filter(run_requests::kind.eq(jobs::REPLENISHMENT))
+            .select(run_requests::run_id)
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        match run {
+            Some(run) => RunRepository::get(self, partner, run.to()),
+            None => Ok(None),
+        }
     }
 
     fn list(

@@ -301,6 +301,7 @@ impl Process {
             blocks: self.application.block_sender(bank()),
             follower: self.application.bank_feed_follower(bank(), self.adapters.ids.next_id()),
             runs: self.application.run_timer(bank()),
+            programmes: self.application.programme_timer(bank()),
             deliverer: self.deliverer(),
             reconciliation: reconcile.map(|from| self.reconciliation(from)),
         };

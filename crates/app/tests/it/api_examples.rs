@@ -5,7 +5,7 @@
 //! added here; `<API key>` and `<password>` stand for the partner's; a token is abbreviated to its end, `eyJ…0a1B2c3D`,
 //! and spelt out again where a request holds it. HTML comments move the world between two examples: `<!-- work -->` does
 //! the asynchronous work that is due, `<!-- accounts -->` the daily refresh of accounts, `<!-- log -->` writes the request log, `<!-- advance 15m -->` moves
-//! the clock, `<!-- waiting -->` has somebody else submit a run that waits for an approval.
+//! the clock, `<!-- waiting -->` has somebody else submit a run that waits for an approval, `<!-- waiting programme -->` create such a programme.
 //!
 //! After a change of the service rewrite its responses and look at the diff:
 //!
@@ -168,6 +168,7 @@ impl Player {
         match words.split(' ').collect::<Vec<_>>()[..] {
             ["work"] => self.server.run_jobs(),
             ["waiting"] => drop(self.server.waiting_run_of(self.partner.id)),
+            ["waiting", "programme"] => drop(self.server.waiting_programme_of(self.partner.id)),
             ["log"] => self.server.write_request_log(),
             ["accounts"] => self.server.refresh_accounts(),
             ["advance", duration] => {

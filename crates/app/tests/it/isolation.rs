@@ -13,7 +13,7 @@ fn is_identifier(operation: &str, name: &str) -> bool {
     match name {
         "idCard" | "idEmployee" | "idCategory" | "order_id" | "orderId" | "replenishmentId"
         | "idReplenishment" | "setLimitsCardsId" | "closingId" | "withdrawalId" | "customIdCard"
-        | "transactionId" | "idWebhook" | "eventId" | "idSession" | "idRun" => true,
+        | "transactionId" | "idWebhook" | "eventId" | "idSession" | "idRun" | "idProgramme" => true,
         // Lists: of cards to top up; of cards to limit, to close or to take money from, but of lines in an order.
         "cards" => true,
         "data" => ["limits.set", "closing.create", "withdrawal.create"].contains(&operation),
@@ -25,6 +25,9 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         | "place" | "mcc" | "merchantId" | "activationCode" | "url" | "description" | "enabled"
         | "sealed" | "seconds" | "latencyMs" | "errorRate" | "loseRequestRate" | "loseAnswerRate"
         | "duplicateRate" | "silentFeed" | "down" | "current" | "new" | "operation" | "requestId" => false,
+        // Whom a programme pays; others of its terms name nothing.
+        "for" => true,
+        "statuses" | "every" | "day" | "time" | "shift" | "proRata" | "onShortage" | "until" => false,
         // What an item of a run leads to is a fault of the item, if it is nothing of the partner's.
         "items" | "file" | "kind" | "digest" | "skipFaulty" | "createCategories" | "leavers" | "reason" | "faulty"
         | "outcome" => false,

@@ -97,6 +97,7 @@ mod pages;
 mod passwords;
 mod personal_data;
 mod process;
+mod programmes;
 mod prose;
 mod races;
 mod readme;

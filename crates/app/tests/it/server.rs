@@ -14,8 +14,13 @@ use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
 use kopeck_domain::access::{Actor, Authority, Scopes};
+use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::limit::TimeOfDay;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::programme::{
+    Audience, Every, Grant, OnShortage, ProgrammeName, ProgrammeState, Shift, Terms, TermsFields,
+};
 use kopeck_domain::run::RunKind;
 use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_port_bank::sandbox::Sandbox;
@@ -31,6 +36,7 @@ use kopeck_service::card_blocks::BlockSender;
 use kopeck_service::partners::{
     self, CredentialDraft, DepositOrigin, NewCredential, NewPartner, PartnerError,
 };
+use kopeck_service::programmes::{self, ProgrammeTimer};
 use kopeck_service::reconciliation;
 use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
 use kopeck_service::runs::{self, InputRow, RunInput, RunTimer};
@@ -66,6 +72,7 @@ pub struct TestServer {
     pub worker: Worker,
     refresher: Mutex<AccountRefresher>,
     blocks: Mutex<BlockSender>,
+    programmes: Mutex<ProgrammeTimer>,
     follower: Mutex<BankFeedFollower>,
     timer: RunTimer,
     watch: Mutex<ClockWatch>,
@@ -158,6 +165,7 @@ impl TestServer {
         let follower = application.bank_feed_follower(Arc::clone(&ports.bank), process);
         let blocks = BlockSender::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let timer = RunTimer::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
+        let programmes = ProgrammeTimer::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
@@ -168,6 +176,7 @@ impl TestServer {
             worker,
             refresher: refresher.into(),
             blocks: blocks.into(),
+            programmes: programmes.into(),
             follower: follower.into(),
             timer,
             watch: watch.into(),
@@ -282,6 +291,48 @@ impl TestServer {
     /// One round of the same.
     pub fn try_run_timer(&self) -> Result<Progress, StoreError> {
         self.timer.run_once()
+    }
+
+    /// Does what programmes have to do, up to what waits for a run or for the bank.
+    pub fn programmes(&self) -> Progress {
+        let mut timer = self.programmes.lock().unwrap();
+        loop {
+            let progress = timer.run_once(&|| false).unwrap();
+            if progress != Progress::More {
+                return progress;
+            }
+        }
+    }
+
+    /// A programme of another person that waits for an approval.
+    pub fn waiting_programme_of(&self, id: PartnerId) -> String {
+        let by = Authority { actor: Actor::User(Uuid::from_u128(1).into()), scopes: Scopes::ALL };
+        let fields = TermsFields {
+            name: ProgrammeName::parse("Waiting").unwrap(),
+            audience: Audience::All,
+            statuses: vec![EmployeeStatus::Work],
+            grant: Grant::UpTo(Kopecks::new(2)),
+            every: Every::Year,
+            day: 1,
+            month: Some(1),
+            time: TimeOfDay::parse("09:00").unwrap(),
+            shift: Shift::None,
+            pro_rata: false,
+            on_shortage: OnShortage::Part,
+            from: None,
+            until: None,
+            reference: None,
+        };
+        let (env, terms) = (Arc::clone(&self.application.env), Terms::new(fields).unwrap());
+        transact(&*self.application.store, Access::Write, move |unit| {
+            let above = unit.ledger().sheet(id)?.unwrap().approval_above;
+            unit.ledger().set_approval(id, Kopecks::new(1))?;
+            let view = programmes::create(unit, &env, id, &by, &terms).unwrap();
+            assert_eq!(view.programme.status(), ProgrammeState::WaitingApproval);
+            unit.ledger().set_approval(id, above)?;
+            Ok::<_, StoreError>(view.programme.id().to_string())
+        })
+        .unwrap()
     }
 
     /// Does with every partner what an operator's command would.

@@ -3,6 +3,8 @@
 //! Rules for every operation are tested with these requests, so that a new operation cannot be forgotten: one
 //! without a request here fails `coverage`.
 
+mod programmes;
+
 use std::collections::BTreeMap;
 
 use kopeck_adapter_http::{OperationInfo, operations};
@@ -179,6 +181,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("webhook.redeliver", "<webhook>", json!({"after": 0})),
     ]
     .into_iter()
+    .chain(programmes::samples())
     .chain(of_the_sandbox())
     .collect()
 }
@@ -290,8 +293,8 @@ impl Things {
             "event",
             "session",
         ];
-        let mut things: BTreeMap<&str, Value> =
-            ids.into_iter().map(|name| (name, json!(UNKNOWN_ID))).collect();
+        let ids = ids.into_iter().chain(programmes::THINGS);
+        let mut things: BTreeMap<&str, Value> = ids.map(|name| (name, json!(UNKNOWN_ID))).collect();
         things.insert("number", json!(NO_NUMBER));
         things.insert("payment", json!(999_999_999));
         things.insert("code", json!("NOTACODE"));
@@ -355,7 +358,8 @@ impl Maker<'_> {
         let withdrawal = self.withdrawal(&card);
         self.server.run_jobs();
         let run = self.run(&other);
-        let (waiting, waiting_digest) = self.server.waiting_run_of(self.server.holder_of(&other));
+        let holder = self.server.holder_of(&other);
+        let (waiting, waiting_digest) = self.server.waiting_run_of(holder);
         let purchase = json!({"amount": 100});
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
         let things = [
@@ -385,6 +389,10 @@ impl Maker<'_> {
             ("digest", run["digest"].clone()),
             ("waiting run", json!(waiting)),
             ("waiting digest", json!(waiting_digest)),
+            ("programme", json!(self.programme())),
+            ("spare programme", json!(self.programme())),
+            ("waiting programme", json!(self.server.waiting_programme_of(holder))),
+            ("refused programme", json!(self.server.waiting_programme_of(holder))),
             ("webhook", json!(self.webhook())),
             ("spare webhook", json!(self.webhook())),
             ("session", json!(self.session())),
@@ -433,6 +441,10 @@ impl Maker<'_> {
     fn run(&self, card: &str) -> Value {
         let body = json!({"kind": "TOP_UP", "items": [{"idCard": card, "amount": 1_000}]});
         self.send(post("/v1/runs", &body)).ok(201)
+    }
+
+    fn programme(&self) -> String {
+        self.post("/v1/programmes", &programmes::terms("Own", &json!({"all": true})), "idProgramme")
     }
 
     fn withdrawal(&self, card: &str) -> String {

@@ -6,6 +6,7 @@ use kopeck_api::wire::{self, WireText as _};
 use kopeck_api::{CardLimit, RunKind, RunState};
 use serde::{Serialize, Serializer};
 use time::{Date, PrimitiveDateTime};
+use uuid::Uuid;
 
 use crate::model::card_batch::CardRef;
 use crate::model::employee::NewEmployee;
@@ -133,6 +134,8 @@ pub struct RunFilter {
     pub state: Option<RunState>,
     /// Only those with exactly this reference.
     pub reference: Option<String>,
+    /// Only those that this programme made.
+    pub id_programme: Option<Uuid>,
     /// Only those created on this day or later.
     pub from: Option<Date>,
     /// Only those created on this day or earlier.
@@ -145,6 +148,7 @@ impl RunFilter {
             .query("kind", self.kind.as_ref().map(RunKind::as_str))
             .query("status", self.state.as_ref().map(RunState::as_str))
             .query("reference", self.reference.as_deref())
+            .query("idProgramme", self.id_programme.map(|id| id.to_string()))
             .query("from", self.from.map(|day| day.text()))
             .query("to", self.to.map(|day| day.text()))
     }

@@ -9,6 +9,7 @@ mod errors;
 mod import;
 mod lists;
 mod operations;
+mod programmes;
 mod retries;
 mod runs;
 mod sealed;

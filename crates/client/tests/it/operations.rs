@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::programmes;
 use crate::stub::{RecordedRequest, Reply, logged_in};
 
 pub(crate) const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
@@ -64,6 +65,7 @@ fn special(path: &str) -> Option<String> {
             r#"{{"data":[{{"idCard":"{ID}","resultWithdrawal":false,"amountWithdrawn":0,
                 "errorWithdrawal":"the card is closed"}}]}}"#
         ),
+        _ if path.starts_with("/v1/programme") => programmes::answer(path, &run()),
         "/v1/runs" => page(run()),
         _ if path.starts_with("/v1/run/") && path.ends_with("/items") => page(RUN_ITEM.to_owned()),
         _ if path.starts_with("/v1/run/") && path.ends_with("/result") => {
@@ -105,6 +107,7 @@ fn request_or_list(seen: &RecordedRequest) -> Option<String> {
         "/v1/closings" => ("closingId", seen.method == "GET"),
         "/v1/withdrawals" => ("withdrawalId", seen.method == "GET"),
         "/v1/runs" if seen.method == "POST" => return Some(run()),
+        "/v1/programmes" if seen.method == "POST" => return Some(programmes::programme()),
         _ => return None,
     };
     Some(if is_list {

@@ -14,6 +14,7 @@ use super::events::EventsCommand;
 use super::login::LoginArgs;
 use super::orders::OrdersCommand;
 use super::profiles::ProfilesCommand;
+use super::programmes::ProgrammesCommand;
 use super::reports::ReportCommand;
 use super::request_log::RequestsArgs;
 use super::runs::RunsCommand;
@@ -102,6 +103,9 @@ pub(crate) enum CallCommand {
     /// Settings: what happens to the cards of employees who leave.
     #[command(subcommand)]
     Settings(SettingsCommand),
+    /// Programmes: rules that pay in each week, month, quarter or year.
+    #[command(subcommand)]
+    Programmes(ProgrammesCommand),
     /// The partner's balance.
     Balance,
     /// The entries of the partner's balance, the oldest first.

@@ -154,6 +154,9 @@ pub(crate) struct ListArgs {
     /// Only those with exactly this reference.
     #[arg(long)]
     reference: Option<String>,
+    /// Only those that this programme made.
+    #[arg(long)]
+    programme: Option<Uuid>,
     /// Only those created on this day or later.
     #[arg(long, value_parser = times::date)]
     from: Option<Date>,
@@ -164,7 +167,7 @@ pub(crate) struct ListArgs {
     page: PageArgs,
 }
 
-const RUN: [Column; 9] = [
+pub(super) const RUN: [Column; 9] = [
     text("idRun", "/idRun"),
     text("kind", "/kind"),
     text("status", "/status"),
@@ -229,6 +232,7 @@ pub(super) async fn run(client: &Client, command: RunsCommand) -> Result<Output,
                 kind: args.kind.map(|kind| RunKind::from(kind.as_str())),
                 state: args.status.map(|state| RunState::from(state.as_str())),
                 reference: args.reference,
+                id_programme: args.programme,
                 from: args.from,
                 to: args.to,
             };

@@ -3,8 +3,9 @@
 use time::{Date, OffsetDateTime};
 
 use super::OnShortage;
-use super::grant::{Grant, GrantEffect, Share};
+use super::grant::{Grant, GrantEffect};
 use super::period::Period;
+use super::plan::PeriodPlan;
 use super::schedule::{Schedule, Validity};
 use super::workdays::Workdays;
 
@@ -52,6 +53,8 @@ pub struct ForecastRow {
     pub people: usize,
     /// What they get together.
     pub needed: Kopecks,
+    /// What the partner can spend before.
+    pub available: Kopecks,
     /// What the partner can spend afterwards.
     pub available_after: Kopecks,
     /// What is missing of `needed`; zero if nothing is.
@@ -83,31 +86,33 @@ pub fn forecast(
     let mut rows = Vec::with_capacity(due.len());
     for (at, place, period) in due {
         let Some(programme) = programmes.get(place) else { continue };
-        let plan = PeriodPlan::of(programme, period, &cards)?;
-        let (taken, needed) = (plan.sum(false)?, plan.sum(true)?);
-        let missing = needed.minus(available)?;
-        let given = if missing.is_positive() && programme.on_shortage == OnShortage::Nothing {
-            Vec::new()
-        } else {
-            plan.covered(available)?
-        };
-        let spent = Kopecks::sum(given.iter().map(|(_, amount)| *amount))?;
-        for (card, amount) in given {
-            change(&mut cards, card, amount)?;
+        let own = programme.cards.iter().filter_map(|place| Some((*place, *cards.get(*place)?)));
+        let plan = PeriodPlan::of(programme.grant, programme.pro_rata, period, own)?;
+        let before = available;
+        for ((card, effect), is_covered) in
+            plan.effects().iter().zip(plan.covered(before, programme.on_shortage)?)
+        {
+            match effect {
+                GrantEffect::TopUp(amount) if is_covered => {
+                    change(&mut cards, *card, *amount)?;
+                    available = available.minus(*amount)?;
+                }
+                GrantEffect::TakeBack(amount) => {
+                    change(&mut cards, *card, amount.negated()?)?;
+                    available = available.plus(*amount)?;
+                }
+                GrantEffect::TopUp(_) | GrantEffect::None => {}
+            }
         }
-        for (card, amount) in plan.amounts(false) {
-            change(&mut cards, card, amount.negated()?)?;
-        }
-        available = available.minus(spent)?.plus(taken)?;
-        let short = if missing.is_positive() { missing } else { Kopecks::ZERO };
         rows.push(ForecastRow {
             at,
             programme: place,
             period,
-            people: plan.0.len(),
-            needed,
+            people: plan.effects().len(),
+            needed: plan.needed(),
+            available: before,
             available_after: available,
-            short,
+            short: plan.shortage(before)?,
         });
     }
     Ok(rows)
@@ -118,52 +123,4 @@ fn change(cards: &mut [ForecastCard], place: usize, by: Kopecks) -> Result<(), A
         card.balance = card.balance.plus(by)?;
     }
     Ok(())
-}
-
-/// What happens to cards in one period; cards to which nothing happens are left out.
-struct PeriodPlan(Vec<(usize, GrantEffect)>);
-
-impl PeriodPlan {
-    fn of(
-        programme: &PlannedProgramme,
-        period: Period,
-        cards: &[ForecastCard],
-    ) -> Result<Self, AmountOverflow> {
-        let mut plan = Vec::new();
-        for place in &programme.cards {
-            let Some(card) = cards.get(*place) else { continue };
-            let share = if programme.pro_rata { Share::since(period, card.added_on) } else { Share::WHOLE };
-            let effect = programme.grant.effect(card.balance, share)?;
-            if effect != GrantEffect::None {
-                plan.push((*place, effect));
-            }
-        }
-        Ok(Self(plan))
-    }
-
-    /// What is given to cards, or taken from them.
-    fn amounts(&self, given: bool) -> impl Iterator<Item = (usize, Kopecks)> {
-        self.0.iter().filter_map(move |(card, effect)| match effect {
-            GrantEffect::TopUp(amount) if given => Some((*card, *amount)),
-            GrantEffect::TakeBack(amount) if !given => Some((*card, *amount)),
-            GrantEffect::None | GrantEffect::TopUp(_) | GrantEffect::TakeBack(_) => None,
-        })
-    }
-
-    fn sum(&self, given: bool) -> Result<Kopecks, AmountOverflow> {
-        Kopecks::sum(self.amounts(given).map(|(_, amount)| amount))
-    }
-
-    /// What `available` covers, card by card; one that is not covered does not stand in the way of a smaller one behind it.
-    fn covered(&self, available: Kopecks) -> Result<Vec<(usize, Kopecks)>, AmountOverflow> {
-        let (mut covered, mut spent) = (Vec::new(), Kopecks::ZERO);
-        for (card, amount) in self.amounts(true) {
-            let with_it = spent.plus(amount)?;
-            if with_it <= available {
-                spent = with_it;
-                covered.push((card, amount));
-            }
-        }
-        Ok(covered)
-    }
 }

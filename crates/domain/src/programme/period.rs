@@ -1,12 +1,11 @@
 //! Periods of the calendar: weeks, months, quarters, years.
 
 use std::fmt;
-use std::str::FromStr;
 
 use time::{Date, Duration, Month, Weekday};
 
 use crate::calendar::{CalendarMonth, digits};
-use crate::invalid::Invalid;
+use crate::invalid::{Invalid, from_text};
 use crate::string_enum::serde_enum;
 
 serde_enum! {
@@ -115,10 +114,12 @@ impl fmt::Display for Period {
     }
 }
 
-impl FromStr for Period {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
+impl Period {
+    /// Reads a period as it is shown.
+    ///
+    /// # Errors
+    /// [`Invalid`] for anything else, and for years before 1970 or after 2999.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
         let invalid =
             || Invalid::new("must be a period such as 2026-W49, 2026-12, 2026-Q4 or 2026, 1970 to 2999");
         let year = |text: &str| digits(text, 4).filter(|year| (1970..=2999).contains(year));
@@ -144,3 +145,5 @@ impl FromStr for Period {
         Ok(Self::containing(Every::Month, month.first_day()))
     }
 }
+
+from_text!(to_string: Period);

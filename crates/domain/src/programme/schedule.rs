@@ -199,7 +199,7 @@ impl DuePeriod {
 
 impl Schedule {
     /// The periods that are paid, in their order, from the one behind `last` on, the last that has a run; without end, unless
-    /// the programme has one.
+    /// the programme has one. Where `last` is of another length, they begin with the period of the day behind it.
     pub fn periods<'a>(
         &'a self,
         validity: Validity,
@@ -211,7 +211,8 @@ impl Schedule {
         let earliest = zone.day(validity.since).saturating_sub(Duration::days(i64::from(FARTHEST_SHIFT)));
         let earliest =
             Period::containing(self.every, validity.from.map_or(earliest, |from| earliest.max(from)));
-        let first = last.map(Period::next).filter(|next| *next > earliest).unwrap_or(earliest);
+        let behind = last.map(|last| Period::containing(self.every, last.next().first_day()));
+        let first = behind.filter(|next| *next > earliest).unwrap_or(earliest);
         let mut next = Some(first);
         std::iter::from_fn(move || {
             let period = next?;

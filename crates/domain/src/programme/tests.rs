@@ -7,6 +7,7 @@ use crate::limit::TimeOfDay;
 use crate::money::Kopecks;
 
 mod oracle;
+mod steps;
 
 fn day(text: &str) -> Date {
     parse_date(text).unwrap()

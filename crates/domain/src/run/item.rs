@@ -126,6 +126,8 @@ pub struct RunItem {
     pub is_main: bool,
     /// The kopecks that it moves: of a virtual order, the first top-up of each card.
     pub amount: Option<Kopecks>,
+    /// What the card held when a programme decided on the amount.
+    pub balance_seen: Option<Kopecks>,
     /// What is wrong with it.
     pub fault: Option<Fault>,
     /// What became of it.

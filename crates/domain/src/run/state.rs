@@ -3,7 +3,7 @@
 use time::OffsetDateTime;
 
 use super::status::RunState;
-use super::{DRAFT_LIFETIME, Run, RunFields, Submitted};
+use super::{DRAFT_LIFETIME, Run, RunFields, RunProgramme, RunTotals, Submitted};
 use crate::Kopecks;
 use crate::access::{Actor, Authority, Scope};
 use crate::approval::{self, ApprovalError, Digest, Submission};
@@ -140,6 +140,57 @@ impl Run {
         if self.is_expired(now) { self.in_state(RunState::Expired, now) } else { self }
     }
 
+    /// The new run of a programme that is not carried out, since its reference names another run.
+    ///
+    /// # Errors
+    /// [`TransitionError`] unless it is being carried out.
+    pub fn reject(self, reason: String, now: OffsetDateTime) -> Result<Self, TransitionError<RunState>> {
+        self.stop("reject", RunState::Rejected, Some(reason), now)
+    }
+
+    /// The new run of a programme that comes too late to be carried out.
+    ///
+    /// # Errors
+    /// [`TransitionError`] unless it is being carried out.
+    pub fn miss(self, now: OffsetDateTime) -> Result<Self, TransitionError<RunState>> {
+        self.stop("miss", RunState::Expired, None, now)
+    }
+
+    fn stop(
+        self,
+        verb: &'static str,
+        end: RunState,
+        refusal: Option<String>,
+        now: OffsetDateTime,
+    ) -> Result<Self, TransitionError<RunState>> {
+        moved((self.state(), self.state_since()), verb, &[RunState::InProcess], end, now)?;
+        Ok(Self(RunFields { refusal, ..self.in_state(end, now).0 }))
+    }
+
+    /// The run of a programme with the moment at which it is tried again, or without another try.
+    #[must_use]
+    pub fn with_retry(self, retry_at: Option<OffsetDateTime>) -> Self {
+        let fields = self.0;
+        let programme = fields.programme.map(|programme| RunProgramme { retry_at, ..programme });
+        Self(RunFields { programme, ..fields })
+    }
+
+    /// The run of a programme as it is tried again, with items that come to `totals`.
+    ///
+    /// # Errors
+    /// [`TransitionError`] unless nothing of it was carried out.
+    pub fn retry(
+        self,
+        totals: RunTotals,
+        digest: Digest,
+        now: OffsetDateTime,
+    ) -> Result<Self, TransitionError<RunState>> {
+        let since = (self.state(), self.state_since());
+        moved(since, "retry", &[RunState::Decline], RunState::InProcess, now)?;
+        let run = self.with_retry(None).in_state(RunState::InProcess, now);
+        Ok(Self(RunFields { totals, digest, ..run.0 }))
+    }
+
     /// The run after `done` items were carried out, and `missed` without a fault were not.
     ///
     /// # Errors
@@ -151,6 +202,8 @@ impl Run {
         now: OffsetDateTime,
     ) -> Result<Self, TransitionError<RunState>> {
         let end = match (done, missed) {
+            // A programme had nobody to pay.
+            (0, 0) if self.totals().number == 0 => RunState::Success,
             (0, _) => RunState::Decline,
             (_, 0) => RunState::Success,
             _ => RunState::PartSuccess,

@@ -6,11 +6,12 @@ use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::event::{
     BalanceLow, CardAtBank, CardDeclined, CardHolder, CardIssued, CardTransaction, DeclinedPurchase,
-    Deposited, DisableReason, EmployeeChange, EmployeeErased, EventData, EventType, Ping, RequestStatus,
-    ReturnOrigin, Returned, Transfer, WebhookDisabled,
+    Deposited, DisableReason, EmployeeChange, EmployeeErased, EventData, EventType, Ping, ProgrammeDue,
+    RequestStatus, ReturnOrigin, Returned, Transfer, WebhookDisabled,
 };
 use kopeck_domain::ids::{
-    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId, RunId, WebhookId, WithdrawalId,
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, ProgrammeId, ReplenishmentId, RunId, WebhookId,
+    WithdrawalId,
 };
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::order::OrderState;
@@ -29,7 +30,7 @@ const ID: Uuid = Uuid::nil();
 fn samples() -> Vec<(EventData, Value)> {
     let mut samples = partners_samples();
     // Behind the cards' own, as they are declared.
-    samples.splice(10..10, bank_samples());
+    samples.splice(11..11, bank_samples());
     samples
 }
 
@@ -151,6 +152,20 @@ fn partners_samples() -> Vec<(EventData, Value)> {
                 reference: None,
             }),
             json!({"id": ID, "kind": "TOP_UP", "state": "WAITING_APPROVAL"}),
+        ),
+        (
+            EventData::ProgrammeDue(ProgrammeDue {
+                programme: ProgrammeId::new(ID),
+                period: "2026-W49".parse().unwrap(),
+                at: datetime!(2026-01-31 09:30 UTC),
+                needed: Kopecks::new(7),
+                available: Kopecks::new(5),
+                short: Kopecks::new(2),
+            }),
+            json!({
+                "programme": ID, "period": "2026-W49", "at": "2026-01-31T09:30:00Z", "needed": 7, "available": 5,
+                "short": 2,
+            }),
         ),
         (
             EventData::CardIssued(issued),

@@ -58,6 +58,7 @@ fn item(ordinal: u32) -> RunItem {
         card: Some(id()),
         is_main: true,
         amount: Some(Kopecks::new(350)),
+        balance_seen: None,
         fault: None,
         outcome: None,
         reason: None,

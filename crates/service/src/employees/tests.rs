@@ -91,7 +91,8 @@ fn conflict_of(rule: Rule) -> Option<EmployeeConflict> {
         | Rule::IdempotencyKey
         | Rule::SealedNonce
         | Rule::UserLogin
-        | Rule::RunReference => None,
+        | Rule::RunReference
+        | Rule::ProgrammePeriod => None,
     }
 }
 

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
 /// The digest over kind, terms, and every item as it was found.
-pub(super) fn of(
+pub(crate) fn of(
     kind: RunKind,
     at: Option<OffsetDateTime>,
     creates_categories: bool,
@@ -70,6 +70,7 @@ mod tests {
             card: Some(card_id(1)),
             is_main: true,
             amount: Some(Kopecks::new(500)),
+            balance_seen: None,
             fault: None,
             outcome: None,
             reason: None,

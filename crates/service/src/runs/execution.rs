@@ -20,7 +20,7 @@ use crate::card_refs::{self, CardRefError, FoundCard};
 use crate::orders::PlaceOrderError;
 use crate::replenishments::TopUp;
 use crate::withdrawals::CardWithdrawal;
-use crate::{Env, events, leavers, limits, money, orders, replenishments, withdrawals};
+use crate::{Env, events, leavers, limits, money, orders, programmes, replenishments, withdrawals};
 
 /// The pauses between two looks at the requests of a run.
 const SHORTEST_PAUSE: Duration = Duration::milliseconds(100);
@@ -67,6 +67,7 @@ fn conclude(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: Run) 
     let run = run
         .conclude(outcomes.done, outcomes.missed, env.now())
         .map_err(|error| StoreError::Corrupt(format!("runs.state: {error}")))?;
+    let run = programmes::after_decline(unit, env, partner, run)?;
     unit.runs().set_state(partner, &run)?;
     leavers::after_run(unit, env, partner, &run)?;
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])

@@ -120,6 +120,7 @@ impl Draft {
             card: self.card,
             is_main: self.is_main,
             amount: self.amount,
+            balance_seen: None,
             fault: self.fault,
             outcome: None,
             reason: None,
@@ -128,7 +129,7 @@ impl Draft {
 }
 
 /// Why a card cannot have what an item of this kind is about. It stands here once for the preview and the execution.
-pub(super) fn obstacle(
+pub(crate) fn obstacle(
     kind: RunKind,
     found: &FoundCard,
     claims: CardClaims,
@@ -156,7 +157,7 @@ pub(super) fn obstacle(
 }
 
 /// The claims of open requests on these cards.
-pub(super) fn claims(
+pub(crate) fn claims(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     cards: &[CardId],

@@ -40,6 +40,7 @@ fn item(ordinal: u32) -> RunItem {
         card: Some(card_id(u128::from(ordinal))),
         is_main: true,
         amount: Some(Kopecks::new(250)),
+        balance_seen: None,
         fault: None,
         outcome: None,
         reason: None,

@@ -13,7 +13,7 @@ use crate::operations::prelude::*;
 use crate::operations::requests::shown;
 
 /// The body of a run.
-pub(super) fn of_run(view: &RunView, zone: Zone) -> api::Run {
+pub(in crate::operations) fn of_run(view: &RunView, zone: Zone) -> api::Run {
     let RunView { run, requests } = view;
     let totals = run.totals();
     api::Run {
@@ -33,8 +33,8 @@ pub(super) fn of_run(view: &RunView, zone: Zone) -> api::Run {
         submitted_by: run.submitted().map(|submitted| submitted.by.to_string()),
         approved_by: run.approved_by().map(Actor::to_string),
         reason: run.refusal().cloned(),
-        id_programme: None,
-        period: None,
+        id_programme: run.programme().map(|programme| programme.id.uuid()),
+        period: run.programme().map(|programme| programme.period.to_string()),
         requests: requests.iter().copied().map(of_request).collect(),
     }
 }
@@ -57,6 +57,7 @@ pub(super) fn of_item(item: &RunItem) -> api::RunItem {
         id_employee: item.employee.map(EmployeeId::uuid),
         id_card: item.card.map(CardId::uuid),
         amount: item.amount.map(Kopecks::get),
+        balance_seen: item.balance_seen.map(Kopecks::get),
         fault: item.fault.as_ref().map(|fault| api::RunFault {
             field: fault.field.clone(),
             code: fault.code.as_str().to_owned(),

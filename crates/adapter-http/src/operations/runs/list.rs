@@ -8,7 +8,7 @@ use kopeck_port_store::page::Page;
 use kopeck_service::runs;
 
 use super::body;
-use crate::input::field_types::{string_enum, text};
+use crate::input::field_types::{id, string_enum, text};
 use crate::input::period::{self, Period};
 use crate::operations::cards::ANY_ZONE;
 use crate::operations::prelude::*;
@@ -24,8 +24,9 @@ fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(Page, RunFilter)> {
     let state = r.param("status", string_enum::<RunState>().about("Only those in this state."));
     let reference =
         r.param("reference", text(RequestReference::parse).about("Only those with exactly this reference."));
+    let programme = r.param("idProgramme", id().about("Only those that this programme made."));
     let Period { from, before } = period::read(r, zone);
-    Some((page?, RunFilter { kind, state, reference, from, before }))
+    Some((page?, RunFilter { kind, state, reference, programme, from, before }))
 }
 
 async fn list(mut ctx: HandlerContext) -> HandlerResult {

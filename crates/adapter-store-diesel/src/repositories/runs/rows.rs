@@ -7,18 +7,20 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::run::row::{Cell, CellValue};
-use kopeck_domain::run::{DRAFT_LIFETIME, Fault, Run, RunFields, RunItem, RunState, RunTotals, Submitted};
+use kopeck_domain::run::{
+    DRAFT_LIFETIME, Fault, Run, RunFields, RunItem, RunProgramme, RunState, RunTotals, Submitted,
+};
 use kopeck_port_store::{ColumnCipher, RunRequest, StoreError};
 use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::convert::{AsKey, corrupt, fixed, natural, word};
 use crate::encryption::{RowCipher, part_row};
-use crate::limit_text;
 use crate::repositories::jobs;
 use crate::schema::{run_items, run_requests, runs};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::row;
+use crate::{limit_text, terms_text};
 
 /// A run as its table has it.
 #[derive(Queryable, Selectable)]
@@ -46,12 +48,16 @@ pub(super) struct RunRow {
     pub(super) approved_by: Option<String>,
     pub(super) refusal: Option<String>,
     pub(super) due_at: Option<UtcTimestamp>,
+    programme_id: Option<Id>,
+    period: Option<String>,
+    terms: Option<String>,
+    pub(super) retry_at: Option<UtcTimestamp>,
 }
 
 row!(
     RunRow, runs: partner_id, id, seq, kind, reference, planned_at, creates_categories, items, faulty, amount, available,
     available_after, digest, created_by, created_at, state, state_since, submitted_by, submitted_at, approved_by, refusal,
-    due_at
+    due_at, programme_id, period, terms, retry_at
 );
 
 /// When a run is looked at without a caller.
@@ -65,10 +71,10 @@ fn due_at(run: &Run) -> Option<OffsetDateTime> {
 }
 
 impl RunRow {
-    pub(super) fn new(partner: PartnerId, seq: i64, run: &Run) -> Self {
-        let totals = run.totals();
+    pub(super) fn new(partner: PartnerId, seq: i64, run: &Run) -> Result<Self, StoreError> {
+        let (totals, programme) = (run.totals(), run.programme());
         let stamp = |at: Option<OffsetDateTime>| at.map(UtcTimestamp::of);
-        Self {
+        Ok(Self {
             partner_id: partner.key(),
             id: run.id().key(),
             seq,
@@ -91,7 +97,11 @@ impl RunRow {
             approved_by: run.approved_by().map(ToString::to_string),
             refusal: run.refusal().cloned(),
             due_at: stamp(due_at(run)),
-        }
+            programme_id: programme.map(|programme| programme.id.key()),
+            period: programme.map(|programme| programme.period.to_string()),
+            terms: programme.map(|programme| terms_text::text(&programme.terms)).transpose()?,
+            retry_at: stamp(programme.and_then(|programme| programme.retry_at)),
+        })
     }
 
     pub(super) fn run(self) -> Result<Run, StoreError> {
@@ -101,6 +111,16 @@ impl RunRow {
             }
             (None, None) => None,
             _ => return Err(corrupt("runs.submitted_by")),
+        };
+        let programme = match (self.programme_id, self.period, self.terms) {
+            (Some(id), Some(period), Some(terms)) => Some(RunProgramme {
+                id: id.to(),
+                period: word(&period, "runs.period")?,
+                terms: terms_text::parse(&terms, "runs.terms")?,
+                retry_at: UtcTimestamp::optional(self.retry_at, "runs.retry_at")?,
+            }),
+            (None, None, None) => None,
+            _ => return Err(corrupt("runs.programme_id")),
         };
         Ok(Run::from_stored(RunFields {
             id: self.id.to(),
@@ -123,6 +143,7 @@ impl RunRow {
             submitted,
             approved_by: self.approved_by.map(|by| word(&by, "runs.approved_by")).transpose()?,
             refusal: self.refusal,
+            programme,
         }))
     }
 }
@@ -147,11 +168,12 @@ pub(super) struct ItemRow {
     fault_detail: Option<String>,
     outcome: Option<String>,
     reason: Option<String>,
+    balance_seen: Option<i64>,
 }
 
 row!(
     ItemRow, run_items: partner_id, run_id, ordinal, line, cells, spending_limit, employee_id, custom_id, card_id, is_main,
-    amount, fault_field, fault_code, fault_detail, outcome, reason
+    amount, fault_field, fault_code, fault_detail, outcome, reason, balance_seen
 );
 
 impl ItemRow {
@@ -183,6 +205,7 @@ impl ItemRow {
             fault_detail: fault(|fault| &fault.detail),
             outcome: item.outcome.map(|outcome| outcome.as_str().to_owned()),
             reason: item.reason.clone(),
+            balance_seen: item.balance_seen.map(Kopecks::get),
         })
     }
 
@@ -209,6 +232,7 @@ impl ItemRow {
             card: self.card_id.map(Id::to),
             is_main: self.is_main,
             amount: self.amount.map(Kopecks::new),
+            balance_seen: self.balance_seen.map(Kopecks::new),
             fault,
             outcome: self.outcome.map(|text| word(&text, "run_items.outcome")).transpose()?,
             reason: self.reason,

@@ -153,7 +153,7 @@ pub(super) fn forecast(
             }
             let needed: i64 = wanted.iter().map(|(_, change)| change.max(&0)).sum();
             let short = (needed - available).max(0);
-            let mut left = available;
+            let (before, mut left) = (available, available);
             for (card, change) in &wanted {
                 let is_covered = *change < 0
                     || *change <= left && (short == 0 || programme.on_shortage == OnShortage::Part);
@@ -169,6 +169,7 @@ pub(super) fn forecast(
                 period,
                 people: wanted.len(),
                 needed: Kopecks::new(needed),
+                available: Kopecks::new(before),
                 available_after: Kopecks::new(available),
                 short: Kopecks::new(short),
             });

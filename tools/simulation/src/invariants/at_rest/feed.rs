@@ -145,6 +145,8 @@ impl Told {
             EventData::ClosingStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::WithdrawalStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::RunStatus(status) => self.runs.insert((status.id, status.state)),
+            // No actor of the simulation has a programme.
+            EventData::ProgrammeDue(_) => false,
             EventData::CardIssued(issued) => self.issued.insert(issued.card),
             EventData::CardLinked(holder) => {
                 self.statuses.insert(holder.card, holder.bank_status);

@@ -1,0 +1,32 @@
+//! Requests about programmes.
+
+use serde_json::{Value, json};
+
+/// Programmes by the names that stand for them.
+pub(super) const THINGS: [&str; 4] =
+    ["programme", "spare programme", "waiting programme", "refused programme"];
+
+/// The operation, the identifier in its path, and its body or query.
+pub(super) fn samples() -> Vec<(&'static str, &'static str, Value)> {
+    let none = || Value::Null;
+    let terms = |audience: Value| terms("[new]", &audience);
+    vec![
+        ("programme.create", "", terms(json!({"idEmployee": ["<employee>"]}))),
+        ("programme.create", "", terms(json!({"idCategory": ["<category>"]}))),
+        ("programme.list", "", none()),
+        ("programme.get", "<programme>", none()),
+        ("programme.change", "<programme>", terms(json!({"all": true}))),
+        ("programme.pause", "<programme>", none()),
+        ("programme.resume", "<programme>", none()),
+        ("programme.approve", "<waiting programme>", none()),
+        ("programme.refuse", "<refused programme>", none()),
+        ("programme.runs", "<programme>", none()),
+        ("programme.forecast", "", json!({"until": "05.03.2026"})),
+        ("programme.delete", "<spare programme>", none()),
+    ]
+}
+
+/// The terms of a programme for these.
+pub(super) fn terms(name: &str, audience: &Value) -> Value {
+    json!({"name": name, "for": audience, "amount": {"upTo": 5}, "every": "MONTH", "day": 1})
+}

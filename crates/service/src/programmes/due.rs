@@ -1,0 +1,289 @@
+//! Looks for what programmes have to do: one step of one partner in one unit of work, so that a crash loses or doubles nothing.
+//! By the service's clock, as the runs that are due.
+//!
+//! A period gets its run in the unit of work that notes it as the programme's last, and a unique key of the run backs that
+//! up. Where amounts depend on what cards hold, the bank is asked first, between two units of work.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use kopeck_domain::event::EventData;
+use kopeck_domain::ids::{CardId, PartnerId, ProgrammeId};
+use kopeck_domain::programme::{
+    DuePeriod, NOTICE, Notice, Programme, ProgrammeDue, ProgrammeStep, Terms, Workdays,
+};
+use kopeck_domain::run::Run;
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
+use time::{Duration, OffsetDateTime};
+
+use super::forecast::{ProgrammeForecast, forecast};
+use super::making::{self, Beginning};
+use super::{look_at, payees};
+use crate::cards::{self, FetchError};
+use crate::{Env, Progress, events};
+
+/// Partners of a round.
+const BATCH: u32 = 1_000;
+/// Cards of a partner that the bank is asked about in a round; then others have their turn.
+const ASKED_AT_ONCE: usize = 200;
+/// So long a partner's open run of a programme keeps its others waiting. Then they go on, without the cards that it has.
+const MOST_WAITING: Duration = Duration::DAY;
+
+/// Makes the runs of programmes when they are due, tries them again, and tells partners beforehand.
+pub struct ProgrammeTimer {
+    store: Arc<dyn Store>,
+    bank: Arc<dyn BankGateway>,
+    env: Arc<Env>,
+    /// Partners for a run of which the bank is being asked.
+    asking: HashMap<PartnerId, Asking>,
+}
+
+/// What the bank is being asked for a run.
+struct Asking {
+    /// Copies of balances from then on count.
+    since: OffsetDateTime,
+    /// Cards whose copies stay older: the bank does not know them.
+    unknown: HashSet<CardId>,
+}
+
+/// How a step of a partner went.
+enum Turn {
+    /// There is nothing to do now.
+    Idle,
+    /// Something was done.
+    Done,
+    /// The bank is to be asked about these cards first.
+    Ask(Vec<CardId>),
+}
+
+/// What gets a run.
+enum Payment {
+    Period(Box<Programme>, DuePeriod),
+    Retry(Box<Run>),
+}
+
+impl Payment {
+    fn terms(&self) -> Option<&Terms> {
+        match self {
+            Self::Period(programme, _) => Some(programme.terms()),
+            Self::Retry(run) => run.programme().map(|origin| &origin.terms),
+        }
+    }
+
+    /// Of those due at one moment the first programme goes first.
+    fn order(&self) -> (Option<OffsetDateTime>, Option<ProgrammeId>) {
+        match self {
+            Self::Period(programme, due) => (Some(due.at), Some(programme.id())),
+            Self::Retry(run) => {
+                (run.programme().and_then(|origin| origin.retry_at), run.programme().map(|origin| origin.id))
+            }
+        }
+    }
+}
+
+impl ProgrammeTimer {
+    /// A timer over these ports.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, bank: Arc<dyn BankGateway>, env: Arc<Env>) -> Self {
+        Self { store, bank, env, asking: HashMap::new() }
+    }
+
+    /// Takes a step for each partner that has something to do. Checks `stopping` between two. Blocks during bank requests.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what was done by then stays.
+    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<Progress, StoreError> {
+        let now = self.env.now();
+        let due = move |unit: &mut dyn UnitOfWork| unit.programmes().due(now, now - MOST_WAITING, BATCH);
+        let (mut is_any, mut bank_responds) = (false, true);
+        let due = transact(&*self.store, Access::Read, due)?;
+        self.asking.retain(|partner, _| due.contains(partner));
+        for partner in due {
+            if stopping() {
+                break;
+            }
+            match self.step(partner)? {
+                Turn::Idle => {}
+                Turn::Done => {
+                    self.asking.remove(&partner);
+                    is_any = true;
+                }
+                Turn::Ask(cards) if bank_responds => {
+                    bank_responds = self.ask(partner, cards, stopping)?;
+                    is_any |= bank_responds;
+                }
+                Turn::Ask(_) => {}
+            }
+        }
+        Ok(match (is_any, bank_responds) {
+            (_, false) => Progress::BankUnavailable,
+            (true, true) => Progress::More,
+            (false, true) => Progress::Idle,
+        })
+    }
+
+    fn step(&mut self, partner: PartnerId) -> Result<Turn, StoreError> {
+        let env = Arc::clone(&self.env);
+        let asking = self.asking.get(&partner);
+        let asked = asking.map(|asking| (asking.since, asking.unknown.clone()));
+        transact(&*self.store, Access::Write, move |unit| step(unit, &env, partner, asked.as_ref()))
+    }
+
+    /// Asks the bank about cards; whether it responds.
+    fn ask(
+        &mut self,
+        partner: PartnerId,
+        cards: Vec<CardId>,
+        stopping: &dyn Fn() -> bool,
+    ) -> Result<bool, StoreError> {
+        let since = self.env.now();
+        let asking = self.asking.entry(partner).or_insert_with(|| Asking { since, unknown: HashSet::new() });
+        for card in cards.into_iter().take(ASKED_AT_ONCE) {
+            if stopping() {
+                break;
+            }
+            let record = transact(&*self.store, Access::Read, move |unit| unit.cards().get(partner, card))?;
+            let Some(record) = record else { continue };
+            match cards::fetch(&*self.store, &*self.bank, &self.env, partner, record) {
+                Ok(record) if record.bank.seen_at < asking.since => {
+                    asking.unknown.insert(card);
+                }
+                Ok(_) => {}
+                Err(FetchError::Store(error)) => return Err(error),
+                Err(FetchError::Bank(error)) => {
+                    log::debug!(error:% = error; "a programme waits for the bank");
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Does what is to be done for a partner, one run at most.
+fn step(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    asked: Option<&(OffsetDateTime, HashSet<CardId>)>,
+) -> Result<Turn, StoreError> {
+    let (now, mut is_any) = (env.now(), false);
+    let workdays = unit.programmes().workdays()?;
+    let retries = unit.runs().retries(partner, now)?;
+    let mut payments: Vec<Payment> = retries.into_iter().map(|run| Payment::Retry(Box::new(run))).collect();
+    let mut looked = Looked { env, partner, workdays: &workdays, rows: None };
+    for before in unit.programmes().due_of(partner, now)? {
+        let (programme, due) = looked.at(unit, before.clone())?;
+        let look = look_at(&programme, env, &workdays);
+        if programme != before || due.is_none() {
+            unit.programmes().update(partner, &programme, look)?;
+            is_any = true;
+        }
+        payments.extend(due.map(|due| Payment::Period(Box::new(programme), due)));
+    }
+    let next = payments.into_iter().min_by_key(Payment::order);
+    let is_open = unit.runs().is_programme_open(partner, now - MOST_WAITING)?;
+    let Some(next) = next.filter(|_| !is_open) else {
+        return Ok(if is_any { Turn::Done } else { Turn::Idle });
+    };
+    if let Some(terms) = next.terms().filter(|terms| terms.go_by_balances()) {
+        let stale = stale(unit, env, partner, terms, asked)?;
+        if !stale.is_empty() {
+            return Ok(Turn::Ask(stale));
+        }
+    }
+    match next {
+        Payment::Period(programme, due) => {
+            let paid = making::make(unit, env, partner, *programme, due, Beginning::InTime)?;
+            unit.programmes().update(partner, &paid, look_at(&paid, env, &workdays))?;
+        }
+        Payment::Retry(run) => making::retry(unit, env, partner, *run)?,
+    }
+    Ok(Turn::Done)
+}
+
+/// The cards about which the bank has not been asked for this run.
+fn stale(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    terms: &Terms,
+    asked: Option<&(OffsetDateTime, HashSet<CardId>)>,
+) -> Result<Vec<CardId>, StoreError> {
+    let is_stale = |card: CardId, seen_at: OffsetDateTime| {
+        asked.is_none_or(|(since, unknown)| seen_at < *since && !unknown.contains(&card))
+    };
+    let payees = payees::find(unit, env, partner, terms)?;
+    let views = payees.iter().map(|payee| &payee.found.view);
+    Ok(views
+        .map(|view| (view.card.id(), view.bank.seen_at))
+        .filter(|(card, at)| is_stale(*card, *at))
+        .map(|(card, _)| card)
+        .collect())
+}
+
+/// Looks at the programmes of a partner.
+struct Looked<'a> {
+    env: &'a Env,
+    partner: PartnerId,
+    workdays: &'a Workdays,
+    /// The forecast of the days for which partners are told, once it was needed.
+    rows: Option<Vec<ProgrammeForecast>>,
+}
+
+impl Looked<'_> {
+    /// Does what needs no turn: ends, missed periods, and notices. The period that is to be paid now, if there is one.
+    fn at(
+        &mut self,
+        unit: &mut dyn UnitOfWork,
+        mut programme: Programme,
+    ) -> Result<(Programme, Option<DuePeriod>), StoreError> {
+        let (env, zone, now) = (self.env, self.env.settings.zone, self.env.now());
+        loop {
+            programme = match programme.step(self.workdays, zone, now) {
+                ProgrammeStep::Wait(_) => return Ok((programme, None)),
+                ProgrammeStep::Pay(due) => return Ok((programme, Some(due))),
+                ProgrammeStep::Expire => programme.expire(now),
+                ProgrammeStep::End => programme.end(),
+                ProgrammeStep::Miss(due) => {
+                    making::make(unit, env, self.partner, programme, due, Beginning::TooLate)?
+                }
+                ProgrammeStep::Notice(due) => self.tell(unit, programme, due)?,
+            };
+        }
+    }
+
+    /// Tells the partner of a period: at first in any case, on the day itself if the balance is short.
+    fn tell(
+        &mut self,
+        unit: &mut dyn UnitOfWork,
+        programme: Programme,
+        due: DuePeriod,
+    ) -> Result<Programme, StoreError> {
+        let (env, zone, now) = (self.env, self.env.settings.zone, self.env.now());
+        let rows = match self.rows.take() {
+            Some(rows) => rows,
+            None => forecast(unit, env, self.partner, zone.day(now + NOTICE))?,
+        };
+        let own = |row: &&ProgrammeForecast| row.programme == programme.id() && row.row.period == due.period;
+        let row = rows.iter().find(own).map(|row| &row.row);
+        let is_first = programme.notice().is_none_or(|notice| notice.period != due.period);
+        let is_of_the_day = zone.day(now) >= zone.day(due.at);
+        let is_short = row.is_some_and(|row| row.short.is_positive());
+        if let Some(row) = row.filter(|_| is_first || is_short) {
+            let event = ProgrammeDue {
+                programme: programme.id(),
+                period: due.period,
+                at: due.at,
+                needed: row.needed,
+                available: row.available,
+                short: row.short,
+            };
+            events::append(unit, env, self.partner, [EventData::ProgrammeDue(event)])?;
+        }
+        self.rows = Some(rows);
+        let told_short = !is_first && is_short;
+        Ok(programme.told(Notice { period: due.period, is_of_the_day, told_short }))
+    }
+}

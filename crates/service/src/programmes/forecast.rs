@@ -1,0 +1,93 @@
+//! What the partner's programmes will do: by the people, categories, cards and balances of now.
+
+use std::collections::HashMap;
+
+use kopeck_domain::ids::{CardId, PartnerId, ProgrammeId};
+use kopeck_domain::programme::{
+    self, ForecastCard, ForecastRow, PlannedProgramme, Programme, ProgrammeState,
+};
+use kopeck_port_store::{CardClaims, StoreError, UnitOfWork};
+use time::Date;
+
+use super::payees;
+use crate::runs::obstacle;
+use crate::{Env, money};
+
+/// How many days ahead a forecast goes at most.
+pub const FORECAST_DAYS: i64 = 366;
+
+/// What a programme will do in a period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgrammeForecast {
+    /// The programme.
+    pub programme: ProgrammeId,
+    /// What it will do.
+    pub row: ForecastRow,
+}
+
+/// What all programmes in force will do up to the end of `until`, in the order of time.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn forecast(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    until: Date,
+) -> Result<Vec<ProgrammeForecast>, StoreError> {
+    let mut programmes = super::all(unit, partner)?;
+    programmes.retain(|programme| programme.state() == ProgrammeState::Active);
+    let mut cards = Cards::default();
+    let planned = programmes
+        .iter()
+        .map(|programme| cards.plan(unit, env, partner, programme))
+        .collect::<Result<Vec<_>, _>>()?;
+    let workdays = unit.programmes().workdays()?;
+    let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
+    let (times, zone) = ((env.now(), until), env.settings.zone);
+    let rows = programme::forecast(&planned, cards.cards, available, times, &workdays, zone)
+        .map_err(payees::overflow)?;
+    let named =
+        |row: ForecastRow| Some(ProgrammeForecast { programme: programmes.get(row.programme)?.id(), row });
+    Ok(rows.into_iter().filter_map(named).collect())
+}
+
+/// The cards of all programmes, each once.
+#[derive(Default)]
+struct Cards {
+    cards: Vec<ForecastCard>,
+    places: HashMap<CardId, usize>,
+}
+
+impl Cards {
+    fn plan(
+        &mut self,
+        unit: &mut dyn UnitOfWork,
+        env: &Env,
+        partner: PartnerId,
+        programme: &Programme,
+    ) -> Result<PlannedProgramme, StoreError> {
+        let (terms, today) = (programme.terms(), env.today());
+        let mut cards = Vec::new();
+        for payee in payees::find(unit, env, partner, terms)? {
+            if obstacle(payees::kind(terms), &payee.found, CardClaims::default(), today).is_some() {
+                continue;
+            }
+            let place = *self.places.entry(payee.found.view.card.id()).or_insert(self.cards.len());
+            if place == self.cards.len() {
+                self.cards.push(payee.card);
+            }
+            cards.push(place);
+        }
+        let fields = terms.fields();
+        Ok(PlannedProgramme {
+            schedule: *terms.schedule(),
+            validity: programme.validity(),
+            last: programme.last(),
+            grant: fields.grant,
+            pro_rata: fields.pro_rata,
+            on_shortage: fields.on_shortage,
+            cards,
+        })
+    }
+}
