@@ -15,9 +15,7 @@ use kopeck_domain::request::RequestReference;
 use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_domain::run::{Run, RunKind, RunState};
 use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{
-    Access, BatchTarget, CardRecord, Lane, Store, StoreError, UnitOfWork, transact,
-};
+use kopeck_port_store::{Access, BatchTarget, CardRecord, Lane, Store, StoreError, UnitOfWork, transact};
 use time::Duration;
 
 use crate::card_batches::CreateBatchError;
@@ -245,7 +243,7 @@ fn take_back(
     let with_money = cards.iter().filter(|record| record.bank.balance.is_positive());
     let row = |(line, record): (u32, &CardRecord)| {
         let value = CellValue::Text(record.card.id().to_string());
-        InputRow { line, cells: vec![Cell { name: "idCard".to_owned(), value }], limit: None }
+        InputRow { line, cells: vec![Cell { name: "idCard".to_owned(), value }], limit: None, fault: None }
     };
     let input = RunInput {
         kind: RunKind::Withdraw,
