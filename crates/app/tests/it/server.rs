@@ -140,7 +140,8 @@ impl TestServer {
             feed_waiters,
             webhooks: Arc::new(FakeSender),
             settings: http,
-        });
+        })
+        .with_front_end(kopeck::console::front_end(&application));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, receiver) = mpsc::channel();
