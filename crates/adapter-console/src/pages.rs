@@ -6,6 +6,7 @@ pub(crate) mod integration;
 pub(crate) mod login;
 mod names;
 pub(crate) mod operator;
+pub(crate) mod orders;
 pub(crate) mod people;
 pub(crate) mod person;
 pub(crate) mod reports;

@@ -177,7 +177,7 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
 
 /// The page of a path, or what its form does.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
-    use pages::{account, home, integration, operator, people, person, reports, runs, users};
+    use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
     match (visit.request.is_post, segments) {
         (false, []) => home::show(visit).await,
         (false, ["people"]) => people::list(visit).await,
@@ -191,6 +191,10 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         (true, ["runs", "new"]) => runs::create(visit).await,
         (false, ["run", id]) => runs::show(visit, id, None).await,
         (true, ["run", id, action]) => runs::act(visit, id, action).await,
+        (false, ["orders"]) => orders::show(visit, None).await,
+        (true, ["orders", kind @ ("plastic" | "virtual")]) => orders::create(visit, kind).await,
+        (false, ["order", id]) => orders::order(visit, id, None).await,
+        (true, ["order", id, action]) => orders::act(visit, id, action).await,
         (false, ["approvals"]) => runs::approvals(visit).await,
         (false, ["reports"]) => reports::show(visit, None).await,
         (true, ["reports"]) => reports::close(visit).await,
@@ -231,6 +235,7 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
             (Text::People, "/people"),
             (Text::Runs, "/runs"),
             (Text::Approvals, "/approvals"),
+            (Text::Orders, "/orders"),
             (Text::Reports, "/reports"),
             (Text::Integration, "/integration"),
             (Text::Users, "/users"),

@@ -263,6 +263,26 @@ texts! {
     RunApproved = "Approved.", "Согласовано.";
     RunRefused = "Refused.", "Отклонено.";
     RunCancelled = "Cancelled.", "Отменено.";
+    // -- orders
+    Orders = "Orders and stock", "Заказы и карты";
+    Order = "Order", "Заказ";
+    NoOrders = "No orders.", "Заказов нет.";
+    Accepted = "accepted", "принят";
+    ReceiptConfirmed = "receipt confirmed", "получение подтверждено";
+    PlasticCards = "Plastic cards", "Пластиковые карты";
+    VirtualCards = "Virtual cards", "Виртуальные карты";
+    Cards = "Cards", "Карты";
+    Stock = "Unassigned cards in stock", "Свободных карт";
+    HowMany = "How many", "Сколько";
+    DeliveryAddress = "Delivery address", "Адрес доставки";
+    Recipient = "Recipient", "Получатель";
+    AmountOfEach = "Amount of each in roubles", "Сумма каждой в рублях";
+    OrderCards = "Order", "Заказать";
+    CancelOrder = "Cancel the order", "Отменить заказ";
+    ConfirmReceipt = "Confirm the receipt", "Подтвердить получение";
+    ShowCards = "Show cards and codes", "Показать карты и коды";
+    ActivationCode = "Activation code", "Код активации";
+    CodesAreAudited = "A code activates its card for anyone. The audit log records who has looked.", "Кодом карту может активировать кто угодно. Журнал записывает, кто смотрел.";
     // -- reports
     Reports = "Reports", "Отчёты";
     Month = "Month", "Месяц";

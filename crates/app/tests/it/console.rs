@@ -1,6 +1,7 @@
 //! The console over plain HTTP, without scripts: logins, forms, who may see what, and what is written into pages.
 
 mod browser;
+mod chromium;
 mod money;
 
 use kopeck_domain::access::Role;

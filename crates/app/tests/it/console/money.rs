@@ -8,13 +8,15 @@ use serde_json::json;
 use super::browser::{Browser, between, offers};
 use super::{Holder, card_info, holder, start};
 use crate::raw_http::{get, post};
-use crate::server::{PASSWORD, TestServer};
+use crate::server::{PASSWORD, SETTINGS, TestServer};
 
-/// Lets the worker carry out what was submitted, and the timer end it.
+/// Lets the worker carry out what was submitted, and follow it to its end.
 fn carry_out(server: &TestServer) {
-    server.run_timer();
-    server.run_jobs();
-    server.run_timer();
+    for _ in 0..4 {
+        server.run_jobs();
+    }
+    // Copies of cards are read anew.
+    server.clock.advance(SETTINGS.card_cache);
 }
 
 fn new_run(browser: &mut Browser<'_>, rows: &str, reference: &str) -> (String, crate::raw_http::RawResponse) {
@@ -216,4 +218,41 @@ fn an_operator_sees_all_partners_and_nobody_else_does() {
     }
     let mut owner = Browser::of_new(&server, Some(&partner), Role::Owner);
     assert_eq!((owner.get("/partners").status, owner.get(&path).status), (403, 403));
+}
+
+#[test]
+fn cards_are_ordered_and_codes_shown_on_demand() {
+    let (server, partner) = start();
+    let mut hr = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let page = hr.get("/orders");
+    let address = [("recipient", "Иванов Иван"), ("phone", "9031234567"), ("deliveryAddress", "<img src=x>")];
+    let number = |count| [("typeCard", "MP4"), ("numberCards", count)];
+    let refused = hr.send(&page, "/orders/plastic", &[&number("many")[..], &address].concat());
+    assert!(refused.status == 422 && refused.text.contains("Иванов Иван"), "{}", refused.text);
+    let page = hr.send(&refused, "/orders/plastic", &[&number("2")[..], &address].concat());
+    assert!(page.text.contains("Order: accepted"), "{}", page.text);
+    server.run_jobs();
+    assert!(hr.get("/orders").text.contains("Unassigned cards in stock: 2"));
+
+    let page = hr.get("/orders");
+    let page = hr.send(&page, "/orders/virtual", &[("numberCards", "1"), ("rubles", "500")]);
+    assert!(page.text.contains("₽9,500.00") && page.text.contains("draft"), "{}", page.text);
+    let path = format!("/run/{}/submit", between(&page.text, "action=\"/console/run/", "/"));
+    hr.send(&page, &path, &[]);
+    carry_out(&server);
+    let orders = hr.get("/orders");
+    let order = format!("/order/{}", between(&orders.text, "href=\"/console/order/", "\""));
+    let page = hr.get(&order);
+    assert!(!page.text.contains("Activation code"), "on demand alone");
+    let codes = hr.send(&page, &format!("{order}/codes"), &[]);
+    assert!(codes.text.contains("Activation code") && codes.text.contains("MLZ"), "{}", codes.text);
+    assert!(hr.get("/audit").text.contains("order.result"), "looking at codes is audited");
+    let page = hr.send(&page, &format!("{order}/confirm"), &[]);
+    assert!(page.text.contains("receipt confirmed"), "{}", page.text);
+    let mut auditor = Browser::of_new(&server, Some(&partner), Role::Auditor);
+    let page = auditor.get(&order);
+    assert!(page.status == 200 && !offers(&page, &format!("{order}/codes")));
+    let fields = super::hidden_fields(&page.text, "/logout");
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    assert_eq!(auditor.post(&format!("{order}/codes"), &fields).status, 403);
 }
