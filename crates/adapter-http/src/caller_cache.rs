@@ -58,6 +58,12 @@ impl Identity {
         Self { partner, authority, credential, policy, keys, unused }
     }
 
+    /// A user of the partner, who seals nothing.
+    pub(crate) const fn of_user(partner: PartnerId, authority: Authority) -> Self {
+        let policy = SealingPolicy::Optional;
+        Self { partner, authority, credential: None, policy, keys: Vec::new(), unused: Vec::new() }
+    }
+
     /// The scoped credential, if it is one.
     pub(crate) fn credential(&self) -> Option<CredentialId> {
         self.credential.as_ref().map(|credential| credential.id)

@@ -35,7 +35,7 @@ use kopeck_domain::access::Scopes;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 19] = [
+static INTERFACE: [&[&Operation]; 20] = [
     &tokens::OPERATIONS,
     &sessions::OPERATIONS,
     &employees::OPERATIONS,

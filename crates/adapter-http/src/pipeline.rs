@@ -5,6 +5,7 @@ mod audit_log;
 pub(crate) mod authentication;
 mod decoding;
 pub(crate) mod head;
+mod local;
 mod request_opener;
 pub(crate) mod response_builder;
 pub(crate) mod token_calls;
@@ -20,7 +21,7 @@ use futures_util::FutureExt as _;
 use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
 use kopeck_domain::access::Actor;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{PartnerId, SessionId};
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, UnitOfWork};
 use kopeck_sealing::KeyId;
@@ -34,6 +35,7 @@ use crate::caller_cache::{AuthenticatedCaller, Identity};
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
 use crate::handler_context::{Client, HandlerContext, HeldPermits, MutationDetails};
+use crate::idempotency::RequestKey;
 use crate::metrics::RefusalKind;
 use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
@@ -45,6 +47,7 @@ use crate::router::RouteMatch;
 use crate::state::Shared;
 use decoding::{DecodedRequest, ReceivedRequest};
 use head::Head;
+pub(crate) use local::{LocalClient, serve as serve_local};
 use response_builder::{ResponseBuilder, ResponseSeal};
 use value_opener::RefusedSeals;
 
@@ -63,9 +66,11 @@ pub(crate) async fn serve(
 ) -> HttpResponse {
     let began = shared.parts.wall.steady();
     let mut builder = ResponseBuilder::new(shared, Some(operation), request);
+    let announced = head::announced_length(request.headers());
     let mut pipeline =
-        Pipeline { operation, shared, request, address: builder.address, state: PipelineState::default() };
-    let outcome = AssertUnwindSafe(pipeline.run(ids, payload, &builder.request_id)).catch_unwind().await;
+        Pipeline { operation, shared, announced, address: builder.address, state: PipelineState::default() };
+    let run = pipeline.run(request, ids, payload, &builder.request_id);
+    let outcome = AssertUnwindSafe(run).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
     let outcome = audit_log::record(shared, (request.method(), operation), outcome, || {
         pipeline.audit_entry(&builder.request_id)
@@ -121,7 +126,8 @@ impl PipelineState {
 struct Pipeline<'a> {
     operation: &'static Operation,
     shared: &'a Arc<Shared>,
-    request: &'a HttpRequest,
+    /// `Content-Length`; 0 without one.
+    announced: usize,
     address: ClientAddress,
     state: PipelineState,
 }
@@ -129,12 +135,13 @@ struct Pipeline<'a> {
 impl Pipeline<'_> {
     async fn run(
         &mut self,
+        request: &HttpRequest,
         ids: Vec<(&'static str, String)>,
         payload: Payload,
         request_id: &RequestId,
     ) -> HandlerResult {
-        head::check_body_head(self.request.headers(), self.operation.uploads, self.body_limit())?;
-        let head = Head::read(ids, self.operation, self.request);
+        head::check_body_head(request.headers(), self.operation.uploads, self.body_limit())?;
+        let head = Head::read(ids, self.operation, request);
         match self.operation.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload).await;
@@ -161,17 +168,41 @@ impl Pipeline<'_> {
         let AuthenticatedCaller { pair, session, identity } =
             authentication::authenticate(self.shared, head.token.as_deref(), self.address).await?;
         self.state.audit.pair = Some(pair);
-        self.is_proved(&identity);
+        let key = self.admit(&head, &identity)?;
+        let body = self.read_body(&head, payload).await?;
+        self.context(head, key, body, (identity, session), request_id).await
+    }
+
+    /// Whether the caller may send the request now. Returns its nonce and its idempotency key.
+    ///
+    /// # Errors
+    /// 429, 403, or 422 for a malformed nonce or key.
+    fn admit(
+        &mut self,
+        head: &Head,
+        identity: &Arc<Identity>,
+    ) -> Result<(String, Option<RequestKey>), ApiError> {
+        self.is_proved(identity);
         // The fault of a malformed key can be sealed already; without a nonce nothing can.
         self.state.seal =
-            head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
+            head.nonce().map(|nonce| ResponseSeal::new(head, nonce, Arc::clone(identity), None));
         self.count_call(identity.partner)?;
         identity.check_address(self.address)?;
         self.operation.needs.check(&identity.authority)?;
         let (nonce, key) = head.nonce_and_key(self.operation.effect)?;
-        let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
-        let body = self.read_body(&head, payload).await?;
+        Ok((nonce.to_owned(), key))
+    }
+
+    /// Decodes an admitted request.
+    async fn context(
+        &mut self,
+        head: Head,
+        (nonce, key): (String, Option<RequestKey>),
+        body: Bytes,
+        (identity, session): (Arc<Identity>, SessionId),
+        request_id: &RequestId,
+    ) -> Result<HandlerContext, ApiError> {
         let list = if self.operation.reads_many() {
             Some(self.shared.lists.acquire(RequestSource::Partner(identity.partner), Rank::First).await?)
         } else {
@@ -279,7 +310,7 @@ impl Pipeline<'_> {
             Effect::Read(_) | Effect::Mutate(_) => &memory.partners,
         };
         BodyLimits {
-            announced: head::announced_length(self.request.headers()),
+            announced: self.announced,
             limit: self.body_limit(),
             budget: budget.clone(),
             source: match self.state.partner() {

@@ -14,6 +14,7 @@ use kopeck_api::Code;
 
 use crate::docs_page;
 use crate::error::ApiError;
+use crate::front_end::{self, FrontEnd};
 use crate::http1::{self, ConnectionSettings, OverTls};
 use crate::input::query;
 use crate::operations;
@@ -41,6 +42,7 @@ const STOP_SECONDS: u64 = 8;
 pub struct HttpState {
     pub(crate) shared: Arc<Shared>,
     routes: Arc<RouteTable>,
+    front_end: Option<Arc<dyn FrontEnd>>,
 }
 
 impl HttpState {
@@ -49,7 +51,13 @@ impl HttpState {
     pub fn new(parts: HttpParts) -> Self {
         let sandbox = parts.sandbox.is_some().then(operations::sandbox).into_iter().flatten();
         let routes = Arc::new(RouteTable::of(operations::interface().chain(sandbox)));
-        Self { shared: Arc::new(Shared::new(parts)), routes }
+        Self { shared: Arc::new(Shared::new(parts)), routes, front_end: None }
+    }
+
+    /// The same with a front end for people.
+    #[must_use]
+    pub fn with_front_end(self, front_end: Arc<dyn FrontEnd>) -> Self {
+        Self { front_end: Some(front_end), ..self }
     }
 }
 
@@ -100,13 +108,16 @@ async fn announced_body(request: &HttpRequest, payload: Payload) -> actix_web::R
 
 /// Routes a request.
 async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> HttpResponse {
-    let HttpState { shared, routes } = state;
+    let HttpState { shared, routes, front_end } = state;
     if !query::is_within_limits(request.query_string()) {
         return ResponseBuilder::new(shared, None, request).build(shared, Err(long_query()));
     }
     let method = request.method();
     // Percent-decoded by actix.
     let path = request.match_info().as_str();
+    if let (Some(front_end), Some(below)) = (front_end, front_end::path_below(path)) {
+        return front_end::serve(&**front_end, shared, request, below, payload).await;
+    }
     let (operation, error) = match routes.find(method, path) {
         RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
         RouteLookup::OtherMethods(others) => {

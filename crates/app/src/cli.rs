@@ -234,6 +234,10 @@ pub struct ServeArgs {
     /// `/llms.txt`.
     #[arg(long, env = "KOPECK_DOCS", default_value = "true", action = clap::ArgAction::Set)]
     pub docs: bool,
+    /// Whether to serve the console, the pages for people, at `/console`. On by default with the sandbox. Without a sandbox it
+    /// needs TLS, of its own or of a trusted proxy.
+    #[arg(long, env = "KOPECK_CONSOLE", action = clap::ArgAction::Set)]
+    pub console: Option<bool>,
     /// Connections, limits, proxies.
     #[command(flatten)]
     pub front: FrontArgs,

@@ -6,6 +6,7 @@ mod command_output;
 mod commands;
 pub mod compose;
 mod connections;
+pub mod console;
 pub mod keys;
 pub mod operations;
 

@@ -36,9 +36,9 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LeaverRepository, LedgerRepository, MovementRepository,
-    OrderRepository, PartnerRepository, ProgrammeRepository, ReconciliationRepository, ReportRepository, RequestLogRepository,
-    RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck, StoreError, ThrottleRepository,
-    TransactionRepository, UserRepository, WebhookRepository,
+    OrderRepository, PartnerRepository, ProgrammeRepository, ReconciliationRepository, ReportRepository,
+    RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
+    StoreError, ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
 };
 
 macro_rules! mock_unit {

@@ -11,10 +11,9 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
     LeaverRepository, LedgerRepository, MovementRepository, OrderRepository, PartnerRepository,
-    ReconciliationRepository, ProgrammeRepository,
-     ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
-    WebhookRepository,
+    ProgrammeRepository, ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository,
+    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    UserRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.

@@ -17,9 +17,7 @@ use kopeck_domain::request::RequestReference;
 use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_domain::run::{RunKind, RunState};
 use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{
-    Access, BatchTarget, CardRecord, Lane, Store, StoreError, UnitOfWork, transact,
-};
+use kopeck_port_store::{Access, BatchTarget, CardRecord, Lane, Store, StoreError, UnitOfWork, transact};
 use time::Duration;
 
 use crate::card_batches::CreateBatchError;

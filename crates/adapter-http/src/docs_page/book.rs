@@ -32,6 +32,7 @@ pages! {
     "guide/month-end.md",
     "guide/sandbox.md",
     "guide/who-may-do-what.md",
+    "guide/console.md",
     "guide/limits-of-use.md",
     "guide/firewall.md",
     "guide/reference.md",

@@ -12,6 +12,7 @@ use crate::entity_tag::IfMatch;
 use crate::error::ApiError;
 use crate::file_format::FileFormat;
 use crate::idempotency::{self, RequestKey};
+use crate::local_request::LocalRequest;
 use crate::operation::{Effect, Operation};
 use crate::wording::Language;
 
@@ -123,7 +124,7 @@ fn is_zero(parameter: &str) -> bool {
 }
 
 /// The language that `Accept-Language` prefers.
-fn language(headers: &HeaderMap) -> Language {
+pub(crate) fn language(headers: &HeaderMap) -> Language {
     let ranges: Vec<&str> =
         headers.get_all(&header::ACCEPT_LANGUAGE).filter_map(|value| value.to_str().ok()).collect();
     Language::preferred(&ranges.join(","))
@@ -210,6 +211,25 @@ impl Head {
             token: token(headers),
             nonce: text(&NONCE).filter(|nonce| valid_nonce(nonce)),
             idempotency_key: idempotency_key(headers),
+        }
+    }
+
+    /// The head of a request within this process. The nonce only satisfies the checks: nothing is sealed.
+    pub(crate) fn local(operation: &Operation, request: LocalRequest, nonce: &str) -> Self {
+        let LocalRequest { ids, query, key, file, language, .. } = request;
+        Self {
+            method: operation.method.clone(),
+            path: operation.path.to_owned(),
+            query,
+            ids: operation.placeholders().zip(ids).collect(),
+            file,
+            language,
+            if_match: IfMatch::Anything,
+            body_type: Some(BodyType::Json),
+            api_key: None,
+            token: None,
+            nonce: Some(nonce.to_owned()),
+            idempotency_key: key.map(Ok),
         }
     }
 

@@ -149,6 +149,28 @@ impl ResponseBuilder {
         }
     }
 
+    /// For a request to the front end under `path`, whose pages set their own policies.
+    pub(crate) fn of_front_end(self, path: &'static str) -> Self {
+        Self { route: path, operation: "console", ..self }
+    }
+
+    /// Completes a response of the front end, and logs it.
+    pub(crate) fn finish(&self, shared: &Shared, mut response: HttpResponse) -> HttpResponse {
+        let headers = response.headers_mut();
+        if let Ok(id) = header::HeaderValue::from_str(self.request_id.shown()) {
+            headers.insert(header::HeaderName::from_static("x-request-id"), id);
+        }
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
+        if self.over_tls {
+            let (name, value) = STRICT_TRANSPORT_SECURITY;
+            headers.insert(name, header::HeaderValue::from_static(value));
+        }
+        let took = self.began.elapsed();
+        shared.parts.metrics.record_response(self.operation, response.status().as_u16(), took);
+        self.log_request(response.status(), took, None);
+        response
+    }
+
     fn can_seal(&self) -> bool {
         self.seal.as_ref().is_some_and(|seal| seal.identity.response_key(seal.used).is_some())
     }

@@ -5,10 +5,13 @@ use std::path::Path;
 
 use kopeck_adapter_system::{DataFolder, announce};
 use kopeck_domain::Kopecks;
+use kopeck_domain::access::Role;
 use kopeck_domain::partner::{Partner, SealingPolicy};
-use kopeck_port_store::{Access, transact};
+use kopeck_domain::user::UserLogin;
+use kopeck_port_store::{Access, UnitOfWork, transact};
 use kopeck_service::partners::{self, NewPartner, PartnerError, PartnerSecrets};
-use secrecy::ExposeSecret;
+use kopeck_service::users::{NewUser, UserService};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
 use super::partner::{sealing_key_text, store_partner};
@@ -22,7 +25,14 @@ const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 /// A private file of the data folder has the credentials for `kopeck call login --stdin`. A terminal also shows them,
 /// with first requests to paste; a pipe may end in a log that others read, so there only the path is printed. The file
 /// is written before the partner is committed: if that fails, the next start tries again.
-pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
+///
+/// With the console the partner has an owner, and the service an operator.
+pub(super) fn demo_partner(
+    application: &Application,
+    folder: &DataFolder,
+    url: &str,
+    has_console: bool,
+) -> anyhow::Result<()> {
     let any = transact(&*application.store(), Access::Read, |unit| -> Result<_, PartnerError> {
         partners::list(unit)
     })?;
@@ -35,9 +45,11 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
         password: None,
         sealing: SealingPolicy::Optional,
     };
-    let (folder, url) = (folder.clone(), url.to_owned());
-    let shown = store_partner(application, new, Some(OPENING_BALANCE), move |partner, secrets| {
+    let (folder, url, users) = (folder.clone(), url.to_owned(), application.users.clone());
+    let shown = store_partner(application, new, Some(OPENING_BALANCE), move |unit, partner, secrets| {
         let sealing_key = sealing_key_text(&secrets.sealing_key)?;
+        let people = if has_console { demo_users(&users, unit, &partner)? } else { Vec::new() };
+        let as_json = |(login, password): &(String, SecretString)| json!({"login": login, "password": password.expose_secret()});
         let credentials = json!({
             "baseUrl": url,
             "partnerId": partner.id.to_string(),
@@ -45,10 +57,11 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
             "login": partner.login,
             "password": secrets.password.expose_secret(),
             "sealingKey": sealing_key,
+            "console": people.iter().map(as_json).collect::<Vec<_>>(),
         });
         let file = folder.write_demo_secrets(&format!("{credentials}\n"))?;
         Ok(if std::io::stdout().is_terminal() {
-            welcome(&partner, &secrets, &sealing_key, &url, &file)
+            welcome(&partner, &secrets, &sealing_key, &url, &file) + &console_text(&people, &url)
         } else {
             let path = file.display();
             format!(
@@ -64,6 +77,37 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
         Err(error) => return Err(error),
     }
     Ok(())
+}
+
+/// An owner of the demo partner and an operator, each with its first password.
+fn demo_users(
+    users: &UserService,
+    unit: &mut dyn UnitOfWork,
+    partner: &Partner,
+) -> anyhow::Result<Vec<(String, SecretString)>> {
+    let people =
+        [(Some(partner), Role::Owner, "owner@demo.example"), (None, Role::Operator, "operator@demo.example")];
+    let create = |(partner, role, login): (Option<&Partner>, Role, &str)| {
+        let login = UserLogin::parse(login)?;
+        let draft = users.prepare(NewUser { partner: partner.cloned(), role, login, password: None })?;
+        let (user, password) = users.create(unit, &draft)?;
+        Ok((user.login.as_str().to_owned(), password))
+    };
+    people.into_iter().map(create).collect()
+}
+
+/// The first logins to the console, for a terminal.
+fn console_text(people: &[(String, SecretString)], url: &str) -> String {
+    if people.is_empty() {
+        return String::new();
+    }
+    let line =
+        |(login, password): &(String, SecretString)| format!("  {login:<24}{}\n", password.expose_secret());
+    let lines: String = people.iter().map(line).collect();
+    format!(
+        "Or in a browser: {url}/console. The first login sets up an authenticator app, and replaces the password. These are the \
+         demo\npartner's owner and an operator of the service:\n\n{lines}\n"
+    )
 }
 
 /// The text for a newcomer at a terminal. `file` has the credentials.

@@ -12,7 +12,7 @@ use anyhow::Context;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::partner::{Partner, PartnerStatus};
-use kopeck_port_store::{Access, BalanceSheet, transact};
+use kopeck_port_store::{Access, BalanceSheet, UnitOfWork, transact};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::balance;
 use kopeck_service::partners::{
@@ -56,12 +56,12 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     }
 }
 
-/// Creates a partner with an optional deposit. `keep` runs before the commit; if it fails, nothing is stored.
+/// Creates a partner with an optional deposit. `keep` runs in the same unit of work; if it fails, nothing is stored.
 pub(super) fn store_partner<T: Send + 'static>(
     application: &Application,
     new: NewPartner,
     deposit: Option<Kopecks>,
-    keep: impl Fn(Partner, PartnerSecrets) -> anyhow::Result<T> + Send + 'static,
+    keep: impl Fn(&mut dyn UnitOfWork, Partner, PartnerSecrets) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     let prepared = application.partners.prepare(new)?;
     let env = Arc::clone(&application.env);
@@ -72,7 +72,7 @@ pub(super) fn store_partner<T: Send + 'static>(
         if let Some(amount) = deposit {
             partners::deposit(unit, &env, partner.id, amount, &DepositOrigin::Opening)?;
         }
-        keep(partner, secrets)
+        keep(unit, partner, secrets)
     })
 }
 
@@ -92,7 +92,7 @@ fn create(args: CreateArgs) -> anyhow::Result<()> {
     let password = if args.password_stdin { Some(password::read()?) } else { args.password };
     let new = NewPartner { name: args.name, login: args.login, password, sealing: args.sealing };
     let (partner, secrets) =
-        store_partner(&application, new, args.deposit, |partner, secrets| Ok((partner, secrets)))?;
+        store_partner(&application, new, args.deposit, |_, partner, secrets| Ok((partner, secrets)))?;
     let shown = json!({
         "partnerId": partner.id.to_string(),
         "apiKey": secrets.api_key.expose_secret(),

@@ -29,6 +29,7 @@ use crate::bank::Bank;
 use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
+use crate::console;
 use crate::operations::{ClockLabel, Operations, OperationsServer};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
@@ -45,16 +46,24 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     // Before anything is written: a start that finds its port in use leaves nothing behind.
     let port = BoundPort::bind(args.listen)?;
     let sandbox = args.service.sandbox_is_on(Some(args.listen));
+    let has_console = args.console.unwrap_or(sandbox);
+    let has_proxy = args.front.trusted_proxies != TrustedProxies::default();
+    anyhow::ensure!(
+        !has_console || sandbox || certificate.is_some() || has_proxy,
+        "the console needs TLS: set KOPECK_TLS_CERT and KOPECK_TLS_KEY, or KOPECK_TRUSTED_PROXIES to a proxy that has it"
+    );
     let process = Process::start(&args.service, sandbox, args.store_kind.into())?;
     let periodic_check = process.watch_files_and_clock(certificate.clone())?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
     // A trusted proxy in front presumably has TLS.
-    if certificate.is_none() && args.front.trusted_proxies == TrustedProxies::default() {
+    if certificate.is_none() && !has_proxy {
         warn_about_plain_http(address);
     }
     warn_about_proxy_header(&args.front.trusted_proxies, args.front.proxy_header);
     let state = process.http_state(args, max_connections);
+    let state =
+        if has_console { state.with_front_end(console::front_end(&process.application)) } else { state };
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None
@@ -70,8 +79,11 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if args.docs {
         announce(&format!("API reference on {url}/docs\n"));
     }
+    if has_console {
+        announce(&format!("console on {url}/console\n"));
+    }
     if process.bank.sandbox.is_some() {
-        first_start::demo_partner(&process.application, &process.folder, &url)?;
+        first_start::demo_partner(&process.application, &process.folder, &url, has_console)?;
     }
     let drain = Drain::new(&listener, &state)?;
     let served = system.block_on(async {

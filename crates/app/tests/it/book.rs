@@ -79,6 +79,7 @@ chapters! {
     chapter_9_month_end = "month-end",
     chapter_10_sandbox = "sandbox",
     chapter_11_who_may_do_what = "who-may-do-what",
+    chapter_12_console = "console",
     chapter_12_limits_of_use = "limits-of-use",
     chapter_12_firewall = "firewall",
     chapter_13_referencechapter_13_reference = "reference",

@@ -16,8 +16,11 @@ fn the_first_start_without_a_terminal_keeps_its_secrets_in_a_private_file() {
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let secrets: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let said = shown.join("\n") + &installation.log();
-    for secret in ["apiKey", "password", "sealingKey"] {
-        let value = secrets[secret].as_str().unwrap();
+    let people = [&secrets["console"][0], &secrets["console"][1]];
+    assert_eq!(people.map(|one| &one["login"]), ["owner@demo.example", "operator@demo.example"]);
+    assert!(said.contains("/console"), "{said}");
+    for secret in ["/apiKey", "/password", "/sealingKey", "/console/0/password", "/console/1/password"] {
+        let value = secrets.pointer(secret).unwrap().as_str().unwrap();
         assert!(!said.contains(value), "the {secret} is in the output or the log: {said}");
     }
 

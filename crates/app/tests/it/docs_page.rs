@@ -3,7 +3,7 @@
 //! Run by `scripts/test-docs-page`, which sees to Chromium and its driver. The test controls the driver by plain HTTP
 //! (W3C WebDriver), and asked afterwards what the page has loaded and complained of.
 
-mod driver;
+pub mod driver;
 mod production;
 
 use std::collections::BTreeSet;

@@ -29,8 +29,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         "for" => true,
         "statuses" | "every" | "day" | "time" | "shift" | "proRata" | "onShortage" | "until" => false,
         // What an item of a run leads to is a fault of the item, if it is nothing of the partner's.
-        "items" | "file" | "kind" | "digest" | "skipFaulty" | "createCategories" | "leavers" | "reason" | "faulty"
-        | "outcome" => false,
+        "items" | "file" | "kind" | "digest" | "skipFaulty" | "createCategories" | "leavers" | "reason"
+        | "faulty" | "outcome" => false,
         _ => panic!("say whether {name} of {operation} names something of a partner's"),
     }
 }

@@ -41,6 +41,7 @@ mod command_line_examples;
 mod command_line_input;
 mod commands;
 mod connections;
+mod console;
 mod contract_end;
 mod copies;
 mod coverage;

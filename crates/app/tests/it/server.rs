@@ -86,6 +86,21 @@ pub struct TestServer {
     died: bool,
 }
 
+/// Serves on a free port, on a thread of its own.
+fn listening(state: HttpState) -> (String, ServerHandle, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base_url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let server = kopeck_adapter_http::serve(listener, state).unwrap();
+            sender.send(server.handle()).unwrap();
+            server.await.unwrap();
+        });
+    });
+    (base_url, receiver.recv().unwrap(), thread)
+}
+
 /// The password of every partner.
 pub const PASSWORD: &str = "nine blue lorries at dawn";
 
@@ -150,17 +165,9 @@ impl TestServer {
             feed_waiters,
             webhooks: Arc::new(FakeSender),
             settings: http,
-        });
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let (sender, receiver) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            actix_web::rt::System::new().block_on(async move {
-                let server = kopeck_adapter_http::serve(listener, state).unwrap();
-                sender.send(server.handle()).unwrap();
-                server.await.unwrap();
-            });
-        });
+        })
+        .with_front_end(kopeck::console::front_end(&application));
+        let (base_url, handle, thread) = listening(state);
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let process = uuid::Uuid::from_u128(PROCESSES.fetch_add(1, Ordering::Relaxed).into());
@@ -185,7 +192,7 @@ impl TestServer {
             leavers,
             watch: watch.into(),
             requests,
-            handle: receiver.recv().unwrap(),
+            handle,
             thread: Some(thread),
             deployment,
             died: false,

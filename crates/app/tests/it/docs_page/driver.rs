@@ -68,7 +68,7 @@ impl Browser {
     }
 
     /// A command of the browser's own protocol.
-    async fn control(&self, command: &str, parameters: &Value) {
+    pub async fn control(&self, command: &str, parameters: &Value) {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters})).await;
     }
 
@@ -136,6 +136,16 @@ impl Browser {
         let told = self.log("browser").await;
         let told = told.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
         told.map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Saves a picture of what the window shows.
+    pub async fn save_screenshot(&self, file: &Path) {
+        use base64::Engine as _;
+        let url = format!("{}/screenshot", self.session);
+        let answer: Value = self.http.get(url).send().await.unwrap().json().await.unwrap();
+        let picture =
+            base64::engine::general_purpose::STANDARD.decode(answer["value"].as_str().unwrap()).unwrap();
+        std::fs::write(file, picture).unwrap();
     }
 
     /// Ends the browser, and then the driver.

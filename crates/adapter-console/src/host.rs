@@ -1,0 +1,98 @@
+//! The port to the server that the console is part of.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use kopeck_api::Operation;
+use kopeck_audit::Entry;
+use kopeck_domain::access::Authority;
+use kopeck_domain::ids::{PartnerId, SessionId};
+
+use crate::texts::Language;
+
+/// A future that stays on the thread of its request.
+pub type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// What the server does for one request.
+pub trait Host {
+    /// Calls an operation of the API in the name of `caller`, with all its checks, behind authentication.
+    fn call<'a>(&'a self, caller: &'a Caller, request: ApiRequest) -> Local<'a, ApiResponse>;
+
+    /// Runs the check of a password on a blocking thread, in the queue of logins.
+    ///
+    /// # Errors
+    /// [`Busy`] if the queue is too long.
+    fn check_password(&self, check: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>>;
+
+    /// The client's address, if it is known.
+    fn address(&self) -> Option<String>;
+
+    /// The client's network, which failures are counted by, if its address is known.
+    fn network(&self) -> Option<String>;
+
+    /// An audit entry of the request, without actor and outcome.
+    fn audit_entry(&self, action: &'static str) -> Entry;
+
+    /// Queues an audit entry, within the budget of its source.
+    fn record(&self, entry: Entry);
+}
+
+/// Work that found no place in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Busy;
+
+/// In whose name an operation is called.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The partner.
+    pub partner: PartnerId,
+    /// Who acts for it, and what it may do.
+    pub authority: Authority,
+    /// Its session.
+    pub session: SessionId,
+}
+
+/// A request of an operation.
+#[derive(Debug, Clone)]
+pub struct ApiRequest {
+    /// The operation.
+    pub operation: &'static Operation,
+    /// The identifiers of its path, in their order.
+    pub ids: Vec<String>,
+    /// Its query string.
+    pub query: String,
+    /// Its body, JSON or empty.
+    pub body: Vec<u8>,
+    /// Its idempotency key, if it changes something.
+    pub key: Option<String>,
+    /// The form of the file, if the response is one.
+    pub file: Option<FileForm>,
+    /// The language of the file.
+    pub language: Language,
+}
+
+/// The form of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileForm {
+    /// A spreadsheet, in roubles.
+    Xlsx,
+    /// CSV that spreadsheet programs open, in roubles.
+    ExcelCsv,
+    /// CSV in kopecks, for programs.
+    Csv,
+    /// For accounting programs of 1C.
+    OneC,
+    /// ISO 20022 camt.053.
+    Camt,
+}
+
+/// The response of an operation.
+#[derive(Debug, Clone)]
+pub struct ApiResponse {
+    /// The status code.
+    pub status: u16,
+    /// The body, as a client of the API gets it.
+    pub body: Vec<u8>,
+    /// Media type and name of a file.
+    pub file: Option<(&'static str, String)>,
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod call;
+mod cookies;
+mod format;
+mod host;
+mod pages;
+mod request;
+mod route;
+mod session;
+mod texts;
+mod view;
+mod visit;
+
+pub use host::{ApiRequest, ApiResponse, Busy, Caller, FileForm, Host, Local};
+pub use request::{Request, Response};
+pub use route::{Console, ConsoleParts};
+pub use texts::Language;

@@ -1,0 +1,232 @@
+//! Login in two steps: the password, then the second factor, which the first login sets up.
+
+use kopeck_audit::Outcome as AuditOutcome;
+use kopeck_port_security::AppSetup;
+use kopeck_service::users::{NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt, UserError};
+use qrcode::{Color, QrCode};
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::oneshot;
+
+use crate::call::Problem;
+use crate::cookies::Cookie;
+use crate::host::Host;
+use crate::request::{Pairs, Request, Response};
+use crate::route::{Console, document, see_other};
+use crate::session;
+use crate::texts::{Language, Text};
+use crate::view::{Block, Cell, Field, FieldKind, Form, Notice, Page, Setup};
+
+/// The blank margin of a QR code, in modules.
+const QUIET_ZONE: usize = 4;
+
+/// The response to a request of somebody who is not logged in.
+pub(crate) async fn respond(console: &Console, host: &dyn Host, request: &Request, path: &str) -> Response {
+    let known = Cookie::LoginForm.of(&request.cookies).map(str::to_owned);
+    let secret = known.clone().unwrap_or_else(|| console.parts.random_text());
+    let login = Login { console, host, request, secret };
+    let form = Pairs::parse(&request.body);
+    let mut response = if !request.is_post {
+        login.first_page(login.note())
+    } else if known.is_none() || !session::is_own_form(request, form.get("token"), &login.secret) {
+        login.first_page(Some(login.problem(Text::ForeignForm)))
+    } else if path == "/login" {
+        login.take_password(&form).await
+    } else {
+        login.take_code(&form).await
+    };
+    if known.is_none() {
+        response.headers.push(("set-cookie", Cookie::LoginForm.set(&login.secret)));
+    }
+    response
+}
+
+/// Runs the check of a password in the queue of logins.
+///
+/// # Errors
+/// If the queue is too long.
+pub(crate) async fn in_queue<T: Send + 'static>(
+    host: &dyn Host,
+    language: Language,
+    check: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let (sender, receiver) = oneshot::channel();
+    let check = move || {
+        // The receiver is gone if the client has disconnected.
+        let _ = sender.send(check());
+    };
+    let busy = || Problem::new(503, language, Text::Busy);
+    host.check_password(Box::new(check)).await.map_err(|_| busy())?;
+    receiver.await.map_err(|_| busy())
+}
+
+/// What the refusal of a password or a code says.
+pub(crate) fn problem_of(error: &UserError, language: Language) -> Problem {
+    let (status, text) = match error {
+        UserError::BadCredentials => (422, Text::WrongCredentials),
+        UserError::WrongCode => (422, Text::WrongCode),
+        UserError::Expired => (422, Text::LoginExpired),
+        UserError::TooMany { .. } => (429, Text::TooManyLogins),
+        UserError::Password(_) => (422, Text::PasswordRefused),
+        UserError::LoginTaken => (409, Text::LoginTaken),
+        UserError::NotFound | UserError::NoPartner => (404, Text::NothingHere),
+        UserError::Role(_) => (422, Text::FormIncomplete),
+        UserError::Store(_) | UserError::Security(_) => {
+            log::error!(error:%; "the use case of a user failed");
+            (500, Text::Failed)
+        }
+    };
+    Problem::new(status, language, text)
+}
+
+/// A request of somebody who is not logged in.
+struct Login<'a> {
+    console: &'a Console,
+    host: &'a dyn Host,
+    request: &'a Request,
+    /// Ties the forms to the browser.
+    secret: String,
+}
+
+impl Login<'_> {
+    fn t(&self, text: Text) -> &'static str {
+        text.of(self.request.language)
+    }
+
+    fn problem(&self, text: Text) -> Notice {
+        Notice { is_problem: true, lines: vec![self.t(text).to_owned()] }
+    }
+
+    fn note(&self) -> Option<Notice> {
+        let done = Pairs::parse(self.request.query.as_bytes()).get("done").to_owned();
+        let text = Text::of_done(&done)?;
+        Some(Notice { is_problem: false, lines: vec![self.t(text).to_owned()] })
+    }
+
+    fn form(&self, action: &str, submit: Text) -> Form {
+        let form = Form::search(action, self.t(submit));
+        Form { is_post: true, ..form }.hide("token", session::form_token(&self.secret))
+    }
+
+    fn answer(&self, page: &Page) -> Response {
+        document(self.request.language, page, None)
+    }
+
+    fn first_page(&self, notice: Option<Notice>) -> Response {
+        self.first_page_with(notice, 200)
+    }
+
+    fn first_page_with(&self, notice: Option<Notice>, status: u16) -> Response {
+        let mut page = Page { status, ..Page::new(self.t(Text::LogIn), "") };
+        let login = Field::new("login", self.t(Text::Email), FieldKind::Email);
+        let password = Field::new("password", self.t(Text::Password), FieldKind::Password);
+        page.push(Block::Form(
+            self.form("/login", Text::Continue)
+                .field(login.required().autocomplete("username"))
+                .field(password.required().autocomplete("current-password")),
+        ));
+        self.answer(&page.noting(notice))
+    }
+
+    async fn take_password(&self, form: &Pairs) -> Response {
+        let attempt = PasswordAttempt {
+            login: form.get("login").to_owned(),
+            password: SecretString::from(form.raw("password")),
+            address: self.host.network(),
+        };
+        let (users, store) = (self.console.parts.users.clone(), self.console.parts.store.clone());
+        let language = self.request.language;
+        let begun = in_queue(self.host, language, move || users.begin(&*store, attempt)).await;
+        match begun {
+            Ok(Ok(pending)) => self.pending(&pending),
+            Ok(Err(error)) => {
+                let problem = problem_of(&error, language);
+                let entry = self.host.audit_entry("user.login");
+                let (outcome, status) = (AuditOutcome::Refused, Some(problem.status));
+                self.host.record(kopeck_audit::Entry { outcome, status, ..entry });
+                self.first_page_with(Some(problem.notice()), problem.status)
+            }
+            Err(problem) => self.first_page_with(Some(problem.notice()), problem.status),
+        }
+    }
+
+    fn pending(&self, pending: &PendingLogin) -> Response {
+        let mut response = self.second_page(pending.setup.as_ref(), None, 200);
+        let cookie = Cookie::PendingLogin.set(pending.token.expose_secret());
+        response.headers.push(("set-cookie", cookie));
+        response
+    }
+
+    fn second_page(&self, setup: Option<&AppSetup>, notice: Option<Notice>, status: u16) -> Response {
+        let mut page = Page { status, ..Page::new(self.t(Text::SecondFactor), "") };
+        if let Some(setup) = setup {
+            page.push(Block::Text(self.t(Text::SetUpApp).to_owned()));
+            page.push(Block::Setup(drawn(setup, self.t(Text::AppSecret))));
+        }
+        let hint = if setup.is_some() { Text::CodeOfApp } else { Text::CodeOrRecovery };
+        let code = Field::new("code", self.t(Text::Code), FieldKind::Code).hint(self.t(hint)).max(40);
+        let form = self.form("/login/code", Text::LogIn);
+        page.push(Block::Form(form.field(code.required().autocomplete("one-time-code"))));
+        page.push(Block::Links(vec![Cell::link(self.t(Text::BeginAgain), "/login")]));
+        self.answer(&page.noting(notice))
+    }
+
+    async fn take_code(&self, form: &Pairs) -> Response {
+        let Some(token) = Cookie::PendingLogin.of(&self.request.cookies) else {
+            return see_other("/login?done=expired", Vec::new());
+        };
+        let attempt = SecondFactorAttempt {
+            token: SecretString::from(token),
+            code: SecretString::from(form.get("code")),
+            address: self.host.network(),
+            entry: self.host.audit_entry("user.login"),
+        };
+        let (users, store) = (self.console.parts.users.clone(), self.console.parts.store.clone());
+        let language = self.request.language;
+        let finished = in_queue(self.host, language, move || users.finish(&*store, attempt)).await;
+        match finished {
+            Ok(Ok(session)) => self.begin(&session),
+            Ok(Err(UserError::Expired)) => see_other("/login?done=expired", Vec::new()),
+            Ok(Err(error)) => {
+                let problem = problem_of(&error, language);
+                self.second_page(None, Some(problem.notice()), problem.status)
+            }
+            Err(problem) => self.second_page(None, Some(problem.notice()), problem.status),
+        }
+    }
+
+    /// A new session has a new token, so that nobody knows it from before the login.
+    fn begin(&self, session: &NewSession) -> Response {
+        let mut response = match &session.recovery_codes {
+            Some(codes) => {
+                let mut page = Page::new(self.t(Text::RecoveryCodes), "");
+                page.push(Block::Text(self.t(Text::KeepCodes).to_owned()));
+                let codes = codes.iter().map(|code| code.expose_secret().to_owned());
+                page.push(Block::Codes(codes.collect()));
+                page.push(Block::Links(vec![Cell::link(self.t(Text::Continue), "/")]));
+                self.answer(&page)
+            }
+            None => see_other("/", Vec::new()),
+        };
+        response.headers.extend([
+            ("set-cookie", Cookie::Session.set(session.token.expose_secret())),
+            ("set-cookie", Cookie::PendingLogin.remove()),
+        ]);
+        response
+    }
+}
+
+/// The QR code of a set-up. A text too long for a code is shown alone.
+fn drawn(setup: &AppSetup, label: &str) -> Setup {
+    let code = QrCode::new(setup.uri.expose_secret().as_bytes()).ok();
+    let width = code.as_ref().map_or(0, QrCode::width);
+    let modules = code.map(QrCode::into_colors).unwrap_or_default();
+    let dark = modules.iter().enumerate().filter(|(_, color)| **color == Color::Dark);
+    let path =
+        dark.map(|(at, _)| format!("M{} {}h1v1h-1z", at % width + QUIET_ZONE, at / width + QUIET_ZONE));
+    Setup {
+        side: width + 2 * QUIET_ZONE,
+        path: path.collect(),
+        secret: setup.secret.expose_secret().to_owned(),
+        label: label.to_owned(),
+    }
+}

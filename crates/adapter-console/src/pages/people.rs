@@ -1,0 +1,183 @@
+//! People: search, filters, and a new one.
+
+use kopeck_api::operations::{
+    CARD_INFO, CARD_LIST, CATEGORY_LIST, EMPLOYEE_ADD, EMPLOYEE_GET, EMPLOYEE_LIST,
+};
+use kopeck_api::{
+    Card, CategoryWithCount, Data, Employee, EmployeeStatus, EmployeeWithCards, Page as ListPage,
+};
+use kopeck_domain::access::Scope;
+use serde_json::{Map, Value, json};
+
+use crate::call::Problem;
+use crate::request::Pairs;
+use crate::texts::Text;
+use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
+use crate::visit::{Outcome, Reply, Visit};
+
+/// The states of a person, in the order in which forms offer them.
+pub(crate) const STATUSES: [EmployeeStatus; 4] =
+    [EmployeeStatus::Work, EmployeeStatus::Vacation, EmployeeStatus::Medical, EmployeeStatus::DontWork];
+
+/// The fields of a person that are plain texts: name of the field, label, longest value.
+const FIELDS: [(&str, Text, usize); 6] = [
+    ("customId", Text::PersonnelNumber, 64),
+    ("surname", Text::Surname, 64),
+    ("name", Text::GivenName, 64),
+    ("patronymic", Text::Patronymic, 64),
+    ("phone", Text::Phone, 16),
+    ("email", Text::Email, 128),
+];
+
+/// The list, or the one person whom the search names exactly.
+pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
+    let sought = visit.query.get("q");
+    if let Some(person) = find_exactly(visit, sought).await {
+        return Ok(Reply::SeeOther(format!("/person/{person}")));
+    }
+    let query = ["q", "status", "idCategory", "page"].map(|name| (name, visit.query.get(name)));
+    let query = [&query[..], &[("per_page", "50")]].concat();
+    let found: Result<ListPage<Employee>, Problem> = visit.get(&EMPLOYEE_LIST, &[], &query).await;
+    let categories = categories(visit).await?;
+    let mut page = Page::new(visit.t(Text::People), "people");
+    page.push(Block::Form(search_form(visit, &categories)));
+    if visit.may(Scope::EmployeesWrite) {
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::NewPerson), "/people/new")]));
+    }
+    match found {
+        Ok(found) => page.push(Block::Table(table(visit, &found, &categories))),
+        Err(problem) if problem.status == 422 => {
+            page.status = 422;
+            return Ok(Reply::Page(page.noting(Some(problem.notice()))));
+        }
+        Err(problem) => return Err(problem),
+    }
+    Ok(Reply::Page(page.noting(visit.done())))
+}
+
+/// The person whose identifier, or the holder of the card whose identifier or number, is this text.
+async fn find_exactly(visit: &Visit<'_>, sought: &str) -> Option<String> {
+    if sought.len() == 36 {
+        let person = visit.get::<Data<EmployeeWithCards>>(&EMPLOYEE_GET, &[sought], &[]).await;
+        if let Ok(person) = person {
+            return Some(person.data.employee.id_employee.to_string());
+        }
+        let card = visit.get::<Data<Card>>(&CARD_INFO, &[sought], &[]).await.ok()?;
+        return card.data.id_employee.map(|id| id.to_string());
+    }
+    let is_number = [10, 13].contains(&sought.len()) && sought.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number {
+        return None;
+    }
+    let cards = visit.get::<ListPage<Card>>(&CARD_LIST, &[], &[("customIdCard", sought)]).await.ok()?;
+    cards.data.first()?.id_employee.map(|id| id.to_string())
+}
+
+/// The categories, up to the longest page of them.
+pub(crate) async fn categories(visit: &Visit<'_>) -> Result<Vec<CategoryWithCount>, Problem> {
+    let found: ListPage<CategoryWithCount> = visit.get(&CATEGORY_LIST, &[], &[("per_page", "500")]).await?;
+    Ok(found.data)
+}
+
+fn category_options(visit: &Visit<'_>, categories: &[CategoryWithCount], none: Text) -> FieldKind {
+    let none = (String::new(), visit.t(none).to_owned());
+    let each = categories.iter().map(|each| (each.id_category.to_string(), each.name_category.clone()));
+    FieldKind::Select(std::iter::once(none).chain(each).collect())
+}
+
+fn search_form(visit: &Visit<'_>, categories: &[CategoryWithCount]) -> Form {
+    let all = (String::new(), visit.t(Text::All).to_owned());
+    let each = STATUSES.iter().map(|status| (status.to_string(), status_text(visit, status).to_owned()));
+    let statuses = FieldKind::Select(std::iter::once(all).chain(each).collect());
+    let field = |name, label, kind| Field::new(name, visit.t(label), kind).value(visit.query.get(name));
+    Form::search("/people", visit.t(Text::Search))
+        .field(field("q", Text::SearchPeople, FieldKind::Search).hint(visit.t(Text::SearchHint)).max(64))
+        .field(field("status", Text::Status, statuses))
+        .field(field("idCategory", Text::Category, category_options(visit, categories, Text::All)))
+}
+
+fn table(visit: &Visit<'_>, found: &ListPage<Employee>, categories: &[CategoryWithCount]) -> Table {
+    let columns = [Text::PersonnelNumber, Text::Name, Text::Category, Text::Status].map(|text| (text, false));
+    let mut table = Table::new(visit.t(Text::People), visit.columns(&columns), visit.t(Text::NobodyFound));
+    for person in &found.data {
+        let category = categories.iter().find(|each| Some(each.id_category) == person.id_category);
+        let path = format!("/person/{}", person.id_employee);
+        table.rows.push(vec![
+            Cell::link(person.custom_id.clone(), &path),
+            Cell::text(full_name(person)),
+            Cell::text(category.map(|each| each.name_category.clone()).unwrap_or_default()),
+            Cell::text(status_text(visit, &person.status)),
+        ]);
+    }
+    table.pages = visit.pages("/people", &found.meta);
+    table
+}
+
+/// Surname, name and patronymic.
+pub(crate) fn full_name(person: &Employee) -> String {
+    let parts = [&person.surname, &person.name, &person.patronymic];
+    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+pub(crate) fn status_text<'s>(visit: &Visit<'_>, status: &'s EmployeeStatus) -> &'s str {
+    match status {
+        EmployeeStatus::Work => visit.t(Text::Works),
+        EmployeeStatus::Vacation => visit.t(Text::OnVacation),
+        EmployeeStatus::Medical => visit.t(Text::OnSickLeave),
+        EmployeeStatus::DontWork => visit.t(Text::Left),
+        other => other.as_str(),
+    }
+}
+
+/// The fields of a person with these values.
+pub(crate) fn person_form(
+    visit: &Visit<'_>,
+    form: Form,
+    values: &Pairs,
+    categories: &[CategoryWithCount],
+) -> Form {
+    let mut form = form;
+    for (name, label, max) in FIELDS {
+        let field = Field::new(name, visit.t(label), FieldKind::Text).value(values.get(name)).max(max);
+        form = form.field(match name {
+            "customId" => field.required().hint(visit.t(Text::PersonnelNumberRule)),
+            "phone" => field.hint(visit.t(Text::PhoneRule)),
+            _ => field,
+        });
+    }
+    let kind = category_options(visit, categories, Text::NoCategory);
+    form.field(Field::new("idCategory", visit.t(Text::Category), kind).value(values.get("idCategory")))
+}
+
+/// The fields of a person as the API takes them; an empty one is `null`.
+pub(crate) fn person_body(form: &Pairs) -> Map<String, Value> {
+    let names = FIELDS.iter().map(|(name, _, _)| *name).chain(["idCategory"]);
+    let body = names.map(|name| (name.to_owned(), form.given(name).map_or(Value::Null, Value::from)));
+    body.collect()
+}
+
+/// The form of a new person.
+pub(crate) async fn new(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
+    if !visit.may(Scope::EmployeesWrite) {
+        return Err(Problem::hidden(403, visit.language));
+    }
+    let mut page = Page::new(visit.t(Text::NewPerson), "people");
+    let form = visit.post("/people/new", Text::Save);
+    page.push(Block::Form(person_form(visit, form, &visit.form, &categories(visit).await?)));
+    page.status = problem.map_or(200, |problem| problem.status);
+    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+}
+
+/// Adds a person.
+pub(crate) async fn add(visit: &Visit<'_>) -> Outcome {
+    let mut body = person_body(&visit.form);
+    body.insert("status".to_owned(), json!(EmployeeStatus::Work.as_str()));
+    match visit.change(&EMPLOYEE_ADD, &[], Some(Value::Object(body))).await {
+        Ok(response) => {
+            let made: Employee = crate::call::read(&response, visit.language)?;
+            Ok(Reply::SeeOther(format!("/person/{}?done=saved", made.id_employee)))
+        }
+        Err(problem) if problem.status == 403 => Err(Problem::hidden(403, visit.language)),
+        Err(problem) => new(visit, Some(&problem)).await,
+    }
+}

@@ -1,0 +1,178 @@
+//! The cards of a person.
+
+use kopeck_api::operations::{CARD_AVAILABLE, CARD_CAN_PAY, CARD_INFO, CARD_TRANSACTIONS};
+use kopeck_api::{
+    AvailableCard, BankStatus, Card, CardStatus, Data, EmployeeCard, Page as ListPage, PaymentAnswer,
+    Transaction, TransactionType,
+};
+use kopeck_domain::access::Scope;
+use serde_json::json;
+
+use crate::call::Problem;
+use crate::texts::{Text, code_text};
+use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
+use crate::visit::Visit;
+
+/// The least payment: whether a card pays at all.
+const LEAST: i64 = 1;
+
+/// Pushes a card with its state, its transactions and its forms.
+pub(super) async fn show(
+    visit: &Visit<'_>,
+    page: &mut Page,
+    person: &str,
+    linked: &EmployeeCard,
+) -> Result<(), Problem> {
+    let id = linked.id_card.to_string();
+    let Data { data: card }: Data<Card> = visit.get(&CARD_INFO, &[&id], &[]).await?;
+    let number = card.custom_card_id;
+    page.push(Block::Heading(format!("{} {number}", visit.t(Text::Card))));
+    let answer: Result<PaymentAnswer, Problem> =
+        visit.ask(&CARD_CAN_PAY, &[&id], json!({"amount": LEAST})).await;
+    page.push(Block::Text(match &answer {
+        Ok(answer) => sentence(visit, &card, answer),
+        Err(problem) => problem.lines.join(" "),
+    }));
+    page.push(Block::Facts(facts(visit, &card)));
+    let transactions: ListPage<Transaction> =
+        visit.get(&CARD_TRANSACTIONS, &[&id], &[("per_page", "20")]).await?;
+    page.push(Block::Table(transaction_table(visit, number, &transactions.data)));
+    push_forms(visit, page, person, &card);
+    Ok(())
+}
+
+/// What the card may buy now.
+fn sentence(visit: &Visit<'_>, card: &Card, answer: &PaymentAnswer) -> String {
+    let mut sentence = if answer.allowed {
+        let most = answer.remaining.map_or(card.balance, |remaining| remaining.min(card.balance));
+        format!("{} {}.", visit.t(Text::PaysUpTo), visit.money(most))
+    } else {
+        let code = answer.code.as_deref().unwrap_or_default();
+        let reason = code_text(visit.language, code, answer.reason.as_deref().unwrap_or_default());
+        format!("{} {reason}", visit.t(Text::DoesNotPay))
+    };
+    if let Some(at) = answer.resets_at.filter(|_| answer.remaining.is_some()) {
+        sentence.push_str(&format!(" {} {}.", visit.t(Text::LimitResets), visit.moment(at)));
+    }
+    sentence
+}
+
+fn facts(visit: &Visit<'_>, card: &Card) -> Vec<(String, Cell)> {
+    let status = card.status_card.as_ref().map_or("", |status| status_text(visit, status));
+    let facts = [
+        (Text::Balance, visit.money(card.balance)),
+        (Text::CanBeToppedUp, visit.money(card.can_to_up)),
+        (Text::CardType, card.card_type.to_string()),
+        (Text::Status, status.to_owned()),
+        (Text::AtTheBank, bank_text(visit, &card.bank_status).to_owned()),
+        (Text::ValidUntil, visit.date(card.date_until)),
+        (Text::Activated, visit.t(if card.activated { Text::Yes } else { Text::No }).to_owned()),
+    ];
+    facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
+}
+
+fn status_text<'s>(visit: &Visit<'_>, status: &'s CardStatus) -> &'s str {
+    match status {
+        CardStatus::Main => visit.t(Text::MainCard),
+        CardStatus::Additional => visit.t(Text::AdditionalCard),
+        CardStatus::TemporarilyBlocked => visit.t(Text::Frozen),
+        other => other.as_str(),
+    }
+}
+
+fn bank_text<'s>(visit: &Visit<'_>, status: &'s BankStatus) -> &'s str {
+    match status {
+        BankStatus::Open => visit.t(Text::Open),
+        BankStatus::Blocking => visit.t(Text::Freezing),
+        BankStatus::Blocked => visit.t(Text::Frozen),
+        BankStatus::Unblocking => visit.t(Text::Unfreezing),
+        BankStatus::BlockedByBank => visit.t(Text::BlockedByBank),
+        BankStatus::Closed => visit.t(Text::Closed),
+        other => other.as_str(),
+    }
+}
+
+fn transaction_table(visit: &Visit<'_>, number: u64, transactions: &[Transaction]) -> Table {
+    let columns = [
+        (Text::Date, false),
+        (Text::Kind, false),
+        (Text::Place, false),
+        (Text::CategoryCode, false),
+        (Text::Amount, true),
+    ];
+    let caption = format!("{} {number}", visit.t(Text::LatestTransactions));
+    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NoTransactions));
+    for each in transactions {
+        let (kind, is_income) = match &each.transaction_type {
+            TransactionType::Replenishment => (visit.t(Text::TopUp), true),
+            TransactionType::Payment => (visit.t(Text::Payment), false),
+            TransactionType::Refund => (visit.t(Text::Refund), true),
+            TransactionType::Reversal => (visit.t(Text::TakenBack), false),
+            TransactionType::Correction => (visit.t(Text::Correction), true),
+            other => (other.as_str(), true),
+        };
+        table.rows.push(vec![
+            Cell::text(visit.moment(each.date_execution_at.with_time(each.time_execution_at))),
+            Cell::text(kind),
+            Cell::text(each.place.clone().unwrap_or_default()),
+            Cell::text(each.mcc.clone().unwrap_or_default()),
+            Cell::number(visit.money(if is_income { each.amount } else { -each.amount })),
+        ]);
+    }
+    table
+}
+
+fn push_forms(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) {
+    if card.bank_status == BankStatus::Closed {
+        if visit.may(Scope::CardsWrite) {
+            page.push(Block::Form(form(visit, person, "unlink", Text::Unlink, card)));
+        }
+        return;
+    }
+    let is_frozen = card.status_card == Some(CardStatus::TemporarilyBlocked);
+    if visit.may(Scope::CardsWrite) {
+        if is_frozen {
+            let status = Field::new("statusCard", visit.t(Text::As), statuses(visit));
+            page.push(Block::Form(form(visit, person, "switch", Text::Unfreeze, card).field(status)));
+        } else {
+            page.push(Block::Form(form(visit, person, "freeze", Text::Freeze, card)));
+        }
+    }
+    if visit.may(Scope::ClosingsWrite) {
+        let reasons = [
+            ("LOST", Text::Lost),
+            ("STOLEN", Text::Stolen),
+            ("DAMAGED", Text::Damaged),
+            ("LEAVER", Text::Leaver),
+            ("OTHER", Text::Other),
+        ];
+        let reasons = reasons.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned())).to_vec();
+        let hint = visit.t(Text::CloseHint);
+        let reason = Field::new("reason", visit.t(Text::Reason), FieldKind::Select(reasons)).hint(hint);
+        page.push(Block::Form(form(visit, person, "close", Text::CloseCard, card).field(reason).dangerous()));
+    }
+}
+
+fn form(visit: &Visit<'_>, person: &str, action: &str, submit: Text, card: &Card) -> Form {
+    let form = visit.post(&format!("/person/{person}/{action}"), submit);
+    let title = format!("{} {}", visit.t(Text::Card), card.custom_card_id);
+    form.titled(title).hide("idCard", card.id_card.to_string())
+}
+
+fn statuses(visit: &Visit<'_>) -> FieldKind {
+    let each = [("MAIN", Text::MainCard), ("ADDITIONAL", Text::AdditionalCard)];
+    FieldKind::Select(each.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned())).to_vec())
+}
+
+/// The form that links a card which belongs to nobody.
+pub(super) async fn link_form(visit: &Visit<'_>, person: &str) -> Result<Form, Problem> {
+    let free: ListPage<AvailableCard> = visit.get(&CARD_AVAILABLE, &[], &[("per_page", "1")]).await?;
+    let number = match free.data.first() {
+        Some(card) => format!("{} {}", visit.t(Text::NextCard), card.custom_id_card),
+        None => visit.t(Text::NoCardToLink).to_owned(),
+    };
+    let field = Field::new("customIdCard", visit.t(Text::CardNumber), FieldKind::Text).max(13);
+    let form = visit.post(&format!("/person/{person}/link"), Text::LinkCard);
+    let form = form.titled(visit.t(Text::LinkCard)).field(field.required().hint(number));
+    Ok(form.field(Field::new("statusCard", visit.t(Text::As), statuses(visit))))
+}

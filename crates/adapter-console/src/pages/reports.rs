@@ -1,0 +1,192 @@
+//! Reports and statements of a month, their files, and the closing of a month.
+
+use kopeck_api::operations::{BALANCE, REPORT_CLOSE, REPORT_EMPLOYEES, STATEMENT};
+use kopeck_api::{Balance, EntryType, Report, ReportRow, Statement};
+use kopeck_domain::access::Scope;
+use kopeck_domain::calendar::CalendarMonth;
+use serde_json::json;
+
+use crate::call::Problem;
+use crate::host::FileForm;
+use crate::texts::Text;
+use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
+use crate::visit::{Outcome, Reply, Visit};
+
+/// The most rows on a page; files have all of them.
+const MAX_ROWS: usize = 500;
+
+/// The files of a report and of a statement, each with the end of its path.
+const REPORT_FILES: [(Text, &str, FileForm); 3] = [
+    (Text::Spreadsheet, "xlsx", FileForm::Xlsx),
+    (Text::ExcelCsv, "excel", FileForm::ExcelCsv),
+    (Text::PlainCsv, "csv", FileForm::Csv),
+];
+const STATEMENT_FILES: [(Text, &str, FileForm); 5] = [
+    (Text::Spreadsheet, "xlsx", FileForm::Xlsx),
+    (Text::ExcelCsv, "excel", FileForm::ExcelCsv),
+    (Text::PlainCsv, "csv", FileForm::Csv),
+    (Text::For1C, "1c", FileForm::OneC),
+    (Text::Camt, "camt", FileForm::Camt),
+];
+
+/// The month that the page is asked for; the present one otherwise.
+fn month(visit: &Visit<'_>) -> String {
+    let today = visit.parts.env.settings.zone.day(visit.parts.env.now());
+    let present = format!("{:04}-{:02}", today.year(), u8::from(today.month()));
+    visit.query.given("month").map_or(present, str::to_owned)
+}
+
+/// The page of a month.
+pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
+    let month = month(visit);
+    if CalendarMonth::parse(&month).is_err() {
+        return Err(Problem::hidden(404, visit.language));
+    }
+    let balance: Balance = visit.get(&BALANCE, &[], &[]).await?;
+    let mut page = Page::new(format!("{} {month}", visit.t(Text::Reports)), "reports");
+    let field = Field::new("month", visit.t(Text::Month), FieldKind::Month).value(&*month).max(7);
+    page.push(Block::Form(Form::search("/reports", visit.t(Text::Show)).field(field)));
+    page.push(Block::Facts(vec![
+        (visit.t(Text::Available).to_owned(), Cell::text(visit.money(balance.available))),
+        (visit.t(Text::Held).to_owned(), Cell::text(visit.money(balance.hold))),
+    ]));
+    let statement: Statement = visit.get(&STATEMENT, &[&month], &[]).await?;
+    page.push(Block::Table(statement_table(visit, &statement)));
+    page.push(Block::Links(links(visit, "statement", &month, &STATEMENT_FILES)));
+    let report: Report = visit.get(&REPORT_EMPLOYEES, &[&month], &[]).await?;
+    page.push(Block::Table(report_table(visit, &report)));
+    if report.data.len() > MAX_ROWS {
+        page.push(Block::Text(visit.t(Text::MoreInFile).to_owned()));
+    }
+    page.push(Block::Links(links(visit, "report", &month, &REPORT_FILES)));
+    match &report.sha256 {
+        Some(sum) => page.push(Block::Text(format!("{} SHA-256: {sum}", visit.t(Text::MonthIsClosed)))),
+        None if visit.may(Scope::StatementsWrite) => {
+            let sure = Field::new("sure", visit.t(Text::CloseMonthSure), FieldKind::Check).required();
+            let form = visit.post("/reports", Text::CloseMonth).titled(visit.t(Text::CloseMonth));
+            page.push(Block::Form(form.hide("month", month).field(sure).dangerous()));
+        }
+        None => {}
+    }
+    page.status = problem.map_or(200, |problem| problem.status);
+    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+}
+
+fn links(visit: &Visit<'_>, what: &str, month: &str, files: &[(Text, &str, FileForm)]) -> Vec<Cell> {
+    let link = |(text, end, _): &(Text, &str, FileForm)| {
+        Cell::link(visit.t(*text), &format!("/{what}/{month}/{end}"))
+    };
+    files.iter().map(link).collect()
+}
+
+/// A file of a report or a statement.
+pub(crate) async fn file(visit: &Visit<'_>, what: &str, month: &str, end: &str) -> Outcome {
+    let (operation, files) = match what {
+        "statement" => (&STATEMENT, &STATEMENT_FILES[..]),
+        _ => (&REPORT_EMPLOYEES, &REPORT_FILES[..]),
+    };
+    let Some((_, _, form)) = files.iter().find(|(_, known, _)| *known == end) else {
+        return Err(Problem::hidden(404, visit.language));
+    };
+    visit.file(operation, &[month], &[], *form).await
+}
+
+/// Closes the month of the form.
+pub(crate) async fn close(visit: &Visit<'_>) -> Outcome {
+    let month = visit.form.get("month");
+    if visit.form.get("sure") != "yes" {
+        return Err(Problem::new(422, visit.language, Text::FormIncomplete));
+    }
+    visit.change(&REPORT_CLOSE, &[month], Some(json!({}))).await?;
+    Ok(Reply::SeeOther(format!("/reports?month={month}&done=closed_month")))
+}
+
+fn entry_text<'e>(visit: &Visit<'_>, kind: &'e EntryType) -> &'e str {
+    match kind {
+        EntryType::Deposit => visit.t(Text::Deposits),
+        EntryType::Hold => visit.t(Text::Holds),
+        EntryType::Debit => visit.t(Text::Debits),
+        EntryType::Release => visit.t(Text::Releases),
+        EntryType::Return => visit.t(Text::Returns),
+        EntryType::Withdrawal => visit.t(Text::PaidOut),
+        EntryType::Correction => visit.t(Text::Corrections),
+        other => other.as_str(),
+    }
+}
+
+fn statement_table(visit: &Visit<'_>, statement: &Statement) -> Table {
+    let columns = [(Text::Kind, false), (Text::Number, true), (Text::Amount, true)];
+    let mut table = Table::new(visit.t(Text::StatementOfMonth), visit.columns(&columns), "");
+    let row = |text: &str, number: String, amount: i64| {
+        vec![Cell::text(text), Cell::number(number), Cell::number(visit.money(amount))]
+    };
+    table.rows.push(row(visit.t(Text::Opening), String::new(), statement.opening));
+    for total in &statement.totals {
+        let text = entry_text(visit, &total.entry_type);
+        table.rows.push(row(text, total.number.to_string(), total.amount));
+    }
+    table.rows.push(row(visit.t(Text::ClosingBalance), String::new(), statement.closing));
+    table
+}
+
+fn report_table(visit: &Visit<'_>, report: &Report) -> Table {
+    let columns = [
+        (Text::PersonnelNumber, false),
+        (Text::Name, false),
+        (Text::Category, false),
+        (Text::Opening, true),
+        (Text::Given, true),
+        (Text::Spent, true),
+        (Text::RefundedSum, true),
+        (Text::ReturnedSum, true),
+        (Text::Corrections, true),
+        (Text::Late, true),
+        (Text::ClosingBalance, true),
+        (Text::Payments, true),
+    ];
+    let mut table =
+        Table::new(visit.t(Text::ReportOfMonth), visit.columns(&columns), visit.t(Text::NothingMoved));
+    table.rows.extend(report.data.iter().take(MAX_ROWS).map(|row| report_row(visit, row)));
+    if !report.data.is_empty() {
+        let all = &report.totals;
+        let money = [
+            all.opening,
+            all.given,
+            all.spent,
+            all.refunded,
+            all.returned,
+            all.correction,
+            all.late,
+            all.closing,
+        ];
+        let total = [Cell::text(visit.t(Text::Total)), Cell::default(), Cell::default()];
+        table.rows.push(with_money(visit, total, money, all.payments));
+    }
+    table
+}
+
+fn report_row(visit: &Visit<'_>, row: &ReportRow) -> Vec<Cell> {
+    let names = [&row.surname, &row.name, &row.patronymic];
+    let name = names.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let money = [
+        row.opening,
+        row.given,
+        row.spent,
+        row.refunded,
+        row.returned,
+        row.correction,
+        row.late,
+        row.closing,
+    ];
+    let person = [
+        Cell::text(row.custom_id.clone().unwrap_or_default()),
+        Cell::text(name),
+        Cell::text(row.category.clone().unwrap_or_default()),
+    ];
+    with_money(visit, person, money, row.payments)
+}
+
+fn with_money(visit: &Visit<'_>, first: [Cell; 3], money: [i64; 8], payments: u64) -> Vec<Cell> {
+    let money = money.map(|kopecks| Cell::number(visit.money(kopecks)));
+    first.into_iter().chain(money).chain([Cell::number(payments.to_string())]).collect()
+}

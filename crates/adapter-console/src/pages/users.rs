@@ -1,0 +1,226 @@
+//! Users of the partner, and the audit log.
+
+use kopeck_audit::{Actor, Entry, Outcome as AuditOutcome};
+use kopeck_domain::access::{Role, Scope};
+use kopeck_domain::user::{User, UserLogin, UserStatus};
+use kopeck_port_store::{Access, AuditFilter, UnitOfWork};
+use kopeck_service::partners;
+use kopeck_service::users::{self, NewUser, Reset, UserError, UserOverview};
+use secrecy::ExposeSecret as _;
+
+use super::login::{in_queue, problem_of};
+use super::names::Names;
+use crate::call::Problem;
+use crate::texts::Text;
+use crate::view::{Block, Cell, Field, FieldKind, Page, Table};
+use crate::visit::{Outcome, Reply, Visit};
+
+/// The roles of a partner's users.
+const ROLES: [Role; 4] = [Role::Owner, Role::Hr, Role::Finance, Role::Auditor];
+
+/// How many entries of the audit log are shown.
+const ENTRIES: u32 = 200;
+
+async fn list(visit: &Visit<'_>) -> Result<Vec<UserOverview>, Problem> {
+    visit.require(Scope::UsersRead)?;
+    let (env, partner) = (visit.parts.env.clone(), visit.partner()?);
+    let list = visit.in_store(Access::Read, move |unit| users::list(unit, &env, Some(partner))).await;
+    list.map_err(|error| problem_of(&UserError::Store(error), visit.language))
+}
+
+/// The page of the users.
+pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
+    let users = list(visit).await?;
+    let mut page = Page::new(visit.t(Text::Users), "users");
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::AuditLog), "/audit")]));
+    let columns = [Text::Email, Text::Role, Text::Status, Text::SecondFactor, Text::LastLogin]
+        .map(|text| (text, false));
+    let mut table = Table::new(visit.t(Text::Users), visit.columns(&columns), "");
+    for UserOverview { user, has_second_factor, last_login_at, .. } in &users {
+        let is_active = user.status == UserStatus::Active;
+        let login = user.login.as_str();
+        table.rows.push(vec![
+            if visit.may(Scope::UsersWrite) && user.id != visit.session.user.id {
+                Cell::link(login, &format!("/user/{}", user.id))
+            } else {
+                Cell::text(login)
+            },
+            Cell::text(visit.t(Text::of_role(user.role))),
+            Cell::text(visit.t(if is_active { Text::Active } else { Text::Disabled })),
+            Cell::text(visit.t(if *has_second_factor { Text::Yes } else { Text::No })),
+            Cell::text(last_login_at.map(|at| visit.instant(at)).unwrap_or_default()),
+        ]);
+    }
+    page.push(Block::Table(table));
+    if visit.may(Scope::UsersWrite) {
+        let email = Field::new("login", visit.t(Text::Email), FieldKind::Email).required();
+        let form = visit.post("/users", Text::AddUser).titled(visit.t(Text::AddUser));
+        page.push(Block::Form(
+            form.field(email.value(visit.form.get("login"))).field(role_field(visit, Role::Hr)),
+        ));
+    }
+    page.status = problem.map_or(200, |problem| problem.status);
+    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+}
+
+fn role_field(visit: &Visit<'_>, role: Role) -> Field {
+    let roles = ROLES.map(|role| (role.to_string(), visit.t(Text::of_role(role)).to_owned()));
+    Field::new("role", visit.t(Text::Role), FieldKind::Select(roles.to_vec())).value(role.as_str())
+}
+
+/// The audit entry of a change to a user.
+fn entry(visit: &Visit<'_>, action: &'static str, user: &User) -> Entry {
+    Entry {
+        actor: Actor::User(visit.session.user.id),
+        partner: user.partner,
+        subject: format!("user:{}", user.id),
+        outcome: AuditOutcome::Done,
+        ..visit.host.audit_entry(action)
+    }
+}
+
+/// Adds a user, and shows its first password.
+pub(crate) async fn add(visit: &Visit<'_>) -> Outcome {
+    visit.require(Scope::UsersWrite)?;
+    let role: Option<Role> = visit.form.get("role").parse().ok().filter(|role| ROLES.contains(role));
+    let (Some(role), Ok(login)) = (role, UserLogin::parse(visit.form.get("login"))) else {
+        return show(visit, Some(&Problem::new(422, visit.language, Text::FormIncomplete))).await;
+    };
+    let id = visit.partner()?;
+    let found = visit.in_store(Access::Read, move |unit| partners::find(unit, id)).await;
+    let partner = Some(found.map_err(|error| visit.failed(&error))?);
+    let service = visit.parts.users.clone();
+    let prepare = move || service.prepare(NewUser { partner, role, login, password: None });
+    let draft = match in_queue(visit.host, visit.language, prepare).await? {
+        Ok(draft) => draft,
+        Err(error) => return show(visit, Some(&problem_of(&error, visit.language))).await,
+    };
+    let (service, blank) = (visit.parts.users.clone(), entry(visit, "user.create", &visit.session.user));
+    let made = visit.in_store(Access::Write, move |unit| {
+        let (user, password) = service.create(unit, &draft)?;
+        let subject = format!("user:{} role:{role}", user.id);
+        unit.audit().append(&Entry { subject, ..blank.clone() })?;
+        Ok::<_, UserError>((user, password))
+    });
+    match made.await {
+        Ok((user, password)) => Ok(password_page(visit, &user, password.expose_secret())),
+        Err(error) => show(visit, Some(&problem_of(&error, visit.language))).await,
+    }
+}
+
+fn password_page(visit: &Visit<'_>, user: &User, password: &str) -> Reply {
+    let mut page = Page::new(user.login.as_str(), "users");
+    page.push(Block::Text(visit.t(Text::KeepPassword).to_owned()));
+    page.push(Block::Codes(vec![password.to_owned()]));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::Continue), "/users")]));
+    Reply::Page(page)
+}
+
+/// The user of the partner with this identifier, unless it is the one that asks.
+async fn other(visit: &Visit<'_>, id: &str) -> Result<User, Problem> {
+    visit.require(Scope::UsersWrite)?;
+    let found = list(visit).await?.into_iter().find(|user| user.user.id.to_string() == id);
+    let found = found.map(|found| found.user).filter(|user| user.id != visit.session.user.id);
+    found.ok_or_else(|| Problem::hidden(404, visit.language))
+}
+
+/// The page of a user.
+pub(crate) async fn user(visit: &Visit<'_>, id: &str) -> Outcome {
+    let user = other(visit, id).await?;
+    let mut page = Page::new(user.login.as_str(), "users");
+    let form = |action: &str, submit| visit.post(&format!("/user/{id}/{action}"), submit);
+    page.push(Block::Form(
+        form("role", Text::Save).titled(visit.t(Text::Role)).field(role_field(visit, user.role)),
+    ));
+    let toggle = if user.status == UserStatus::Active { Text::Disable } else { Text::Enable };
+    page.push(Block::Form(form("password", Text::NewFirstPassword)));
+    page.push(Block::Form(form("second-factor", Text::ResetSecondFactor)));
+    page.push(Block::Form(
+        form("status", toggle).hide("enabled", (toggle == Text::Enable).to_string()).dangerous(),
+    ));
+    Ok(Reply::Page(page.noting(visit.done())))
+}
+
+/// Carries out a form of the page of a user.
+pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
+    let user = other(visit, id).await?;
+    let done = match action {
+        "role" => {
+            let role: Option<Role> = visit.form.get("role").parse().ok().filter(|role| ROLES.contains(role));
+            let role = role.ok_or_else(|| Problem::new(422, visit.language, Text::FormIncomplete))?;
+            change(visit, "user.set_role", &user, move |unit, user| users::set_role(unit, user, role)).await
+        }
+        "status" => {
+            let (action, status) = match visit.form.get("enabled") {
+                "true" => ("user.enable", UserStatus::Active),
+                _ => ("user.disable", UserStatus::Disabled),
+            };
+            change(visit, action, &user, move |unit, user| users::set_status(unit, user, status)).await
+        }
+        "second-factor" => {
+            let reset = Reset { password: None, second_factor: true };
+            change(visit, "user.reset", &user, move |unit, user| users::reset(unit, user, &reset)).await
+        }
+        "password" => return reset_password(visit, &user).await,
+        _ => return Err(Problem::hidden(404, visit.language)),
+    };
+    done.map_err(|error| problem_of(&error, visit.language))?;
+    Ok(Reply::SeeOther(format!("/user/{id}?done=saved")))
+}
+
+async fn change(
+    visit: &Visit<'_>,
+    action: &'static str,
+    user: &User,
+    mut body: impl FnMut(&mut dyn UnitOfWork, &User) -> Result<u64, UserError> + Send + 'static,
+) -> Result<u64, UserError> {
+    let (entry, user) = (entry(visit, action, user), user.clone());
+    let change = move |unit: &mut dyn UnitOfWork| {
+        let ended = body(unit, &user)?;
+        unit.audit().append(&entry)?;
+        Ok(ended)
+    };
+    visit.in_store(Access::Write, change).await
+}
+
+async fn reset_password(visit: &Visit<'_>, user: &User) -> Outcome {
+    let (service, reset) = (visit.parts.users.clone(), user.clone());
+    let made = in_queue(visit.host, visit.language, move || service.new_password(&reset, None, None)).await?;
+    let password = made.map_err(|error| problem_of(&error, visit.language))?;
+    let shown = password.password.clone();
+    let reset = Reset { password: Some(password), second_factor: false };
+    let done = change(visit, "user.reset", user, move |unit, user| users::reset(unit, user, &reset)).await;
+    done.map_err(|error| problem_of(&error, visit.language))?;
+    Ok(password_page(visit, user, shown.expose_secret()))
+}
+
+/// The latest entries of the audit log that concern the partner.
+pub(crate) async fn audit(visit: &Visit<'_>) -> Outcome {
+    visit.require(Scope::UsersRead)?;
+    let filter = AuditFilter { partner: Some(visit.partner()?), ..AuditFilter::default() };
+    let list = visit.in_store(Access::Read, move |unit| unit.audit().list(&filter, ENTRIES)).await;
+    let records = list.map_err(|error| visit.failed(&error))?;
+    let names = Names::of(visit).await;
+    let columns = [Text::Date, Text::Who, Text::Operation, Text::Subject, Text::Outcome, Text::Address]
+        .map(|text| (text, false));
+    let mut table = Table::new(visit.t(Text::AuditLog), visit.columns(&columns), "");
+    for record in records.iter().map(|record| &record.entry) {
+        table.rows.push(vec![
+            Cell::text(visit.instant(record.at)),
+            Cell::text(match &record.actor {
+                Actor::User(id) => names.show(visit, &format!("user:{id}")),
+                Actor::Partner(_) | Actor::Credential(..) => visit.t(Text::AProgram).to_owned(),
+                Actor::Service => visit.t(Text::TheService).to_owned(),
+                Actor::Operator(_) => visit.t(Text::Operator).to_owned(),
+                Actor::Unknown => visit.t(Text::Unknown).to_owned(),
+            }),
+            Cell::text(record.action.clone()),
+            Cell::text(record.subject.clone()),
+            Cell::text(record.code.clone().unwrap_or_else(|| record.outcome.as_str().into())),
+            Cell::text(record.source.clone()),
+        ]);
+    }
+    let mut page = Page::new(visit.t(Text::AuditLog), "users");
+    page.push(Block::Table(table));
+    Ok(Reply::Page(page))
+}

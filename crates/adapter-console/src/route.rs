@@ -1,0 +1,275 @@
+//! Which page a request gets, and the headers of every response.
+
+use std::sync::Arc;
+
+use askama::Template as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kopeck_port_store::{Access, Store, StoreError};
+use kopeck_service::Env;
+use kopeck_service::users::{UserService, UserSession};
+use secrecy::SecretString;
+
+use crate::call::Problem;
+use crate::cookies::Cookie;
+use crate::host::Host;
+use crate::pages;
+use crate::request::{Pairs, Request, Response};
+use crate::session;
+use crate::texts::{Language, Text};
+use crate::view::{Block, Document, NavigationLink, Page};
+use crate::visit::{Outcome, Reply, Visit, in_store};
+
+/// What the console works with.
+pub struct ConsoleParts {
+    /// Logins and sessions of users.
+    pub users: UserService,
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// Clock, ids, random bytes and the settings of the rules.
+    pub env: Arc<Env>,
+}
+
+/// The console.
+pub struct Console {
+    pub(crate) parts: ConsoleParts,
+}
+
+const STYLE: &str = include_str!("../site/console.css");
+const ICON: &str = include_str!("../site/icon.svg");
+
+/// Nothing but the console's own style sheet and icon, no script, no frame, and forms to the console alone.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'";
+
+impl ConsoleParts {
+    /// 128 random bits as text.
+    pub(crate) fn random_text(&self) -> String {
+        let mut bytes = [0; 16];
+        self.env.entropy.fill(&mut bytes);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+}
+
+impl Console {
+    /// A console over these parts.
+    #[must_use]
+    pub const fn new(parts: ConsoleParts) -> Self {
+        Self { parts }
+    }
+
+    /// The response to a request.
+    pub async fn respond(&self, host: &dyn Host, request: &Request) -> Response {
+        let path = request.path.trim_end_matches('/');
+        let mut response = match path {
+            "/console.css" => asset("text/css; charset=utf-8", STYLE),
+            "/icon.svg" => asset("image/svg+xml", ICON),
+            "/login" | "/login/code" => pages::login::respond(self, host, request, path).await,
+            _ => self.respond_to_user(host, request, path).await,
+        };
+        response.headers.extend([
+            ("content-security-policy", CONTENT_SECURITY_POLICY.to_owned()),
+            // Not `no-referrer`: with it browsers do not say where a form comes from.
+            ("referrer-policy", "same-origin".to_owned()),
+            ("cross-origin-opener-policy", "same-origin".to_owned()),
+            ("cross-origin-resource-policy", "same-origin".to_owned()),
+            ("x-frame-options", "DENY".to_owned()),
+            ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=()".to_owned()),
+        ]);
+        response
+    }
+
+    async fn respond_to_user(&self, host: &dyn Host, request: &Request, path: &str) -> Response {
+        let Some(secret) = Cookie::Session.of(&request.cookies) else {
+            return see_other("/login", Vec::new());
+        };
+        let session = match self.session(secret).await {
+            Ok(Some(session)) => session,
+            Ok(None) => return see_other("/login?done=ended", vec![Cookie::Session.remove()]),
+            Err(error) => {
+                log::warn!(error:%; "a session of the console cannot be looked up");
+                return document(request.language, &failure(request.language), None);
+            }
+        };
+        let form = if request.is_post { Pairs::parse(&request.body) } else { Pairs::default() };
+        let visit = Visit {
+            parts: &self.parts,
+            host,
+            language: request.language,
+            session,
+            secret,
+            query: Pairs::parse(request.query.as_bytes()),
+            form,
+            request,
+        };
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let outcome = if request.is_post && !session::is_own_form(request, visit.form.get("token"), secret) {
+            Err(Problem::new(403, visit.language, Text::ForeignForm))
+        } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
+            Ok(Reply::SeeOther("/password".to_owned()))
+        } else {
+            route(&visit, &segments).await
+        };
+        reply(&visit, outcome)
+    }
+
+    /// The session of a token. Its use is stored, so that it lives on.
+    async fn session(&self, secret: &str) -> Result<Option<UserSession>, StoreError> {
+        let (users, token) = (self.parts.users.clone(), SecretString::from(secret));
+        let found = in_store(&self.parts, Access::Read, move |unit| users.look_up(unit, &token)).await?;
+        if let Some(session) = found.clone().filter(|session| self.parts.users.needs_touch(session)) {
+            let users = self.parts.users.clone();
+            in_store(&self.parts, Access::Write, move |unit| users.touch(unit, &session)).await?;
+        }
+        Ok(found)
+    }
+}
+
+fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
+    match outcome {
+        Ok(Reply::Page(page)) => document(visit.language, &page, Some(visit)),
+        Ok(Reply::SeeOther(path)) => see_other(&path, Vec::new()),
+        Ok(Reply::LoggedOut) => see_other("/login?done=logged_out", vec![Cookie::Session.remove()]),
+        Ok(Reply::File(file)) => {
+            let (media, name) = file.file.unwrap_or(("application/json", "kopeck.json".to_owned()));
+            Response {
+                status: 200,
+                headers: vec![
+                    ("content-type", media.to_owned()),
+                    ("content-disposition", format!("attachment; filename=\"{name}\"")),
+                    ("cache-control", "no-store".to_owned()),
+                ],
+                body: file.body,
+            }
+        }
+        Err(problem) => {
+            let page = Page {
+                title: visit.t(Text::NotDone).to_owned(),
+                status: problem.status,
+                blocks: vec![Block::Notice(problem.notice())],
+                ..Page::default()
+            };
+            document(visit.language, &page, Some(visit))
+        }
+    }
+}
+
+/// The HTML of a page, for `visit` with navigation.
+pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>>) -> Response {
+    let navigation = visit.map(|visit| navigation(visit, page.section)).unwrap_or_default();
+    let user = visit
+        .map(|visit| (visit.session.user.login.as_str().to_owned(), visit.post("/logout", Text::LogOut)));
+    let document = Document { language, page, navigation, user };
+    let body = document.render().unwrap_or_else(|error| {
+        log::error!(error:%; "a page of the console cannot be made");
+        String::new()
+    });
+    Response {
+        status: page.status,
+        headers: vec![
+            ("content-type", "text/html; charset=utf-8".to_owned()),
+            ("content-language", language.tag().to_owned()),
+            ("cache-control", "no-store".to_owned()),
+        ],
+        body: body.into_bytes(),
+    }
+}
+
+/// The page of a path, or what its form does.
+async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
+    match (visit.request.is_post, segments) {
+        (false, []) => home::show(visit).await,
+        (false, ["people"]) => people::list(visit).await,
+        (false, ["people", "new"]) => people::new(visit, None).await,
+        (true, ["people", "new"]) => people::add(visit).await,
+        (false, ["person", id]) => person::show(visit, id, None).await,
+        (false, ["person", id, "edit"]) => person::edit(visit, id, None).await,
+        (true, ["person", id, action]) => person::act(visit, id, action).await,
+        (false, ["runs"]) => runs::list(visit).await,
+        (false, ["runs", "new"]) => runs::new(visit, None),
+        (true, ["runs", "new"]) => runs::create(visit).await,
+        (false, ["run", id]) => runs::show(visit, id, None).await,
+        (true, ["run", id, action]) => runs::act(visit, id, action).await,
+        (false, ["orders"]) => orders::show(visit, None).await,
+        (true, ["orders", kind @ ("plastic" | "virtual")]) => orders::create(visit, kind).await,
+        (false, ["order", id]) => orders::order(visit, id, None).await,
+        (true, ["order", id, action]) => orders::act(visit, id, action).await,
+        (false, ["approvals"]) => runs::approvals(visit).await,
+        (false, ["reports"]) => reports::show(visit, None).await,
+        (true, ["reports"]) => reports::close(visit).await,
+        (false, [what @ ("statement" | "report"), month, end]) => {
+            reports::file(visit, what, month, end).await
+        }
+        (false, ["integration"]) => integration::show(visit, None).await,
+        (true, ["integration"]) => integration::create(visit).await,
+        (false, ["integration", "requests"]) => integration::requests(visit).await,
+        (false, ["integration", "events"]) => integration::events(visit).await,
+        (false, ["webhook", id]) => integration::webhook(visit, id, None).await,
+        (true, ["webhook", id, action]) => integration::act(visit, id, action).await,
+        (false, ["users"]) => users::show(visit, None).await,
+        (true, ["users"]) => users::add(visit).await,
+        (false, ["user", id]) => users::user(visit, id).await,
+        (true, ["user", id, action]) => users::act(visit, id, action).await,
+        (false, ["audit"]) => users::audit(visit).await,
+        (false, ["partners"]) => operator::list(visit).await,
+        (false, ["partner", id]) => operator::partner(visit, id).await,
+        (false, ["password"]) => account::password(visit, None),
+        (true, ["password"]) => account::change_password(visit).await,
+        (true, ["logout"]) => account::log_out(visit).await,
+        (false, ["sessions"]) => account::sessions(visit, None).await,
+        (true, ["sessions"]) => account::end_others(visit).await,
+        _ => Err(Problem::hidden(404, visit.language)),
+    }
+}
+
+/// The parts of the console that a user has.
+fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
+    let entries: &[(Text, &'static str)] = if visit.session.must_change_password {
+        &[]
+    } else if visit.session.user.partner.is_none() {
+        &[(Text::Partners, "/partners"), (Text::Account, "/sessions")]
+    } else {
+        &[
+            (Text::ThisMonth, "/"),
+            (Text::People, "/people"),
+            (Text::Runs, "/runs"),
+            (Text::Approvals, "/approvals"),
+            (Text::Orders, "/orders"),
+            (Text::Reports, "/reports"),
+            (Text::Integration, "/integration"),
+            (Text::Users, "/users"),
+            (Text::Account, "/sessions"),
+        ]
+    };
+    let link = |(text, path): &(Text, &'static str)| NavigationLink {
+        text: visit.t(*text),
+        path,
+        is_current: path.trim_start_matches('/') == section,
+    };
+    entries.iter().map(link).collect()
+}
+
+/// 303, with cookies.
+pub(crate) fn see_other(path: &str, cookies: Vec<String>) -> Response {
+    let mut headers = vec![("location", format!("/console{path}")), ("cache-control", "no-store".to_owned())];
+    headers.extend(cookies.into_iter().map(|cookie| ("set-cookie", cookie)));
+    Response { status: 303, headers, body: Vec::new() }
+}
+
+fn asset(media: &str, body: &str) -> Response {
+    let headers =
+        vec![("content-type", media.to_owned()), ("cache-control", "private, max-age=300".to_owned())];
+    Response { status: 200, headers, body: body.as_bytes().to_vec() }
+}
+
+/// The page of the service's own failure.
+pub(crate) fn failure(language: Language) -> Page {
+    let problem = Problem::failed(language);
+    Page {
+        title: Text::NotDone.of(language).to_owned(),
+        status: 503,
+        blocks: vec![Block::Notice(problem.notice())],
+        ..Page::default()
+    }
+}

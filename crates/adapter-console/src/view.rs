@@ -1,0 +1,256 @@
+//! What a page consists of. The templates turn it into HTML, and escape every value.
+
+use askama::Template;
+
+use crate::texts::{Language, Text};
+
+/// A page below the navigation.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) title: String,
+    /// The part of the console that it belongs to: the first segment of its path.
+    pub(crate) section: &'static str,
+    pub(crate) blocks: Vec<Block>,
+    /// The status code.
+    pub(crate) status: u16,
+}
+
+/// A part of a page.
+#[derive(Debug)]
+pub(crate) enum Block {
+    Heading(String),
+    Text(String),
+    Notice(Notice),
+    Facts(Vec<(String, Cell)>),
+    Table(Table),
+    Form(Form),
+    Links(Vec<Cell>),
+    /// Set-up of an authenticator app.
+    Setup(Setup),
+    /// Recovery codes.
+    Codes(Vec<String>),
+}
+
+/// A message about what was done or not.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    pub(crate) is_problem: bool,
+    pub(crate) lines: Vec<String>,
+}
+
+/// A text, perhaps with a link.
+#[derive(Debug, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) link: Option<String>,
+    pub(crate) is_number: bool,
+}
+
+/// A table with its pages.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<Cell>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// What stands in its place if it has no rows.
+    pub(crate) empty: String,
+    pub(crate) pages: Option<Pages>,
+}
+
+/// The way to other pages of a table.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    pub(crate) label: String,
+    pub(crate) previous: Option<Cell>,
+    pub(crate) next: Option<Cell>,
+}
+
+/// A form. One that changes something is sent by `POST`, with its token and its idempotency key among the hidden fields.
+#[derive(Debug, Default)]
+pub(crate) struct Form {
+    pub(crate) action: String,
+    pub(crate) is_post: bool,
+    pub(crate) title: String,
+    pub(crate) hidden: Vec<(&'static str, String)>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) submit: String,
+    pub(crate) is_danger: bool,
+}
+
+/// A field of a form.
+#[derive(Debug, Default)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) label: String,
+    pub(crate) hint: String,
+    pub(crate) value: String,
+    pub(crate) kind: FieldKind,
+    pub(crate) is_required: bool,
+    /// The value of `autocomplete`.
+    pub(crate) autocomplete: &'static str,
+    /// The longest value in characters.
+    pub(crate) max: usize,
+}
+
+/// The control of a field.
+#[derive(Debug, Default)]
+pub(crate) enum FieldKind {
+    #[default]
+    Text,
+    Email,
+    Password,
+    /// A code of digits.
+    Code,
+    Search,
+    Month,
+    Area,
+    Check,
+    /// Values with their labels.
+    Select(Vec<(String, String)>),
+}
+
+/// The secret of an authenticator app, as a QR code and as text.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// The side of the code in modules, its quiet zone included.
+    pub(crate) side: usize,
+    /// The path of an SVG.
+    pub(crate) path: String,
+    pub(crate) secret: String,
+    pub(crate) label: String,
+}
+
+impl FieldKind {
+    /// The type of its `<input>`.
+    pub(crate) const fn input_type(&self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Password => "password",
+            Self::Search => "search",
+            Self::Month => "month",
+            Self::Text | Self::Code | Self::Area | Self::Check | Self::Select(_) => "text",
+        }
+    }
+
+    /// Whether it takes a code.
+    pub(crate) const fn is_code(&self) -> bool {
+        matches!(self, Self::Code)
+    }
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    pub(crate) fn number(text: impl Into<String>) -> Self {
+        Self { is_number: true, ..Self::text(text) }
+    }
+
+    /// A link to a page of the console; `path` begins with a slash.
+    pub(crate) fn link(text: impl Into<String>, path: &str) -> Self {
+        Self { link: Some(format!("/console{path}")), ..Self::text(text) }
+    }
+}
+
+impl Field {
+    pub(crate) fn new(name: &'static str, label: impl Into<String>, kind: FieldKind) -> Self {
+        Self { name, label: label.into(), kind, autocomplete: "off", max: 512, ..Self::default() }
+    }
+
+    pub(crate) fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+
+    pub(crate) fn value(self, value: impl Into<String>) -> Self {
+        Self { value: value.into(), ..self }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+
+    pub(crate) fn max(self, max: usize) -> Self {
+        Self { max, ..self }
+    }
+
+    pub(crate) fn autocomplete(self, autocomplete: &'static str) -> Self {
+        Self { autocomplete, ..self }
+    }
+}
+
+impl Form {
+    /// A form that only reads.
+    pub(crate) fn search(action: &str, submit: impl Into<String>) -> Self {
+        Self { action: format!("/console{action}"), submit: submit.into(), ..Self::default() }
+    }
+
+    pub(crate) fn titled(self, title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..self }
+    }
+
+    pub(crate) fn field(mut self, field: Field) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    pub(crate) fn hide(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.hidden.push((name, value.into()));
+        self
+    }
+
+    /// It undoes or destroys something.
+    pub(crate) fn dangerous(self) -> Self {
+        Self { is_danger: true, ..self }
+    }
+}
+
+impl Table {
+    /// A table of these columns, none of numbers.
+    pub(crate) fn new(caption: impl Into<String>, columns: Vec<Cell>, empty: impl Into<String>) -> Self {
+        Self { caption: caption.into(), columns, empty: empty.into(), ..Self::default() }
+    }
+}
+
+impl Page {
+    pub(crate) fn new(title: impl Into<String>, section: &'static str) -> Self {
+        Self { title: title.into(), section, blocks: Vec::new(), status: 200 }
+    }
+
+    pub(crate) fn push(&mut self, block: Block) {
+        self.blocks.push(block);
+    }
+
+    /// The same with a message above everything else.
+    pub(crate) fn noting(mut self, notice: Option<Notice>) -> Self {
+        if let Some(notice) = notice {
+            self.blocks.insert(0, Block::Notice(notice));
+        }
+        self
+    }
+}
+
+/// An entry of the navigation.
+#[derive(Debug)]
+pub(crate) struct NavigationLink {
+    pub(crate) text: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) is_current: bool,
+}
+
+/// The whole document.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub(crate) struct Document<'a> {
+    pub(crate) language: Language,
+    pub(crate) page: &'a Page,
+    pub(crate) navigation: Vec<NavigationLink>,
+    /// The login of the user, and the form that logs out.
+    pub(crate) user: Option<(String, Form)>,
+}
+
+impl Document<'_> {
+    fn t(&self, text: Text) -> &'static str {
+        text.of(self.language)
+    }
+}

@@ -1,0 +1,239 @@
+//! A request of a user who is logged in.
+
+use kopeck_api::{Operation, PageMeta};
+use kopeck_domain::access::Scope;
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Access, StoreError, UnitOfWork, submit};
+use kopeck_service::users::UserSession;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use time::{OffsetDateTime, PrimitiveDateTime};
+use tokio::sync::oneshot;
+
+use crate::call::{self, Call, Problem};
+use crate::format;
+use crate::host::{ApiResponse, Caller, FileForm, Host};
+use crate::request::{Pairs, Request};
+use crate::route::ConsoleParts;
+use crate::session;
+use crate::texts::{Language, Text};
+use crate::view::{Cell, Form, Notice, Page, Pages};
+
+/// What a page came to.
+pub(crate) enum Reply {
+    /// HTML.
+    Page(Page),
+    /// 303 to a path of the console, which begins with a slash.
+    SeeOther(String),
+    /// A file.
+    File(ApiResponse),
+    /// The session is over.
+    LoggedOut,
+}
+
+pub(crate) type Outcome = Result<Reply, Problem>;
+
+/// A request of a user who is logged in.
+pub(crate) struct Visit<'a> {
+    pub(crate) parts: &'a ConsoleParts,
+    pub(crate) host: &'a dyn Host,
+    pub(crate) language: Language,
+    pub(crate) session: UserSession,
+    /// The token of the session.
+    pub(crate) secret: &'a str,
+    pub(crate) query: Pairs,
+    pub(crate) form: Pairs,
+    pub(crate) request: &'a Request,
+}
+
+impl Visit<'_> {
+    /// A text of the interface.
+    pub(crate) fn t(&self, text: Text) -> &'static str {
+        text.of(self.language)
+    }
+
+    /// Whether the user has the scope: for what a page offers. What it then calls decides by itself.
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.session.authority().require(scope).is_ok()
+    }
+
+    /// Refuses a user without the scope: for what is no operation of the API.
+    ///
+    /// # Errors
+    /// What there is not looks the same.
+    pub(crate) fn require(&self, scope: Scope) -> Result<(), Problem> {
+        if self.may(scope) { Ok(()) } else { Err(Problem::hidden(403, self.language)) }
+    }
+
+    /// The user's partner; operators have none.
+    ///
+    /// # Errors
+    /// What there is not looks the same.
+    pub(crate) fn partner(&self) -> Result<PartnerId, Problem> {
+        self.session.user.partner.ok_or_else(|| Problem::hidden(403, self.language))
+    }
+
+    /// The problem of a use case that failed.
+    pub(crate) fn failed(&self, error: &dyn std::error::Error) -> Problem {
+        log::error!(error:%; "a use case of a page failed");
+        Problem::failed(self.language)
+    }
+
+    fn caller(&self) -> Result<Caller, Problem> {
+        let partner = self.partner()?;
+        Ok(Caller { partner, authority: self.session.authority(), session: self.session.id() })
+    }
+
+    /// What an operation reads.
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        operation: &'static Operation,
+        ids: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<T, Problem> {
+        self.read(operation, Call { ids, query, ..Call::default() }).await
+    }
+
+    /// As [`Self::get`], with a body.
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        operation: &'static Operation,
+        ids: &[&str],
+        body: Value,
+    ) -> Result<T, Problem> {
+        self.read(operation, Call { ids, body: Some(body), ..Call::default() }).await
+    }
+
+    async fn read<T: DeserializeOwned>(
+        &self,
+        operation: &'static Operation,
+        call: Call<'_>,
+    ) -> Result<T, Problem> {
+        let sent = call::send(self.host, &self.caller()?, self.language, operation, call).await;
+        call::read(&sent.map_err(|problem| self.hidden_alike(problem))?, self.language)
+    }
+
+    /// A file that an operation makes.
+    pub(crate) async fn file(
+        &self,
+        operation: &'static Operation,
+        ids: &[&str],
+        query: &[(&str, &str)],
+        form: FileForm,
+    ) -> Outcome {
+        let call = Call { ids, query, file: Some(form), ..Call::default() };
+        let sent = call::send(self.host, &self.caller()?, self.language, operation, call).await;
+        Ok(Reply::File(sent.map_err(|problem| self.hidden_alike(problem))?))
+    }
+
+    /// What there is not and what the user may not see look alike.
+    pub(crate) fn hidden_alike(&self, problem: Problem) -> Problem {
+        match problem.status {
+            status @ (403 | 404) => Problem::hidden(status, self.language),
+            // An identifier in a path that is none.
+            422 if self.request.query.is_empty() && !self.request.is_post => {
+                Problem::hidden(404, self.language)
+            }
+            _ => problem,
+        }
+    }
+
+    /// Changes something once, whatever the number of times that the form is sent.
+    pub(crate) async fn change(
+        &self,
+        operation: &'static Operation,
+        ids: &[&str],
+        body: Option<Value>,
+    ) -> Result<ApiResponse, Problem> {
+        let key = Some(self.key()?);
+        let call = Call { ids, body, key, ..Call::default() };
+        call::send(self.host, &self.caller()?, self.language, operation, call).await
+    }
+
+    /// The idempotency key of the form.
+    fn key(&self) -> Result<&str, Problem> {
+        let key = self.form.get("key");
+        let is_well_formed =
+            (16..=64).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_well_formed { Ok(key) } else { Err(Problem::new(422, self.language, Text::FormIncomplete)) }
+    }
+
+    /// A form that changes something. Each has a key of its own.
+    pub(crate) fn post(&self, action: &str, submit: Text) -> Form {
+        let form = Form::search(action, self.t(submit));
+        Form { is_post: true, ..form }
+            .hide("token", session::form_token(self.secret))
+            .hide("key", self.parts.random_text())
+    }
+
+    pub(crate) fn money(&self, kopecks: i64) -> String {
+        format::money(self.language, kopecks)
+    }
+
+    pub(crate) fn date(&self, day: time::Date) -> String {
+        format::date(self.language, day)
+    }
+
+    pub(crate) fn moment(&self, at: PrimitiveDateTime) -> String {
+        format::moment(self.language, at)
+    }
+
+    /// A point in time, in the service's zone.
+    pub(crate) fn instant(&self, at: OffsetDateTime) -> String {
+        let local = at.to_offset(self.parts.env.settings.zone.offset());
+        self.moment(PrimitiveDateTime::new(local.date(), local.time()))
+    }
+
+    /// The heads of columns, each with whether it is one of numbers.
+    pub(crate) fn columns(&self, texts: &[(Text, bool)]) -> Vec<Cell> {
+        let column =
+            |(text, is_number): &(Text, bool)| Cell { is_number: *is_number, ..Cell::text(self.t(*text)) };
+        texts.iter().map(column).collect()
+    }
+
+    /// The way to the other pages of a list at `path`, with the parameters of this one.
+    pub(crate) fn pages(&self, path: &str, meta: &PageMeta) -> Option<Pages> {
+        if meta.last_page <= 1 {
+            return None;
+        }
+        let link = |text: Text, page: u64| {
+            let query = self.query.with("page", &page.to_string()).query();
+            Cell::link(self.t(text), &format!("{path}?{query}"))
+        };
+        let (page, last) = (meta.current_page, meta.last_page);
+        Some(Pages {
+            label: format!("{} {page} / {last}", self.t(Text::PageNumber)),
+            previous: (page > 1).then(|| link(Text::Previous, page - 1)),
+            next: (page < last).then(|| link(Text::Next, page + 1)),
+        })
+    }
+
+    /// The message of what the page before this one has done: a word of the query, which is one of these or nothing.
+    pub(crate) fn done(&self) -> Option<Notice> {
+        let text = Text::of_done(self.query.get("done"))?;
+        Some(Notice { is_problem: false, lines: vec![self.t(text).to_owned()] })
+    }
+
+    /// Runs `body` in a unit of work.
+    pub(crate) async fn in_store<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        access: Access,
+        body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        in_store(self.parts, access, body).await
+    }
+}
+
+/// Runs `body` in a unit of work, and waits for it without blocking a thread.
+pub(crate) async fn in_store<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    parts: &ConsoleParts,
+    access: Access,
+    body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    let (sender, receiver) = oneshot::channel();
+    submit(&*parts.store, access, body, move |result| {
+        // The receiver is gone if the client has disconnected.
+        let _ = sender.send(result);
+    });
+    receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the store dropped the work".to_owned()).into()))
+}

@@ -1,0 +1,216 @@
+//! A front end for people beside the API: it gets the requests under its path, and calls operations in this process.
+//!
+//! An operation that a front end calls goes through the pipeline of a request behind authentication: rate limit, scopes,
+//! values, idempotency key, audit entry. So nothing that a page does differs from what the API does.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::web::{Bytes, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
+use kopeck_audit::Entry;
+use kopeck_fair_queue::Rank;
+
+use crate::body::{self, BodyLimits};
+use crate::caller_cache::Identity;
+use crate::client_address::ClientAddress;
+use crate::error::ApiError;
+use crate::local_request::{LocalRequest, LocalResponse, LocalUser};
+use crate::operations;
+use crate::pipeline::head::{Head, announced_length, language};
+use crate::pipeline::response_builder::ResponseBuilder;
+use crate::pipeline::{LocalClient, serve_local};
+use crate::request_id::RequestId;
+use crate::request_source::RequestSource;
+use crate::response::{HandlerResult, ResponseBody};
+use crate::state::Shared;
+use crate::wording::Language;
+
+/// The path under which the front end is served.
+const PATH: &str = "/console";
+
+/// A front end, served by the server of the API.
+pub trait FrontEnd: Send + Sync {
+    /// The response to a request.
+    fn respond<'a>(
+        &'a self,
+        request: FrontEndRequest<'a>,
+    ) -> Pin<Box<dyn Future<Output = HttpResponse> + 'a>>;
+}
+
+/// A request to the front end.
+pub struct FrontEndRequest<'a> {
+    /// Its head.
+    pub head: &'a HttpRequest,
+    /// Its path below that of the front end, percent-decoded.
+    pub path: &'a str,
+    /// Its body.
+    pub body: Bytes,
+    /// The language that its `Accept-Language` prefers.
+    pub language: Language,
+    /// What it can call.
+    pub operations: LocalOperations,
+}
+
+/// The operations of the API, for one request to the front end.
+#[derive(Clone)]
+pub struct LocalOperations {
+    shared: Arc<Shared>,
+    address: ClientAddress,
+    request_id: RequestId,
+}
+
+/// The error of work that found no permit in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the service is busy")]
+pub struct Busy;
+
+impl LocalOperations {
+    /// Sends a request in the name of `user`.
+    pub async fn call(&self, user: &LocalUser, mut request: LocalRequest) -> LocalResponse {
+        let called = operations::interface().find(|operation| operation.name == request.operation);
+        let outcome = match called {
+            Some(operation) => {
+                let identity = Arc::new(Identity::of_user(user.partner, user.authority.clone()));
+                let body = Bytes::from(std::mem::take(&mut request.body));
+                let head = Head::local(operation, request, self.request_id.own());
+                let (session, address, request_id) = (user.session, self.address, &self.request_id);
+                let client = LocalClient { identity, session, address, request_id };
+                serve_local(&self.shared, operation, head, body, client).await
+            }
+            None => Err(ApiError::internal("there is no such operation")),
+        };
+        self.response(outcome).await
+    }
+
+    async fn response(&self, outcome: HandlerResult) -> LocalResponse {
+        let whole = match outcome {
+            Ok(response) => match response.body {
+                ResponseBody::Whole(body) => Ok((response.status, body, response.file)),
+                ResponseBody::Stream(mut chunks) => {
+                    let mut whole = Vec::new();
+                    let mut cut = None;
+                    while let Some(chunk) = chunks.next().await {
+                        match chunk {
+                            Ok(chunk) => whole.extend(chunk),
+                            Err(error) => cut = Some(error),
+                        }
+                    }
+                    cut.map_or(Ok((response.status, whole, response.file)), Err)
+                }
+            },
+            Err(error) => Err(error),
+        };
+        match whole {
+            Ok((status, body, file)) => {
+                let file = file.map(|file| (file.media_type, file.name));
+                LocalResponse { status, body, file, retry_after: None }
+            }
+            Err(error) => {
+                if let Some(reason) = error.log_reason() {
+                    log::warn!(request_id = self.request_id.own(), reason; "an operation of a page failed");
+                }
+                LocalResponse {
+                    status: error.status().as_u16(),
+                    body: error.body(self.request_id.shown()),
+                    file: None,
+                    retry_after: error.retry_seconds(),
+                }
+            }
+        }
+    }
+
+    /// Runs the check of a password on a blocking thread, in the queue of logins.
+    ///
+    /// # Errors
+    /// [`Busy`] if no permit is free in time.
+    pub async fn check_password<T: Send + 'static>(
+        &self,
+        check: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        let source = RequestSource::Network(self.address.network());
+        self.shared.logins.run(source, Rank::First, check).await.map_err(|_| Busy)
+    }
+
+    /// The client's address, if it is known.
+    #[must_use]
+    pub fn address(&self) -> Option<String> {
+        self.address.is_known().then(|| self.address.to_string())
+    }
+
+    /// The client's network, which failures are counted by, if its address is known.
+    #[must_use]
+    pub fn network(&self) -> Option<String> {
+        self.address.network().map(|network| network.to_string())
+    }
+
+    /// An audit entry of this request, without actor and outcome.
+    #[must_use]
+    pub fn audit_entry(&self, action: &'static str) -> Entry {
+        let now = self.shared.parts.wall.now();
+        let request_id = Some(self.request_id.audited());
+        Entry { request_id, ..Entry::new(now, self.address.to_string(), action) }
+    }
+
+    /// Queues an audit entry, within the budget of its source.
+    pub fn record(&self, entry: Entry) {
+        self.shared.parts.audit.push(entry);
+    }
+}
+
+/// The path below that of the front end, if `path` is under it.
+pub(crate) fn path_below(path: &str) -> Option<&str> {
+    path.strip_prefix(PATH).filter(|below| below.is_empty() || below.starts_with('/'))
+}
+
+/// Serves a request under the path of the front end.
+pub(crate) async fn serve(
+    front_end: &dyn FrontEnd,
+    shared: &Arc<Shared>,
+    request: &HttpRequest,
+    path: &str,
+    payload: Payload,
+) -> HttpResponse {
+    let builder = ResponseBuilder::new(shared, None, request).of_front_end(PATH);
+    let body = match read_body(shared, request, &builder, payload).await {
+        Ok(body) => body,
+        Err(error) => return builder.build(shared, Err(error)),
+    };
+    let operations = LocalOperations {
+        shared: Arc::clone(shared),
+        address: builder.address,
+        request_id: builder.request_id.clone(),
+    };
+    let language = language(request.headers());
+    let response =
+        front_end.respond(FrontEndRequest { head: request, path, body, language, operations }).await;
+    builder.finish(shared, response)
+}
+
+/// The body of a request whose sender is not known yet.
+async fn read_body(
+    shared: &Shared,
+    request: &HttpRequest,
+    builder: &ResponseBuilder,
+    payload: Payload,
+) -> Result<Bytes, ApiError> {
+    if request.method() != Method::POST {
+        return Ok(Bytes::new());
+    }
+    let settings = &shared.parts.settings;
+    let announced = announced_length(request.headers());
+    if announced > settings.body_limit {
+        return Err(body::too_large(settings.body_limit));
+    }
+    let limits = BodyLimits {
+        announced,
+        limit: settings.body_limit,
+        budget: shared.body_memory.token_calls.clone(),
+        source: RequestSource::Network(builder.address.network()),
+        deadline: settings.body_deadline,
+    };
+    body::read(payload, limits).await
+}

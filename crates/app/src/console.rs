@@ -1,0 +1,126 @@
+//! The console in front of the server: its requests, and the operations that its pages call.
+
+use std::sync::Arc;
+
+use actix_web::http::{Method, StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse};
+use kopeck_adapter_console::{
+    ApiRequest, ApiResponse, Busy, Caller, Console, ConsoleParts, FileForm, Host, Language, Local, Request,
+    Response,
+};
+use kopeck_adapter_http::{
+    FileFormat, FrontEnd, FrontEndRequest, Language as ApiLanguage, LocalOperations, LocalRequest, LocalUser,
+};
+use kopeck_audit::Entry;
+
+use crate::compose::Application;
+
+/// The console of this application, for the server of its API.
+#[must_use]
+pub fn front_end(application: &Application) -> Arc<dyn FrontEnd> {
+    let parts = ConsoleParts {
+        users: application.users.clone(),
+        store: application.store(),
+        env: Arc::clone(&application.env),
+    };
+    Arc::new(ConsoleFrontEnd(Console::new(parts)))
+}
+
+struct ConsoleFrontEnd(Console);
+
+impl FrontEnd for ConsoleFrontEnd {
+    fn respond<'a>(&'a self, request: FrontEndRequest<'a>) -> Local<'a, HttpResponse> {
+        Box::pin(async move {
+            let FrontEndRequest { head, path, body, language, operations } = request;
+            let is_form = !body.is_empty();
+            if ![Method::GET, Method::HEAD, Method::POST].contains(head.method()) {
+                return HttpResponse::MethodNotAllowed()
+                    .insert_header((header::ALLOW, "GET, HEAD, POST"))
+                    .finish();
+            }
+            if is_form
+                && text(head, &header::CONTENT_TYPE).as_deref() != Some("application/x-www-form-urlencoded")
+            {
+                return HttpResponse::UnsupportedMediaType().finish();
+            }
+            let fetch_site = head.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok());
+            let cookies: Vec<_> =
+                head.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok()).collect();
+            let request = Request {
+                is_post: head.method() == Method::POST,
+                path: path.to_owned(),
+                query: head.query_string().to_owned(),
+                cookies: cookies.join("; "),
+                host: text(head, &header::HOST).unwrap_or_default(),
+                origin: text(head, &header::ORIGIN),
+                fetch_site: fetch_site.map(str::to_owned),
+                body: body.to_vec(),
+                language: match language {
+                    ApiLanguage::English => Language::English,
+                    ApiLanguage::Russian => Language::Russian,
+                },
+            };
+            http(self.0.respond(&ServerHost(operations), &request).await)
+        })
+    }
+}
+
+fn text(head: &HttpRequest, name: &header::HeaderName) -> Option<String> {
+    head.headers().get(name)?.to_str().ok().map(str::to_owned)
+}
+
+fn http(response: Response) -> HttpResponse {
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut built = HttpResponse::build(status);
+    for header in response.headers {
+        built.append_header(header);
+    }
+    built.body(response.body)
+}
+
+/// The server, for one request of the console.
+struct ServerHost(LocalOperations);
+
+impl Host for ServerHost {
+    fn call<'a>(&'a self, caller: &'a Caller, request: ApiRequest) -> Local<'a, ApiResponse> {
+        let Caller { partner, authority, session } = caller.clone();
+        let user = LocalUser { partner, authority, session };
+        let ApiRequest { operation, ids, query, body, key, file, language } = request;
+        let file = file.map(|form| match form {
+            FileForm::Xlsx => FileFormat::Xlsx,
+            FileForm::ExcelCsv => FileFormat::ExcelCsv,
+            FileForm::Csv => FileFormat::Csv,
+            FileForm::OneC => FileFormat::OneC,
+            FileForm::Camt => FileFormat::Camt,
+        });
+        let language = match language {
+            Language::English => ApiLanguage::English,
+            Language::Russian => ApiLanguage::Russian,
+        };
+        let request = LocalRequest { operation: operation.name, ids, query, body, key, file, language };
+        Box::pin(async move {
+            let response = self.0.call(&user, request).await;
+            ApiResponse { status: response.status, body: response.body, file: response.file }
+        })
+    }
+
+    fn check_password(&self, check: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>> {
+        Box::pin(async move { self.0.check_password(check).await.map_err(|_| Busy) })
+    }
+
+    fn address(&self) -> Option<String> {
+        self.0.address()
+    }
+
+    fn network(&self) -> Option<String> {
+        self.0.network()
+    }
+
+    fn audit_entry(&self, action: &'static str) -> Entry {
+        self.0.audit_entry(action)
+    }
+
+    fn record(&self, entry: Entry) {
+        self.0.record(entry);
+    }
+}

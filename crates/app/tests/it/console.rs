@@ -1,0 +1,297 @@
+//! The console over plain HTTP, without scripts: logins, forms, who may see what, and what is written into pages.
+
+mod browser;
+mod chromium;
+mod money;
+
+use kopeck_domain::access::Role;
+use kopeck_domain::partner::SealingPolicy;
+use serde_json::{Value, json};
+use time::Duration;
+
+use crate::api_client::plastic_order;
+use crate::raw_http::{RawResponse, get, login, post};
+use crate::server::{PASSWORD, TestPartner, TestServer};
+use browser::{Browser, NEW_PASSWORD, create_user, form_request, hidden_fields, offers};
+
+/// Somebody with a main card: identifiers of the person and of the card, and the card's number.
+struct Holder {
+    token: String,
+    person: String,
+    card: String,
+    number: String,
+}
+
+fn holder(server: &TestServer, partner: &TestPartner) -> Holder {
+    let token = login(server, partner).access;
+    let call = |path: &str, body: &Value| post(path, body).token(&token).send(server);
+    assert_eq!(call("/v1/order/plasticcards", &plastic_order(2, "Nevsky 1")).status, 202);
+    server.run_jobs();
+    let free = get("/v1/cards/available").token(&token).send(server).json();
+    let text = |name: &str| free["data"][0][name].as_str().unwrap().to_owned();
+    let (card, number) = (text("idCard"), text("customIdCard"));
+    let new = json!({"customId": "T-1", "surname": "Орлова", "name": "Анна"});
+    let person = call("/v1/employee/add", &new).text_of("idEmployee");
+    let link = json!({"customIdCard": number, "statusCard": "MAIN"});
+    assert_eq!(call(&format!("/v1/employee/{person}/link_card"), &link).status, 200);
+    Holder { token, person, card, number }
+}
+
+fn card_info(server: &TestServer, holder: &Holder) -> Value {
+    get(&format!("/v1/card/{}", holder.card)).token(&holder.token).send(server).json()["data"].clone()
+}
+
+fn start() -> (TestServer, TestPartner) {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 1_000_000);
+    (server, partner)
+}
+
+/// Whether the response leads to the login.
+fn leads_to_login(got: &RawResponse) -> bool {
+    got.status == 303 && got.header("location").unwrap().starts_with("/console/login")
+}
+
+#[test]
+fn a_first_login_sets_up_the_second_factor_and_replaces_the_password() {
+    let (server, partner) = start();
+    create_user(&server, Some(&partner), Role::Hr, "hr@example.ru");
+    let mut browser = Browser::new(&server);
+    assert!(leads_to_login(&browser.get_once("/people")));
+    let page = browser.get("/login");
+    let page = browser.send(&page, "/login", &[("login", "hr@example.ru"), ("password", "wrong")]);
+    assert_eq!(page.status, 422);
+    assert!(page.text.contains("Wrong e-mail or password.") && !page.text.contains("value=\"wrong\""));
+
+    browser.first_login("hr@example.ru");
+    assert_eq!(browser.recovery_codes.len(), 10);
+    let page = browser.get("/");
+    assert!(page.status == 200 && page.text.contains("<h1>This month</h1>"), "{}", page.text);
+    let token = browser.cookies["__Host-kopeck"].clone();
+    let page = browser.send(&page, "/logout", &[]);
+    assert!(page.text.contains("You are logged out."));
+    // Whoever has the token of a session that is over has nothing.
+    browser.cookies.insert("__Host-kopeck".to_owned(), token.clone());
+    assert!(leads_to_login(&browser.get_once("/people")));
+
+    let log_in = |browser: &mut Browser<'_>, code: &str| {
+        let page = browser.get("/login");
+        let page = browser.send(&page, "/login", &[("login", "HR@example.ru"), ("password", NEW_PASSWORD)]);
+        assert!(!page.text.contains("<svg"), "the secret of the app is shown once");
+        browser.send(&page, "/login/code", &[("code", code)])
+    };
+    let spent = browser.code();
+    let page = log_in(&mut browser, &spent);
+    assert!(page.status == 422 && page.text.contains("Wrong code."), "a code works once");
+    let code = browser.recovery_codes[0].clone();
+    assert!(log_in(&mut browser, &code).text.contains("<h1>This month</h1>"));
+    assert_ne!(browser.cookies["__Host-kopeck"], token, "each login has a token of its own");
+
+    server.clock.advance(Duration::minutes(14));
+    assert_eq!(browser.get_once("/people").status, 200);
+    server.clock.advance(Duration::minutes(14));
+    assert_eq!(browser.get_once("/people").status, 200, "each use prolongs a session");
+    server.clock.advance(Duration::minutes(16));
+    let ended = browser.get("/people");
+    assert!(ended.text.contains("Your session has ended."), "{}", ended.text);
+}
+
+#[test]
+fn a_login_is_throttled_as_any_other() {
+    let (server, partner) = start();
+    create_user(&server, Some(&partner), Role::Owner, "owner@example.ru");
+    let mut browser = Browser::new(&server);
+    let page = browser.get("/login");
+    let mut attempt = |password: &str| {
+        browser.send_once(&page, "/login", &[("login", "owner@example.ru"), ("password", password)]).status
+    };
+    let tries: Vec<u16> = (0..11).map(|_| attempt("wrong")).collect();
+    assert_eq!((tries[9], tries[10]), (422, 429), "{tries:?}");
+    assert_eq!(attempt(PASSWORD), 429);
+}
+
+#[test]
+fn a_form_of_elsewhere_changes_nothing() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let path = format!("/person/{}", holder.person);
+    let freeze = format!("{path}/freeze");
+    let page = browser.get(&path);
+    let fields = hidden_fields(&page.text, &freeze);
+    let with = |name: &str, value: &str| -> Vec<(String, String)> {
+        let other = |(own, kept): &(String, String)| {
+            (own.clone(), if own == name { value.to_owned() } else { kept.clone() })
+        };
+        fields.iter().map(other).collect()
+    };
+    let sent = |browser: &mut Browser<'_>, fields: &[(String, String)], header: (&str, &str)| {
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+        browser.exchange(form_request(&freeze, &fields).and(header.0, header.1)).status
+    };
+    let none = ("x-none", "1");
+    for bad in [with("token", ""), with("token", "AAAA"), fields[1..].to_vec()] {
+        assert_eq!(sent(&mut browser, &bad, none), 403, "{bad:?}");
+    }
+    for header in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example"), ("origin", "null")] {
+        assert_eq!(sent(&mut browser, &fields, header), 403, "{header:?}");
+    }
+    assert_eq!(sent(&mut browser, &with("key", ""), none), 422);
+    assert_eq!(card_info(&server, &holder)["bankStatus"], "OPEN");
+    // A login that another site sends, or with a token that somebody else got.
+    let mut other = Browser::new(&server);
+    let strange = other.get("/login");
+    other.cookies.clear();
+    let got = other.send_once(&strange, "/login", &[("login", "hr@example.ru"), ("password", NEW_PASSWORD)]);
+    assert!(got.text.contains("comes from elsewhere") && !other.cookies.contains_key("__Host-kopeck-login"));
+    let plain = browser.exchange(crate::raw_http::RawRequest::new("POST", &format!("/console{freeze}")));
+    assert_eq!(plain.status, 403);
+    assert_eq!(sent(&mut browser, &fields, ("sec-fetch-site", "same-origin")), 303);
+    assert_eq!(card_info(&server, &holder)["bankStatus"], "BLOCKING");
+    server.send_blocks();
+}
+
+#[test]
+fn a_form_that_is_sent_twice_has_one_effect() {
+    let (server, partner) = start();
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let page = browser.get("/people/new");
+    let person = [("customId", "T-7"), ("surname", "Котов")];
+    let first = browser.send_once(&page, "/people/new", &person);
+    let second = browser.send_once(&page, "/people/new", &person);
+    assert_eq!((first.status, second.status), (303, 303));
+    assert_eq!(first.header("location"), second.header("location"));
+    // Back, and sent with other values.
+    let third = browser.send_once(&page, "/people/new", &[("customId", "T-8")]);
+    assert!(third.status == 422 && third.text.contains("sent before"), "{}", third.text);
+    let again = browser.send_once(&third, "/people/new", &[("customId", "T-7")]);
+    assert!(again.status == 422 && again.text.contains("customId"), "{}", again.text);
+    let list = browser.get("/people");
+    assert_eq!(list.text.matches("T-7</a>").count(), 1, "{}", list.text);
+    assert!(!list.text.contains("T-8"));
+}
+
+#[test]
+fn a_person_s_cards_are_frozen_closed_and_the_person_erased() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Hr);
+    for sought in ["орлов", "T-1", &holder.number, &holder.person, &holder.card] {
+        let page =
+            browser.get(&format!("/people?q={}", sought.replace("орлов", "%D0%BE%D1%80%D0%BB%D0%BE%D0%B2")));
+        assert!(page.text.contains("Орлова Анна"), "{sought}: {}", page.text);
+    }
+    let path = format!("/person/{}", holder.person);
+    let page = browser.get(&path);
+    assert!(page.text.contains("Does not pay now:"), "nothing is on it: {}", page.text);
+    let page = browser.send(&page, &format!("{path}/freeze"), &[]);
+    assert!(page.text.contains("The card is frozen."), "{}", page.text);
+    server.send_blocks();
+    assert_eq!(card_info(&server, &holder)["bankStatus"], "BLOCKED");
+    let page = browser.send(&page, &format!("{path}/switch"), &[("statusCard", "MAIN")]);
+    server.send_blocks();
+    assert_eq!(card_info(&server, &holder)["bankStatus"], "OPEN");
+
+    let page = browser.send(&page, &format!("{path}/status"), &[("status", "DONT_WORK")]);
+    assert!(page.text.contains("left, since 2 Mar 2026"), "{}", page.text);
+    let page = browser.send(&page, &format!("{path}/erase"), &[("sure", "yes")]);
+    assert!(page.status == 409 && page.text.contains("neither closed nor expired"), "{}", page.text);
+    let page = browser.send(&page, &format!("{path}/close"), &[("reason", "LEAVER")]);
+    assert!(page.text.contains("The card is being closed."), "{}", page.text);
+    server.run_jobs();
+    let page = browser.get(&path);
+    let page = browser.send(&page, &format!("{path}/erase"), &[]);
+    assert_eq!(page.status, 422, "it has to be confirmed");
+    let page = browser.send(&page, &format!("{path}/erase"), &[("sure", "yes")]);
+    assert!(page.text.contains("data is erased"), "{}", page.text);
+    assert_eq!(browser.get(&path).status, 404);
+
+    browser.language = "ru-RU,ru;q=0.9,en;q=0.5";
+    let page = browser.get("/people");
+    assert!(page.text.contains("<html lang=\"ru\">") && page.text.contains("Сотрудники"), "{}", page.text);
+}
+
+#[test]
+fn pages_offer_what_a_role_may_and_nothing_else() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let path = format!("/person/{}", holder.person);
+    let stranger = server.partner(SealingPolicy::Optional, 0);
+    let roles = [Role::Owner, Role::Hr, Role::Finance, Role::Auditor];
+    for role in roles {
+        let mut browser = Browser::of_new(&server, Some(&partner), role);
+        let page = browser.get(&path);
+        let changes_people = [Role::Owner, Role::Hr].contains(&role);
+        for action in ["freeze", "close", "status", "erase", "link"] {
+            assert_eq!(offers(&page, &format!("{path}/{action}")), changes_people, "{role} {action}");
+        }
+        let other = browser.get("/people/new");
+        let missing = browser.get("/person/00000000-0000-0000-0000-000000000001");
+        assert_eq!((other.status, missing.status), (if changes_people { 200 } else { 403 }, 404), "{role}");
+        if !changes_people {
+            let heart = |page: &RawResponse| browser::between(&page.text, "<main", "</main>").to_owned();
+            assert_eq!(heart(&other), heart(&missing), "what is hidden looks like what is not there");
+            let token = hidden_fields(&page.text, "/logout");
+            let mut fields: Vec<(&str, &str)> =
+                token.iter().map(|(name, value)| (&**name, &**value)).collect();
+            fields.push(("idCard", &holder.card));
+            assert_eq!(browser.post(&format!("{path}/freeze"), &fields).status, 403, "{role}");
+        }
+    }
+    for (who, status) in [(Some(&stranger), 404), (None, 403)] {
+        let role = if who.is_some() { Role::Auditor } else { Role::Operator };
+        let login = format!("stranger-{status}@example.ru");
+        create_user(&server, who, role, &login);
+        let mut browser = Browser::new(&server);
+        browser.first_login(&login);
+        let page = browser.get(&path);
+        assert!(page.status == status && !page.text.contains("Орлова"), "{page:?}");
+    }
+    assert_eq!(card_info(&server, &holder)["bankStatus"], "OPEN");
+}
+
+#[test]
+fn the_audit_log_names_the_user() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let path = format!("/person/{}", holder.person);
+    let page = browser.get(&path);
+    browser.send(&page, &format!("{path}/freeze"), &[]);
+    server.send_blocks();
+    let dump = String::from_utf8_lossy(&server.dump()).into_owned();
+    assert!(dump.contains("card.switch") && dump.contains("user.login") && dump.contains("password.change"));
+    assert!(!dump.contains(&browser.cookies["__Host-kopeck"]), "no token of a session is stored");
+}
+
+/// Every text that the API takes and a page shows is shown as a text.
+#[test]
+fn what_looks_like_a_script_is_shown_as_a_text() {
+    const SCRIPT: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let call = |path: &str, body: &Value| post(path, body).token(&holder.token).send(&server);
+    let category = call("/v1/category", &json!({"nameCategory": SCRIPT})).text_of("idCategory");
+    let update = json!({"idCategory": category});
+    let put = crate::raw_http::RawRequest::new("PUT", &format!("/v1/employee/{}", holder.person));
+    assert_eq!(put.json(&update).token(&holder.token).send(&server).status, 200);
+    let top_up = json!({"cards": [{"idCard": holder.card, "amountReplenishment": 10_000}]});
+    assert_eq!(call("/v1/replenishment", &top_up).status, 202);
+    server.run_jobs();
+    let bought = json!({"amount": 500, "place": SCRIPT, "mcc": "5812", "merchantId": SCRIPT});
+    let bought = call(&format!("/sandbox/v1/card/{}/purchase", holder.card), &bought);
+    assert_eq!(bought.json()["approved"], true, "{bought:?}");
+    server.follow_feed();
+
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Owner);
+    let path = format!("/person/{}", holder.person);
+    let mut shown = 0;
+    let query = "/people?q=%3Cscript%3Ealert(1)%3C/script%3E&status=%22%3E%3Cscript%3E";
+    for page in ["/people", "/people/new", query, &path, &format!("{path}/edit")] {
+        let got = browser.get(page);
+        // The browser of the test refuses pages with a script.
+        assert!(!got.text.contains("<img") && (got.status == 200 || page == query), "{page}: {}", got.text);
+        shown += got.text.matches("&#60;script&#62;").count();
+    }
+    assert!(shown >= 5, "{shown}");
+}
