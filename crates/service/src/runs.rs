@@ -206,7 +206,12 @@ fn set_state(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run
 }
 
 /// Makes the next step of a leaver due if this run, which has ended, takes back what was left on their cards.
-fn wake_leaver(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run) -> Result<(), StoreError> {
+fn wake_leaver(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    run: &Run,
+) -> Result<(), StoreError> {
     if run.kind() == RunKind::Withdraw && *run.created_by() == Actor::Service {
         unit.leavers().wake(partner, run.id(), env.now())?;
     }

@@ -61,7 +61,8 @@ fn list(args: &CalendarListArgs) -> anyhow::Result<()> {
 /// The days of a file, or all that is wrong with it.
 fn days(text: &str) -> Result<Vec<(Date, DayKind)>, Vec<String>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
     let names = reader.headers().map_err(|error| vec![error.to_string()])?.clone();
     let place = |name: &str| names.iter().position(|given| given.eq_ignore_ascii_case(name));
     let (Some(date), Some(kind)) = (place("date"), place("kind")) else {
@@ -100,7 +101,8 @@ mod tests {
 
     #[test]
     fn days_are_read_by_the_names_of_the_columns() {
-        let expected = vec![(date!(2026 - 12 - 31), DayKind::Holiday), (date!(2027 - 02 - 20), DayKind::Working)];
+        let expected =
+            vec![(date!(2026 - 12 - 31), DayKind::Holiday), (date!(2027 - 02 - 20), DayKind::Working)];
         for text in [
             "date,kind\n31.12.2026,holiday\n20.02.2027,working\n",
             "\u{feff}Kind , Date, note\r\nworking,20.02.2027,instead of Monday\r\n\r\nholiday , 31.12.2026\r\n",

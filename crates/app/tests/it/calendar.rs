@@ -16,14 +16,14 @@ fn a_calendar_is_replaced_as_a_whole_or_not_at_all() {
         let output = installation.run(&["calendar", "import", file.to_str().unwrap()]);
         (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
     };
-    let list = || -> Value {
-        serde_json::from_str(&installation.succeed(&["calendar", "list", "--json"])).unwrap()
-    };
+    let list =
+        || -> Value { serde_json::from_str(&installation.succeed(&["calendar", "list", "--json"])).unwrap() };
     let day = |date: &str, kind: &str| json!({"date": date, "kind": kind});
     assert_eq!(list(), json!([]));
     let (code, said) = import("date,kind\n20.02.2027,working\n31.12.2026,holiday\n01.01.2027,holiday\n");
     assert!(code == Some(0) && said.contains("3 days"), "{said}");
-    let first = json!([day("31.12.2026", "holiday"), day("01.01.2027", "holiday"), day("20.02.2027", "working")]);
+    let first =
+        json!([day("31.12.2026", "holiday"), day("01.01.2027", "holiday"), day("20.02.2027", "working")]);
     assert_eq!(list(), first);
     let (code, said) = import("date,kind\n08.03.2027,holiday\n31.02.2027,holiday\n09.03.2027,day off\n");
     assert!(code == Some(1) && said.contains("line 3: date") && said.contains("line 4: kind"), "{said}");

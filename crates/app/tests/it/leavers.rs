@@ -269,10 +269,7 @@ async fn the_taking_back_waits_for_other_requests() {
     scene.pass(Duration::MINUTE).await;
     assert_eq!(scene.runs().await[0]["amount"], 5_000);
     scene.api.expect_money(10_000, 0).await;
-    assert_eq!(
-        (scene.closings().await.len(), scene.bank_statuses().await),
-        (0, vec!["OPEN".to_owned(); 2])
-    );
+    assert_eq!((scene.closings().await.len(), scene.bank_statuses().await), (0, vec!["OPEN".to_owned(); 2]));
 }
 
 /// Also from those who have left before.
