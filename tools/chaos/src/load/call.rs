@@ -5,6 +5,8 @@ use kopeck_client::{
     IdempotencyKey, NewEmployee, PlasticItem, Purchase, RequestState, TopUp, Uuid, VirtualItem,
 };
 
+use super::runs;
+
 /// The kinds of asynchronous requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RequestKind {
@@ -37,6 +39,7 @@ pub(crate) enum Change {
     Confirm { order: Uuid },
     Purchase { card: Uuid, amount: i64 },
     Deposit { amount: i64 },
+    Run { file: String, reference: String },
 }
 
 /// The part of a response that every retry has to get again.
@@ -48,6 +51,7 @@ pub(crate) enum Answer {
     State(RequestState),
     Purchase { approved: bool, transaction: Option<i64> },
     Balance(i64),
+    Run(Uuid),
     Done,
 }
 
@@ -68,6 +72,7 @@ impl Change {
             Self::Confirm { .. } => "confirm order",
             Self::Purchase { .. } => "purchase",
             Self::Deposit { .. } => "deposit",
+            Self::Run { .. } => "run",
         }
     }
 
@@ -154,6 +159,7 @@ impl Change {
             Self::Deposit { amount } => {
                 Ok(Answer::Balance(client.sandbox().deposit(*amount).idempotency_key(key).await?.balance))
             }
+            Self::Run { file, reference } => runs::make(client, key, file, reference).await,
         }
     }
 }
