@@ -9,6 +9,7 @@ use kopeck_port_store::{Access, Store, StoreError, transact};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::leavers::LeaverTimer;
 use kopeck_service::programmes::ProgrammeTimer;
 use kopeck_service::runs::RunTimer;
 use kopeck_service::worker::Worker;
@@ -47,6 +48,8 @@ pub struct BackgroundWork {
     pub follower: BankFeedFollower,
     /// Starts scheduled runs, and ends the waiting of others.
     pub runs: RunTimer,
+    /// Takes back what leavers have left on their cards, and closes these.
+    pub leavers: LeaverTimer,
     /// Makes the runs of programmes.
     pub programmes: ProgrammeTimer,
     /// Delivers to webhooks.
@@ -63,7 +66,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for blocks of cards, runs that are due, programmes, webhooks, the bank's feed, accounts, the
+    /// Starts `count` workers, and one thread each for blocks of cards, runs that are due, leavers, programmes, webhooks, the bank's feed, accounts, the
     /// comparison with the bank if there is one, and the housekeeping. The latter calls `check_clock` every second.
     ///
     /// # Errors
@@ -88,6 +91,7 @@ impl Workers {
             mut blocks,
             mut follower,
             runs,
+            leavers,
             mut programmes,
             deliverer,
             reconciliation,
@@ -97,6 +101,9 @@ impl Workers {
         })?;
         workers.spawn("runs".to_owned(), move |stop, heartbeat| {
             repeat("runs", RUN_POLL_INTERVAL, stop, heartbeat, |_| runs.run_once());
+        })?;
+        workers.spawn("leavers".to_owned(), move |stop, heartbeat| {
+            repeat("leavers", RUN_POLL_INTERVAL, stop, heartbeat, |_| leavers.run_once());
         })?;
         workers.spawn("programmes".to_owned(), move |stop, heartbeat| {
             repeat("programmes", RUN_POLL_INTERVAL, stop, heartbeat, |stopping| {

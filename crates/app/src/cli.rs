@@ -4,6 +4,7 @@ mod amount;
 mod audit;
 mod bank;
 mod bank_check;
+mod calendar;
 mod credential;
 mod employee;
 mod environment;
@@ -39,6 +40,7 @@ pub use amount::ConfirmArgs;
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankConnectionArgs, BankSimulatorArgs};
 pub use bank_check::BankCheckArgs;
+pub use calendar::{CalendarCommand, CalendarImportArgs, CalendarListArgs};
 pub use credential::{CredentialCommand, CredentialCreateArgs, CredentialRevokeArgs};
 pub use employee::{EmployeeCommand, EmployeeEraseArgs};
 pub use environment::{ExposedSecret, UnknownVariable, command, exposed_secrets, parse, unknown_variables};
@@ -106,6 +108,9 @@ pub enum Command {
     /// Users: create, list, reset, disable, enable, change the role, delete.
     #[command(subcommand)]
     User(UserCommand),
+    /// The calendar of holidays, by which programmes move: import, list.
+    #[command(subcommand)]
+    Calendar(CalendarCommand),
     /// Requests that no worker can finish: list them, settle them with the bank's outcome.
     #[command(subcommand)]
     Requests(RequestsCommand),

@@ -4,6 +4,7 @@ mod audit;
 pub(crate) mod audited;
 mod bank_check;
 mod bank_simulator;
+mod calendar;
 mod check;
 mod confirm;
 mod employee;
@@ -59,6 +60,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
         Command::User(command) => user::run(command).map(|()| ExitCode::SUCCESS),
+        Command::Calendar(command) => calendar::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
         Command::Employee(command) => employee::run(command).map(|()| ExitCode::SUCCESS),
         Command::Webhooks(command) => webhooks::run(command).map(|()| ExitCode::SUCCESS),

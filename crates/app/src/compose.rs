@@ -16,6 +16,7 @@ use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::leavers::LeaverTimer;
 use kopeck_service::logins::{LoginObserver, NoopLoginObserver};
 use kopeck_service::partners::PartnerService;
 use kopeck_service::programmes::ProgrammeTimer;
@@ -267,10 +268,16 @@ impl Application {
         ProgrammeTimer::new(self.store(), bank, Arc::clone(&self.env))
     }
 
-    /// What starts scheduled runs, ends the waiting of others, and takes the steps of leavers, by the balances of cards at `bank`.
+    /// What starts scheduled runs, and ends the waiting of others.
     #[must_use]
-    pub fn run_timer(&self, bank: Arc<dyn BankGateway>) -> RunTimer {
-        RunTimer::new(self.store(), bank, Arc::clone(&self.env))
+    pub fn run_timer(&self) -> RunTimer {
+        RunTimer::new(self.store(), Arc::clone(&self.env))
+    }
+
+    /// What takes the steps of leavers, by the balances of cards at `bank`.
+    #[must_use]
+    pub fn leaver_timer(&self, bank: Arc<dyn BankGateway>) -> LeaverTimer {
+        LeaverTimer::new(self.store(), bank, Arc::clone(&self.env))
     }
 
     /// The comparison with the registry of `bank`.

@@ -4,6 +4,8 @@
 //! service's clock: a run takes back what is left on the cards, and when it has ended a closing closes them. Each step is noted
 //! in the unit of work that makes it, so that a crash makes none twice. Somebody who is back before that is unfrozen.
 
+use std::sync::Arc;
+
 use kopeck_domain::access::{Actor, Authority};
 use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::card_ref::CardRef;
@@ -13,7 +15,7 @@ use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, RunId};
 use kopeck_domain::leaver::{FrozenCard, Leaver, LeaverRules};
 use kopeck_domain::request::RequestReference;
 use kopeck_domain::run::row::{Cell, CellValue};
-use kopeck_domain::run::{Run, RunKind, RunState};
+use kopeck_domain::run::{RunKind, RunState};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, BatchTarget, CardRecord, Lane, Store, StoreError, UnitOfWork, transact};
 use time::Duration;
@@ -21,8 +23,10 @@ use time::Duration;
 use crate::card_batches::CreateBatchError;
 use crate::closings::{self, CardClosing};
 use crate::runs::{self, ChangeRunError, CreateRunError, InputRow, RunInput};
-use crate::{Env, cards, events};
+use crate::{Env, Progress, cards, events};
 
+/// Leavers of a round.
+const BATCH: u32 = 100;
 /// How long a step waits for another request that has one of the cards.
 const PAUSE: Duration = Duration::MINUTE;
 
@@ -147,22 +151,41 @@ fn unfreeze(
     Ok(())
 }
 
-/// Makes the next step of a leaver due if this run, which has ended, is theirs.
-pub(crate) fn after_run(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    run: &Run,
-) -> Result<(), StoreError> {
-    if run.kind() == RunKind::Withdraw && *run.created_by() == Actor::Service {
-        unit.leavers().wake(partner, run.id(), env.now())?;
+/// Looks for leavers whose next step is due.
+pub struct LeaverTimer {
+    store: Arc<dyn Store>,
+    bank: Arc<dyn BankGateway>,
+    env: Arc<Env>,
+}
+
+impl LeaverTimer {
+    /// A timer over these ports.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, bank: Arc<dyn BankGateway>, env: Arc<Env>) -> Self {
+        Self { store, bank, env }
     }
-    Ok(())
+
+    /// Takes the steps that are due, each in a unit of work of its own. Blocks while the bank tells the balances of the cards.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what was done by then stays.
+    pub fn run_once(&self) -> Result<Progress, StoreError> {
+        let now = self.env.now();
+        let due = transact(&*self.store, Access::Read, move |unit| unit.leavers().due(now, BATCH))?;
+        let mut is_any = false;
+        for (partner, employee) in due {
+            refresh(&*self.store, &*self.bank, &self.env, partner, employee)?;
+            let env = Arc::clone(&self.env);
+            let step = move |unit: &mut dyn UnitOfWork| advance(unit, &env, partner, employee);
+            is_any |= transact(&*self.store, Access::Write, step)?;
+        }
+        Ok(if is_any { Progress::More } else { Progress::Idle })
+    }
 }
 
 /// Refreshes the stale copies of the employee's cards, so that the next step goes by balances of the moment. While the bank is
 /// away they stay. Blocks during the bank requests.
-pub(crate) fn refresh(
+fn refresh(
     store: &dyn Store,
     bank: &dyn BankGateway,
     env: &Env,
@@ -177,7 +200,7 @@ pub(crate) fn refresh(
 }
 
 /// Takes the next step of a leaver. Whether it was due.
-pub(crate) fn advance(
+fn advance(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,

@@ -27,6 +27,6 @@ CREATE TABLE leaver_cards (
     card_id     UUID NOT NULL,
     status      TEXT COLLATE "C" NOT NULL CHECK (status IN ('MAIN', 'ADDITIONAL')),
     PRIMARY KEY (partner_id, employee_id, card_id),
-    FOREIGN KEY (partner_id, employee_id) REFERENCES leavers (partner_id, employee_id),
+    FOREIGN KEY (partner_id, employee_id) REFERENCES employees (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id)
 );

@@ -14,6 +14,9 @@ Examples:
   kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account
   kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account --only 11,30-35 --json
   kopeck bank-check http://127.0.0.1:8090 --bank-secret-file bank.secret --test-account --storm 10m --seed 7";
+pub(super) const CALENDAR_IMPORT: &str = "\
+Examples:
+  kopeck calendar import holidays.csv";
 pub(super) const MIGRATE: &str = "\
 Examples:
   kopeck migrate

@@ -244,13 +244,17 @@ impl UseCase for Leaver {
     }
 
     fn complete(&self, server: &TestServer, _: &Cast, _: Option<RawResponse>, _: bool) -> String {
-        for _ in 0..Self::STEPS {
+        for _ in 0..2 * Self::STEPS {
             // A lease is over, and whatever waited for another request looks again.
             server.clock.advance(Duration::minutes(2));
             server.run_timer();
             server.run_jobs();
         }
         String::new()
+    }
+
+    fn token(&self, server: &TestServer, cast: &Cast) -> String {
+        login(server, &cast.partner).access
     }
 }
 

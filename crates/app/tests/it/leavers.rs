@@ -164,7 +164,7 @@ async fn a_leaver_is_frozen_and_what_is_left_is_taken_back_and_closed() {
     assert_eq!(facts.map(|name| runs[0][name].clone()).to_vec(), expected);
     let closings = scene.closings().await;
     assert_eq!(closings.len(), 1);
-    assert_eq!((&closings[0]["message"], &closings[0]["reference"]), (&json!("SUCCESS"), &reference));
+    assert_eq!((&closings[0]["status"], &closings[0]["reference"]), (&json!("SUCCESS"), &reference));
     let path = format!("/v1/closing/{}/result", text(&closings[0]["closingId"]));
     let result = scene.api.get(&path).await.ok(200);
     let reasons: Vec<&Value> =
@@ -271,7 +271,7 @@ async fn the_taking_back_waits_for_other_requests() {
     scene.api.expect_money(10_000, 0).await;
     assert_eq!(
         (scene.closings().await.len(), scene.bank_statuses().await),
-        (0, vec!["ACTIVE".to_owned(); 2])
+        (0, vec!["OPEN".to_owned(); 2])
     );
 }
 

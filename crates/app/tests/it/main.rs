@@ -23,6 +23,7 @@ mod bank_check;
 mod bank_feed;
 mod bank_network;
 mod book;
+mod calendar;
 mod can_pay;
 mod card_blocks;
 mod card_lists;

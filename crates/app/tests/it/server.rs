@@ -33,6 +33,7 @@ use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::bank_feed::BankFeedFollower;
 use kopeck_service::card_blocks::BlockSender;
+use kopeck_service::leavers::LeaverTimer;
 use kopeck_service::partners::{
     self, CredentialDraft, DepositOrigin, NewCredential, NewPartner, PartnerError,
 };
@@ -75,6 +76,7 @@ pub struct TestServer {
     programmes: Mutex<ProgrammeTimer>,
     follower: Mutex<BankFeedFollower>,
     timer: RunTimer,
+    leavers: LeaverTimer,
     watch: Mutex<ClockWatch>,
     requests: Arc<RequestLogQueue>,
     handle: ServerHandle,
@@ -171,7 +173,8 @@ impl TestServer {
         let process = uuid::Uuid::from_u128(PROCESSES.fetch_add(1, Ordering::Relaxed).into());
         let follower = application.bank_feed_follower(Arc::clone(&ports.bank), process);
         let blocks = BlockSender::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
-        let timer = RunTimer::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
+        let timer = RunTimer::new(Arc::clone(&ports.store), env());
+        let leavers = LeaverTimer::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let programmes = ProgrammeTimer::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
@@ -186,6 +189,7 @@ impl TestServer {
             programmes: programmes.into(),
             follower: follower.into(),
             timer,
+            leavers,
             watch: watch.into(),
             requests,
             handle,
@@ -297,7 +301,8 @@ impl TestServer {
 
     /// One round of the same.
     pub fn try_run_timer(&self) -> Result<Progress, StoreError> {
-        self.timer.run_once()
+        let progress = [self.timer.run_once()?, self.leavers.run_once()?];
+        Ok(if progress == [Progress::Idle; 2] { Progress::Idle } else { Progress::More })
     }
 
     /// Does what programmes have to do, up to what waits for a run or for the bank.

@@ -1,35 +1,32 @@
-//! Starts scheduled runs when their time has come, ends the waiting of drafts and approvals, and takes the steps of leavers. By
-//! the service's clock, which a sandbox moves; the jobs of workers go by that of the store.
+//! Starts scheduled runs when their time has come, and ends the waiting of drafts and approvals. By the service's clock,
+//! which a sandbox moves; the jobs of workers go by that of the store.
 
 use std::sync::Arc;
 
 use kopeck_domain::ids::{PartnerId, RunId};
 use kopeck_domain::run::RunState;
-use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 
 use super::set_state;
-use crate::{Env, Progress, leavers};
+use crate::{Env, Progress};
 
-/// Runs of a round, and leavers.
+/// Runs of a round.
 const BATCH: u32 = 100;
 
-/// Looks for runs and leavers that are due.
+/// Looks for runs that are due.
 pub struct RunTimer {
     store: Arc<dyn Store>,
-    bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
 }
 
 impl RunTimer {
     /// A timer over these ports.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, bank: Arc<dyn BankGateway>, env: Arc<Env>) -> Self {
-        Self { store, bank, env }
+    pub fn new(store: Arc<dyn Store>, env: Arc<Env>) -> Self {
+        Self { store, env }
     }
 
-    /// Starts or ends the runs that are due, and takes the next steps of leavers, each in a unit of work of its own. Blocks while the
-    /// bank tells the balances of their cards.
+    /// Starts or ends the runs that are due, each in a unit of work of its own.
     ///
     /// # Errors
     /// [`StoreError`]; what was done by then stays.
@@ -40,13 +37,6 @@ impl RunTimer {
         for (partner, id) in due {
             let env = Arc::clone(&self.env);
             let step = move |unit: &mut dyn UnitOfWork| advance(unit, &env, partner, id);
-            is_any |= transact(&*self.store, Access::Write, step)?;
-        }
-        let due = transact(&*self.store, Access::Read, move |unit| unit.leavers().due(now, BATCH))?;
-        for (partner, employee) in due {
-            leavers::refresh(&*self.store, &*self.bank, &self.env, partner, employee)?;
-            let env = Arc::clone(&self.env);
-            let step = move |unit: &mut dyn UnitOfWork| leavers::advance(unit, &env, partner, employee);
             is_any |= transact(&*self.store, Access::Write, step)?;
         }
         Ok(if is_any { Progress::More } else { Progress::Idle })
