@@ -1,4 +1,4 @@
-//! Mass work: 100,000 cards topped up, 100,000 cards ordered.
+//! Mass work: 100,000 cards topped up, 100,000 cards ordered, a file of 10,000 top-ups read and checked.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -8,6 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
@@ -22,6 +24,8 @@ const REQUESTS: u64 = 10;
 /// Lines of the order, and cards of each.
 const LINES: u64 = 20;
 const CARDS_A_LINE: u64 = 5_000;
+/// Rows of the file, the most that a run has.
+const FILE_ROWS: u64 = 10_000;
 /// The polling interval: a hundredth of what is measured.
 const POLL: Duration = Duration::from_millis(20);
 /// Longer than any of it takes.
@@ -34,6 +38,8 @@ enum Task {
     TopUps,
     /// Orders 100,000 virtual cards and reads the result to its end.
     Order,
+    /// Has a file of 10,000 top-ups checked, from its upload to the preview of the run.
+    Preview,
 }
 
 /// What to do, and for whom.
@@ -64,6 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut figures = match args.task {
         Task::TopUps => top_ups(&mut caller, &calls, targets.employees)?,
         Task::Order => order(&mut caller, &calls)?,
+        Task::Preview => preview(&mut caller, &calls)?,
     };
     figures.insert("seconds".to_owned(), begun.elapsed().as_secs_f64());
     if let Some(process) = args.memory {
@@ -85,6 +92,12 @@ fn calls(task: Task, caller: &Caller, cards: u64) -> Vec<Sealed> {
             let line = json!({ "numberCards": CARDS_A_LINE, "typeCard": "MLZ", "amount": 5_000 });
             let body = json!({ "data": vec![line; LINES as usize] });
             vec![caller.sealed_post("/v1/order/virtualcards", &body)]
+        }
+        Task::Preview => {
+            let row = |number| format!("{};1,00\r\n", numbered::id(numbered::EMPLOYEES + 1 + number));
+            let file = format!("idEmployee;Сумма\r\n{}", (0..FILE_ROWS).map(row).collect::<String>());
+            let body = json!({ "kind": "TOP_UP", "file": STANDARD.encode(file) });
+            vec![caller.sealed_post("/v1/runs", &body)]
         }
     }
 }
@@ -126,6 +139,16 @@ fn order(caller: &mut Caller, calls: &[Sealed]) -> anyhow::Result<Figures> {
         ("issued_s".to_owned(), issued),
         ("result_mib".to_owned(), cards.bytes as f64 / 1_048_576.0),
     ]))
+}
+
+fn preview(caller: &mut Caller, calls: &[Sealed]) -> anyhow::Result<Figures> {
+    let run = caller.send(calls.first().context("there is no file")?, 201)?;
+    let count = |name: &str| run.get(name).and_then(Value::as_u64);
+    anyhow::ensure!(
+        count("number") == Some(FILE_ROWS) && count("faulty") == Some(0),
+        "the preview is another: {run}"
+    );
+    Ok(BTreeMap::from([("rows".to_owned(), FILE_ROWS as f64)]))
 }
 
 fn until_success(caller: &mut Caller, path: &str) -> anyhow::Result<()> {

@@ -146,6 +146,9 @@ impl Stage {
                 person::settle(&self.fleet.installation).await?;
             }
         }
+        for partner in &self.partners {
+            load::conclude_runs(partner, &self.journal, deadline).await?;
+        }
         println!("everything has ended {:.1} s after the faults", start.elapsed().as_secs_f64());
         Ok(())
     }

@@ -170,7 +170,7 @@ pub(crate) async fn order(visit: &Visit<'_>, id: &str, problem: Option<&Problem>
     page.push(Block::Facts(vec![identifier, (visit.t(Text::Reference).to_owned(), Cell::text(reference))]));
     let form = |action: &str, submit| visit.post(&format!("/order/{id}/{action}"), submit);
     let is_done = matches!(state.message, RequestState::Success | RequestState::Confirmed);
-    if is_done && visit.may(Scope::CodesRead) {
+    if is_done && visit.may(Scope::OrdersWrite) {
         page.push(Block::Text(visit.t(Text::CodesAreAudited).to_owned()));
         page.push(Block::Form(form("codes", Text::ShowCards)));
     }

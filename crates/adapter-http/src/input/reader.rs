@@ -250,10 +250,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn wrong_length(lengths: &RangeInclusive<usize>) -> String {
-    format!("must be a list of {} to {} items", lengths.start(), lengths.end())
-}
-
 /// A value as text, to compare one in the body with one in the query.
 fn plain(param: &Param) -> String {
     match param {
@@ -272,7 +268,7 @@ pub(crate) struct Fields<'a> {
     inputs: Option<&'a mut Vec<InputField>>,
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
     /// An optional field; `null` means absent.
     pub(crate) fn optional<T>(
         &mut self,
@@ -345,11 +341,7 @@ impl Fields<'_> {
             inputs.push(InputField::list(name, lengths, asked));
             return None;
         }
-        let Some(list) = self.object.get(name).filter(|list| !list.is_null()) else {
-            return self.take(name, Err(Invalid::new("is required")));
-        };
-        let list = list.list(*lengths.end()).filter(|list| lengths.contains(&list.len()));
-        let Some(list) = list else { return self.take(name, Err(Invalid::new(wrong_length(&lengths)))) };
+        let list = self.list(name, &lengths)?;
         let mut values = Vec::with_capacity(list.len());
         for (index, value) in list.iter().enumerate() {
             match value.object() {
@@ -372,8 +364,7 @@ impl Fields<'_> {
         (values.len() == list.len()).then_some(values)
     }
 
-    /// A list of objects with a length in `lengths`, which another field may stand for, each read by `item`: without fields, if
-    /// it is no object. Nothing in an item is a fault of the request.
+    /// A list of objects which another field may stand for. What is in an item, or that it is no object, is no fault.
     pub(crate) fn loose_items<T>(
         &mut self,
         name: &'static str,
@@ -388,18 +379,13 @@ impl Fields<'_> {
             inputs.push(InputField::list(name, lengths, asked).optional());
             return None;
         }
-        let list = self.object.get(name).filter(|list| !list.is_null());
-        let Some(list) = list else { return self.take(name, Err(Invalid::new("is required"))) };
-        let list = list.list(*lengths.end()).filter(|list| lengths.contains(&list.len()));
-        let Some(list) = list else { return self.take(name, Err(Invalid::new(wrong_length(&lengths)))) };
+        let list = self.list(name, &lengths)?;
         let mut values = Vec::with_capacity(list.len());
         for value in list {
-            values.push(match value.object() {
-                Some(object) => {
-                    item(Some(&mut Fields { object, item: None, faults: &mut apart, inputs: None }))
-                }
-                None => item(None),
-            });
+            let object = value.object();
+            let mut fields =
+                object.map(|object| Fields { object, item: None, faults: &mut apart, inputs: None });
+            values.push(item(fields.as_mut()));
         }
         Some(values)
     }
@@ -466,6 +452,16 @@ impl Fields<'_> {
             return self.take(name, Err(Invalid::new(TWICE)));
         }
         Some(card)
+    }
+
+    /// The values of a required list.
+    fn list(&mut self, name: &str, lengths: &RangeInclusive<usize>) -> Option<Vec<JsonText<'a>>> {
+        let Some(list) = self.object.get(name).filter(|list| !list.is_null()) else {
+            return self.take(name, Err(Invalid::new("is required")));
+        };
+        let list = list.list(*lengths.end()).filter(|list| lengths.contains(&list.len()));
+        let detail = || format!("must be a list of {} to {} items", lengths.start(), lengths.end());
+        self.take(name, list.ok_or_else(|| Invalid::new(detail())))
     }
 
     /// The value, unless absent or `null`.

@@ -145,6 +145,10 @@ fn expected(bank: &Simulator, declines: &[FeedEntry], account: &Account<'_>) -> 
             (Change::Link { employee, .. }, Some(Answer::Linked(card))) => add(linked(*card, *employee)),
             (Change::Activate { card, .. }, Some(Answer::Done)) => add(activated(*card)),
             (Change::Deposit { amount }, Some(Answer::Balance(_))) => add(deposited(*amount)),
+            // A run that was accepted has ended.
+            (Change::Run { .. }, Some(Answer::Run(id))) => {
+                ["begun", "begun", "ended"].into_iter().for_each(|step| add(run(*id, step)));
+            }
             _ => {}
         }
     }
@@ -181,6 +185,9 @@ fn change(event: &Event, numbers: &BTreeMap<Uuid, &str>) -> String {
         EventData::WithdrawalStatus(event) => {
             reached(RequestKind::Withdrawal, event.withdrawal_id, &event.state)
         }
+        EventData::RunStatus(event) => {
+            run(event.id_run, if event.state.is_final() { "ended" } else { "begun" })
+        }
         EventData::BalanceReturned(back) => {
             returned(back.closing_id.or(back.withdrawal_id).unwrap_or_default(), back.amount)
         }
@@ -213,6 +220,10 @@ fn states(last: &RequestState) -> Vec<RequestState> {
 
 fn reached(kind: RequestKind, id: Uuid, state: &RequestState) -> String {
     format!("{kind:?} {id} {state}")
+}
+
+fn run(id: Uuid, step: &str) -> String {
+    format!("run {id} has {step}")
 }
 
 fn issued(order: Uuid, number: &str) -> String {

@@ -5,6 +5,8 @@ use kopeck_client::{
     IdempotencyKey, NewEmployee, PlasticItem, Purchase, RequestState, TopUp, Uuid, VirtualItem,
 };
 
+use super::runs;
+
 /// The kinds of asynchronous requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RequestKind {
@@ -38,6 +40,7 @@ pub(crate) enum Change {
     Purchase { card: Uuid, amount: i64 },
     Deposit { amount: i64 },
     CloseMonth { month: String },
+    Run { file: String, reference: String },
 }
 
 /// The part of a response that every retry has to get again.
@@ -54,6 +57,7 @@ pub(crate) enum Answer {
     Balance(i64),
     /// The SHA-256 of its report.
     Closed(String),
+    Run(Uuid),
     Done,
 }
 
@@ -75,6 +79,7 @@ impl Change {
             Self::Purchase { .. } => "purchase",
             Self::Deposit { .. } => "deposit",
             Self::CloseMonth { .. } => "close month",
+            Self::Run { .. } => "run",
         }
     }
 
@@ -165,6 +170,7 @@ impl Change {
                 let closed = client.statements().close_report(month).idempotency_key(key).await?;
                 Ok(Answer::Closed(closed.sha256))
             }
+            Self::Run { file, reference } => runs::make(client, key, file, reference).await,
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::call::Change;
 use super::partner::{Book, Partner};
-use super::reads;
+use super::{reads, runs};
 use crate::journal::Journal;
 use kopeck_test_support::Random;
 
@@ -158,7 +158,7 @@ async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
 
 /// The next request, if the drawn one is possible yet.
 fn choose(book: &mut Book, random: &Random) -> Option<Change> {
-    Some(match random.below(66) {
+    Some(match random.below(70) {
         0..8 => Change::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
         8..13 => Change::OrderVirtual {
             count: small(random.between(1, 5)),
@@ -183,6 +183,10 @@ fn choose(book: &mut Book, random: &Random) -> Option<Change> {
         47..49 => Change::Deposit { amount: 1 + i64::from(small(random.below(1_000))) },
         49..51 => Change::Close(vec![CardClosing::new(book.to_close.pop()?, ClosingReason::Leaver)]),
         51..55 => Change::Withdraw(withdrawals(book, random)),
+        55..59 => Change::Run {
+            file: runs::file(&top_ups(book, random)),
+            reference: format!("run {}", book.made.len()),
+        },
         _ => Change::Purchase {
             card: random.pick(&book.cards)?.id,
             amount: 1 + i64::from(small(random.below(200))),

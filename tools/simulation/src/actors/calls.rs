@@ -3,13 +3,15 @@
 use std::convert::Infallible;
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::access::{Actor, Authority, Scopes};
+use kopeck_domain::approval::Digest;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::Closings;
 use kopeck_domain::employee::NewEmployee;
 use kopeck_domain::ids::{
-    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, RunId, WithdrawalId,
 };
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::limit::Limit;
@@ -18,6 +20,7 @@ use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::order::{OrderKind, OrderLine};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::run::{CancelRunError, SubmitError};
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{StoreError, UnitOfWork};
 use kopeck_service::card_batches::{CancelBatchError, CreateBatchError};
@@ -28,9 +31,11 @@ use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::{DepositOrigin, PartnerError};
 use kopeck_service::replenishments::TopUp;
+use kopeck_service::runs::{ChangeRunError, CreateRunError, RunInput};
 use kopeck_service::withdrawals::CardWithdrawal;
 use kopeck_service::{
-    Env, card_batches, cards, closings, employees, limits, orders, partners, replenishments, withdrawals,
+    Env, card_batches, cards, closings, employees, limits, orders, partners, replenishments, runs,
+    withdrawals,
 };
 use time::OffsetDateTime;
 
@@ -76,6 +81,12 @@ pub(crate) enum Command {
     CancelWithdrawal(WithdrawalId),
     /// The cards of an order have arrived.
     Confirm(OrderId),
+    /// A list of changes, to be looked at.
+    DraftRun(RunInput),
+    /// A run is to be carried out as it was shown, without its faulty items.
+    SubmitRun { run: RunId, digest: Digest },
+    /// A run is no longer wanted.
+    CancelRun(RunId),
 }
 
 impl Command {
@@ -135,6 +146,8 @@ impl From<StoreError> for CommandError {
 }
 
 type CreateReplenishmentError = CreateBatchError<AmountOverflow>;
+type SubmitRunError = ChangeRunError<SubmitError>;
+type StopRunError = ChangeRunError<CancelRunError>;
 type CloseCardsError = CreateBatchError<Infallible>;
 
 macro_rules! refusals {
@@ -153,7 +166,7 @@ macro_rules! refusals {
 refusals! {
     AddEmployeeError, EraseEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, UnlinkCardError,
     CreateReplenishmentError, CloseCardsError,
-    ChangeOrderError, CancelBatchError, PartnerError
+    ChangeOrderError, CancelBatchError, PartnerError, CreateRunError, SubmitRunError, StopRunError
 }
 
 /// Carries out an command within a unit of work.
@@ -229,7 +242,19 @@ pub(super) fn carry_out(
             Ok(answer(200, card_batches::cancel::<Withdrawals>(unit, env, partner, *id)?.id()))
         }
         Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id())),
+        Command::DraftRun(input) => {
+            Ok(answer(201, runs::create(unit, env, partner, &Actor::Login, input)?.id()))
+        }
+        Command::SubmitRun { run, digest } => {
+            Ok(answer(200, runs::submit(unit, env, partner, &login(), *run, *digest, true)?.run.id()))
+        }
+        Command::CancelRun(run) => Ok(answer(200, runs::cancel(unit, env, partner, *run)?.run.id())),
     }
+}
+
+/// Who calls.
+const fn login() -> Authority {
+    Authority { actor: Actor::Login, scopes: Scopes::ALL }
 }
 
 fn answer(status: u16, made: impl ToString) -> PlaintextResponse {

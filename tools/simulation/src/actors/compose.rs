@@ -16,11 +16,15 @@ use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
 use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::request::RequestReference;
+use kopeck_domain::run::row::{Cell, CellValue};
+use kopeck_domain::run::{Run, RunKind};
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::page::Page;
-use kopeck_port_store::{BookedMovement, EmployeeFilter, RequestFilter, StoreError, UnitOfWork};
+use kopeck_port_store::{BookedMovement, EmployeeFilter, RequestFilter, RunFilter, StoreError, UnitOfWork};
 use kopeck_service::closings::CardClosing;
 use kopeck_service::replenishments::TopUp;
+use kopeck_service::runs::{InputRow, RunInput};
 use kopeck_service::withdrawals::CardWithdrawal;
 use kopeck_service::{Env, card_batches, cards, employees, orders};
 
@@ -41,6 +45,7 @@ struct Holdings {
     limit_changes: Vec<LimitChangeId>,
     closings: Vec<ClosingId>,
     withdrawals: Vec<WithdrawalId>,
+    runs: Vec<Run>,
 }
 
 #[derive(Clone, Copy)]
@@ -65,9 +70,12 @@ enum Wish {
     CancelClosing,
     CancelWithdrawal,
     Confirm,
+    DraftRun,
+    SubmitRun,
+    CancelRun,
 }
 
-const WISHES: [(u32, Wish); 20] = [
+const WISHES: [(u32, Wish); 23] = [
     (8, Wish::Deposit),
     (3, Wish::PayOut),
     (2, Wish::ReverseDeposit),
@@ -88,6 +96,9 @@ const WISHES: [(u32, Wish); 20] = [
     (6, Wish::CancelClosing),
     (2, Wish::CancelWithdrawal),
     (3, Wish::Confirm),
+    (8, Wish::DraftRun),
+    (8, Wish::SubmitRun),
+    (1, Wish::CancelRun),
 ];
 
 /// So many wishes are tried until one can be had.
@@ -166,6 +177,7 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
             card_batches::list::<Withdrawals>(unit, partner, &RequestFilter::default(), page)?.items,
             |request| request.id(),
         ),
+        runs: unit.runs().list(partner, &RunFilter::default(), page)?.items,
     })
 }
 
@@ -213,6 +225,13 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
         Wish::CancelClosing => Command::CancelClosing(*dice.pick(&has.closings)?),
         Wish::CancelWithdrawal => Command::CancelWithdrawal(*dice.pick(&has.withdrawals)?),
         Wish::Confirm => Command::Confirm(*dice.pick(&has.orders)?),
+        Wish::DraftRun => draft_run(world, has)?,
+        // Sometimes one that was submitted already, or cancelled.
+        Wish::SubmitRun => {
+            let run = dice.pick(&has.runs)?;
+            Command::SubmitRun { run: run.id(), digest: run.digest() }
+        }
+        Wish::CancelRun => Command::CancelRun(dice.pick(&has.runs)?.id()),
     })
 }
 
@@ -252,6 +271,35 @@ fn top_up(world: &World, has: &Holdings) -> Option<Command> {
         }
     }
     (!top_ups.is_empty()).then_some(Command::TopUp(top_ups))
+}
+
+/// Money for some people, by their identifier or by that of a card, which may be none that can have it; or money back from
+/// them. Now and then under the reference of a run that there is already.
+fn draft_run(world: &World, has: &Holdings) -> Option<Command> {
+    let dice = &world.dice;
+    let (kind, mark) = (if dice.chance(700) { RunKind::TopUp } else { RunKind::Withdraw }, world.mark());
+    let text = |name: &str, text: String| Cell { name: name.to_owned(), value: CellValue::Text(text) };
+    let mut rows = Vec::new();
+    for (line, (employee, card, _)) in (1..).zip(&has.linked) {
+        if !dice.chance(600) {
+            continue;
+        }
+        let person = if dice.chance(500) {
+            text("idEmployee", employee.to_string())
+        } else {
+            text("idCard", card.to_string())
+        };
+        let mut cells = vec![person];
+        if kind == RunKind::TopUp || dice.chance(600) {
+            cells.push(text("amount", (dice.between(1, 8) * 1_000 + mark).to_string()));
+        }
+        rows.push(InputRow { line, cells, limit: None, fault: None });
+    }
+    let known = dice.pick(&has.runs).and_then(|run| run.reference().cloned());
+    let reference = known.filter(|_| dice.chance(100));
+    let reference = reference.or_else(|| RequestReference::parse(&format!("run {mark}")).ok());
+    let input = RunInput { kind, reference, at: None, creates_categories: false, rows };
+    (!input.rows.is_empty()).then_some(Command::DraftRun(input))
 }
 
 /// Some cards, linked or free: so many of a thousand.

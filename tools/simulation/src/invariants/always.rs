@@ -29,10 +29,11 @@ const RULES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Every request and its state.
+/// Every request and run and its state.
 const STATES: &str = "
     SELECT 'ORDER ' || hex(id) || ' ' || state AS answer FROM orders
-    UNION ALL SELECT kind || ' ' || hex(id) || ' ' || state FROM card_batches";
+    UNION ALL SELECT kind || ' ' || hex(id) || ' ' || state FROM card_batches
+    UNION ALL SELECT 'RUN ' || hex(id) || ' ' || CASE state WHEN 'DRAFT' THEN 'NEW' ELSE state END FROM runs";
 
 /// Takes the partners of whom something was changed since the last look.
 const CHANGED: &str = "DELETE FROM changed RETURNING lower(hex(partner)) AS answer";

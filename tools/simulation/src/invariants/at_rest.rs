@@ -3,6 +3,7 @@
 
 mod feed;
 mod holdings;
+mod runs;
 mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,7 @@ pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> 
             .map_err(|error| Violation::unreadable(&error))?;
         let story = Story::of(&has, &effects)?;
         every_response_is_true(client, &has)?;
+        runs::check(client, &has)?;
         money_adds_up(client, &has, &story)?;
         one_main_card(&has.cards)?;
         feed::check(&has)?;
@@ -142,12 +144,16 @@ fn every_response_is_true(client: &Client, has: &Holdings) -> Result<(), Violati
             | Command::ReverseDeposit(_)
             | Command::Link { .. }
             | Command::Switch { .. }
-            | Command::Unlink { .. } => true,
+            | Command::Unlink { .. }
+            | Command::DraftRun(_)
+            | Command::SubmitRun { .. }
+            | Command::CancelRun(_) => true,
         };
         if !holds {
             return wrong(format!("call {}: {made}", call.key));
         }
     }
+    accepted.extend(runs::requests(has));
     match has.requests.keys().find(|request| !accepted.contains(*request)) {
         Some(request) => wrong(format!("request {request} is in no response")),
         None => Ok(()),

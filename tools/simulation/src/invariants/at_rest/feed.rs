@@ -22,6 +22,8 @@ struct Told {
     states: BTreeSet<(String, RequestState)>,
     /// Each state of a run in events.
     runs: BTreeSet<(RunId, RunState)>,
+    /// The last of them.
+    last_of_runs: BTreeMap<RunId, RunState>,
     issued: BTreeSet<CardId>,
     holders: BTreeMap<CardId, CardHolder>,
     /// Whether each card can pay, by events.
@@ -47,6 +49,10 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
     }
     if told.requests != has.requests {
         return Err(wrong(format!("requests: told {:?}, stored {:?}", told.requests, has.requests)));
+    }
+    let runs: BTreeMap<RunId, RunState> = has.runs.iter().map(|(run, ..)| (run.id(), run.state())).collect();
+    if told.last_of_runs != runs {
+        return Err(wrong(format!("runs: told {:?}, stored {runs:?}", told.last_of_runs)));
     }
     if told.issued != has.cards.iter().map(|record| record.card.id()).collect() {
         return Err(wrong(format!(
@@ -144,7 +150,11 @@ impl Told {
             EventData::LimitsStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::ClosingStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::WithdrawalStatus(status) => self.reached(status.id.to_string(), status.state.into()),
-            EventData::RunStatus(status) => self.runs.insert((status.id, status.state)),
+            EventData::RunStatus(status) => {
+                let before = self.last_of_runs.insert(status.id, status.state);
+                before.is_none() == (status.state == RunState::Draft)
+                    && self.runs.insert((status.id, status.state))
+            }
             // No actor of the simulation has a programme.
             EventData::ProgrammeDue(_) => false,
             EventData::CardIssued(issued) => self.issued.insert(issued.card),

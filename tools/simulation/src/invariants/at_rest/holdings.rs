@@ -8,11 +8,12 @@ use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
+use kopeck_domain::run::{Run, RunItem};
 use kopeck_domain::withdrawal::{Withdrawal, WithdrawalItem, Withdrawals};
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{
-    BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, RequestFilter, StoreError, TransactionFilter,
-    UnitOfWork,
+    BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, RequestFilter, RunFilter, RunRequest, StoreError,
+    TransactionFilter, UnitOfWork,
 };
 use kopeck_service::{balance, card_batches, employees, orders};
 
@@ -29,6 +30,8 @@ pub(super) struct Holdings {
     pub(super) transactions: BTreeSet<(CardId, i64)>,
     /// All events.
     pub(super) feed: Vec<FeedEvent>,
+    /// Runs with their items and the requests that they became.
+    pub(super) runs: Vec<(Run, Vec<RunItem>, Vec<RunRequest>)>,
     /// Every request by its identifier.
     pub(super) requests: BTreeMap<String, RequestState>,
 }
@@ -47,6 +50,7 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         limit_changes: Vec::new(),
         closings: Vec::new(),
         withdrawals: Vec::new(),
+        runs: Vec::new(),
         transactions: BTreeSet::new(),
         feed: unit.events().after(partner, 0, &[], u32::MAX)?,
         requests: BTreeMap::new(),
@@ -82,6 +86,11 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         let items = unit.withdrawals().items(partner, request.id(), 0, request.cards())?;
         has.requests.insert(request.id().to_string(), request.state().into());
         has.withdrawals.push((request, items));
+    }
+    for run in unit.runs().list(partner, &RunFilter::default(), page)?.items {
+        let items = unit.runs().items(partner, run.id(), 0, u32::MAX)?;
+        let requests = unit.runs().requests(partner, run.id())?;
+        has.runs.push((run, items, requests));
     }
     Ok(has)
 }
