@@ -49,7 +49,7 @@ async fn runs() {
         sent,
         [
             r#"POST /v1/runs {"kind":"TOP_UP","items":[{"customId":"T-1","amount":500}],"reference":"R-1"}"#,
-            r#"POST /v1/runs {"kind":"LIMIT","items":[{"idCard":"ID"},{"idCard":"ID","limit":{"unlimited":true,"days":[],"times":[]}},{"numberCards":2,"typeCard":"MLZ","amount":5000},{"customId":"T-1"}],"at":"07.02.2026 12:00","createCategories":true}"#,
+            r#"POST /v1/runs {"kind":"LIMIT","items":[{"idCard":"ID"},{"idCard":"ID","limit":{"unlimited":true,"amount":null,"period":null,"days":[],"times":[]}},{"numberCards":2,"typeCard":"MLZ","amount":5000},{"customId":"T-1"}],"at":"07.02.2026 12:00","createCategories":true}"#,
             r#"POST /v1/runs {"kind":"TOP_UP","file":"Y3VzdG9tSWQ=","reference":"R-2"}"#,
             "GET /v1/run/ID",
             "GET /v1/run/ID/items?faulty=true&outcome=SKIPPED",

@@ -40,6 +40,7 @@ pub(crate) enum Change {
     Purchase { card: Uuid, amount: i64 },
     Deposit { amount: i64 },
     Run { file: String, reference: String },
+    CloseMonth { month: String },
 }
 
 /// The part of a response that every retry has to get again.
@@ -49,9 +50,14 @@ pub(crate) enum Answer {
     Accepted(Uuid),
     Linked(Uuid),
     State(RequestState),
-    Purchase { approved: bool, transaction: Option<i64> },
+    Purchase {
+        approved: bool,
+        transaction: Option<i64>,
+    },
     Balance(i64),
     Run(Uuid),
+    /// The SHA-256 of its report.
+    Closed(String),
     Done,
 }
 
@@ -73,6 +79,7 @@ impl Change {
             Self::Purchase { .. } => "purchase",
             Self::Deposit { .. } => "deposit",
             Self::Run { .. } => "run",
+            Self::CloseMonth { .. } => "close month",
         }
     }
 
@@ -160,6 +167,10 @@ impl Change {
                 Ok(Answer::Balance(client.sandbox().deposit(*amount).idempotency_key(key).await?.balance))
             }
             Self::Run { file, reference } => runs::make(client, key, file, reference).await,
+            Self::CloseMonth { month } => {
+                let closed = client.statements().close_report(month).idempotency_key(key).await?;
+                Ok(Answer::Closed(closed.sha256))
+            }
         }
     }
 }
