@@ -142,7 +142,11 @@ const ROWS: &[ReportRow] = &[
         Need::AtMost(3.0),
     ),
     below("a file of 10,000 top-ups, upload to preview, PostgreSQL", of("preview", "ours", "seconds"), 2.0),
-    below("a file of 10,000 top-ups, upload to preview, SQLite", of("preview-sqlite", "ours", "seconds"), 2.0),
+    below(
+        "a file of 10,000 top-ups, upload to preview, SQLite",
+        of("preview-sqlite", "ours", "seconds"),
+        2.0,
+    ),
     below("the worst request of 64 KiB of any parser", of("parsers", "ours", "worst_ms"), 2.0),
     below("start to first response, empty database", of("start", "ours", "first_answer_ms"), 120.0),
     below("idle memory", of("start", "ours", "idle_mib"), 24.0),
