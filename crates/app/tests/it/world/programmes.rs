@@ -21,6 +21,7 @@ pub(super) fn samples() -> Vec<(&'static str, &'static str, Value)> {
         ("programme.approve", "<waiting programme>", none()),
         ("programme.refuse", "<refused programme>", none()),
         ("programme.runs", "<programme>", none()),
+        ("run.list", "", json!({"idProgramme": "<programme>"})),
         ("programme.forecast", "", json!({"until": "05.03.2026"})),
         ("programme.delete", "<spare programme>", none()),
     ]
