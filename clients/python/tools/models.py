@@ -6,6 +6,7 @@ Names and types of the client are Python's: this says where they are not the rul
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import textwrap
 from collections.abc import Mapping
@@ -284,7 +285,8 @@ def _with_bounds(schema: dict[str, Any]) -> str:
 
 def _python_name(wire: str, kind: str, words: Mapping[str, str]) -> str:
     # `type` hides a builtin; which type it is says more.
-    return _snake(wire if wire != "type" or kind not in words else kind).lower()
+    name = _snake(wire if wire != "type" or kind not in words else kind).lower()
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _snake(name: str) -> str:

@@ -163,6 +163,12 @@ impl Run {
         Self(RunFields { programme: Some(programme), state: RunState::InProcess, ..draft.0 })
     }
 
+    /// Whether its amounts depend on what its cards hold.
+    #[must_use]
+    pub fn goes_by_balances(&self) -> bool {
+        self.programme().is_some_and(|programme| programme.terms.go_by_balances())
+    }
+
     /// Where it stands, for its event.
     #[must_use]
     pub fn status(&self) -> RunStatus {

@@ -4,6 +4,7 @@
 //! A mock fails the test at any call it does not expect, so a test that expects no booking proves that none is made.
 
 mod kinds;
+mod programmes;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use crate::card_batches::ProcessedKind;
 use crate::{Env, Settings};
 
 pub(crate) use self::kinds::*;
+pub(crate) use self::programmes::*;
 
 /// The moment at which every test starts: noon in the service's zone.
 pub(crate) const START: OffsetDateTime = datetime!(2026-03-10 09:00 UTC);

@@ -29,6 +29,7 @@ pages! {
     "guide/events.md",
     "guide/lost-card.md",
     "guide/leaver.md",
+    "guide/payday.md",
     "guide/month-end.md",
     "guide/sandbox.md",
     "guide/who-may-do-what.md",

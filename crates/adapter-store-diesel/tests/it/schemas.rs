@@ -119,12 +119,13 @@ fn both_databases_have_the_same_schema() {
 #[test]
 fn every_key_carries_the_partner() {
     // Failed logins and nonces come before it is known whose they are, and hold digests only; a partner is its own; the
-    // audit log belongs to no partner; and there is one bank.
+    // audit log belongs to no partner; and there is one bank, and one calendar.
     let exceptions = [
         "primary key login_failures (id)",
         "primary key spent_nonces (api_key_hash, nonce)",
         "primary key partners (id)",
         "primary key bank_feed (id)",
+        "primary key calendar_days (day)",
         "primary key audit_chains (chain)",
         "primary key audit_entries (chain, number)",
         "primary key audit_checkpoints (chain, kind)",

@@ -77,6 +77,7 @@ chapters! {
     chapter_7_lost_card = "lost-card",
     chapter_8_leaver = "leaver",
     chapter_9_month_end = "month-end",
+    chapter_9_payday = "payday",
     chapter_10_sandbox = "sandbox",
     chapter_11_who_may_do_what = "who-may-do-what",
     chapter_12_console = "console",

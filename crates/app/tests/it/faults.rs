@@ -258,6 +258,25 @@ impl UseCase for Leaver {
     }
 }
 
+/// What programmes have to do.
+struct Payday;
+
+impl UseCase for Payday {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<RawResponse> {
+        let _ = server.try_programmes();
+        None
+    }
+
+    fn complete(&self, server: &TestServer, _: &Cast, _: Option<RawResponse>, _: bool) -> String {
+        server.pay();
+        String::new()
+    }
+
+    fn token(&self, server: &TestServer, cast: &Cast) -> String {
+        login(server, &cast.partner).access
+    }
+}
+
 /// Runs all of these, and says what was run.
 fn exhaust<'a>(what: &str, scene: &Scene, cases: impl IntoIterator<Item = (String, Box<dyn UseCase + 'a>)>) {
     let (started, mut tally) = (Instant::now(), Tally::default());
@@ -417,6 +436,13 @@ fn leavers() {
     });
     let case = ("leaver".to_owned(), Box::new(Leaver) as Box<dyn UseCase>);
     exhaust("leavers", &scene, [case]);
+}
+
+/// Two programmes that are due at one moment, each by what the bank says of cards.
+#[test]
+fn payday() {
+    let scene = SETTLED.after(|server, _| server.clock.advance(Duration::days(30)));
+    exhaust("payday", &scene, [("payday".to_owned(), Box::new(Payday) as Box<dyn UseCase>)]);
 }
 
 #[test]

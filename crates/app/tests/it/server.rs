@@ -307,11 +307,26 @@ impl TestServer {
 
     /// Does what programmes have to do, up to what waits for a run or for the bank.
     pub fn programmes(&self) -> Progress {
+        self.try_programmes().unwrap()
+    }
+
+    /// The same, up to the first failure.
+    pub fn try_programmes(&self) -> Result<Progress, StoreError> {
         let mut timer = self.programmes.lock().unwrap();
         loop {
-            let progress = timer.run_once(&|| false).unwrap();
+            let progress = timer.run_once(&|| false)?;
             if progress != Progress::More {
-                return progress;
+                return Ok(progress);
+            }
+        }
+    }
+
+    /// Does all that is due of programmes, and all that follows from it, each step of a run in its turn.
+    pub fn pay(&self) {
+        for _ in 0..6 {
+            self.programmes();
+            for _ in 0..4 {
+                self.run_jobs();
             }
         }
     }

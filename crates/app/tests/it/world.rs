@@ -444,6 +444,9 @@ impl Maker<'_> {
     }
 
     fn programme(&self) -> String {
+        let list = self.send(get("/v1/programmes?per_page=100")).ok(200);
+        programmes::too_many(&list)
+            .for_each(|path| drop(self.send(RawRequest::new("DELETE", &path)).ok(200)));
         self.post("/v1/programmes", &programmes::terms("Own", &json!({"all": true})), "idProgramme")
     }
 

@@ -27,6 +27,8 @@ use crate::{Env, Progress, events};
 const BATCH: u32 = 1_000;
 /// Cards of a partner that the bank is asked about in a round; then others have their turn.
 const ASKED_AT_ONCE: usize = 200;
+/// Balances that the bank told longer ago are asked for again: it was away in between.
+const LONGEST_ASKING: Duration = Duration::HOUR;
 /// So long a partner's open run of a programme keeps its others waiting. Then they go on, without the cards that it has.
 const MOST_WAITING: Duration = Duration::DAY;
 
@@ -98,7 +100,7 @@ impl ProgrammeTimer {
         let due = move |unit: &mut dyn UnitOfWork| unit.programmes().due(now, now - MOST_WAITING, BATCH);
         let (mut is_any, mut bank_responds) = (false, true);
         let due = transact(&*self.store, Access::Read, due)?;
-        self.asking.retain(|partner, _| due.contains(partner));
+        self.asking.retain(|partner, asking| due.contains(partner) && now - asking.since < LONGEST_ASKING);
         for partner in due {
             if stopping() {
                 break;

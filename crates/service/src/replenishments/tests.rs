@@ -93,6 +93,7 @@ fn starting_holds_what_the_balance_covers_and_refuses_the_rest() {
         .times(1)
         .returning(|_, _, _, _| Ok(open_items(&[300, 200])));
     unit.ledger.expect_sheet().times(1).returning(|_| Ok(Some(sheet(250, 0))));
+    unit.runs.expect_of_replenishment().times(1).returning(|_, _| Ok(None));
     unit.replenishments
         .expect_settle_items()
         .withf(|_, _, decided| *decided == [(0, ItemState::Refused(TopUpRefusal::NotEnoughBalance))])
@@ -100,6 +101,23 @@ fn starting_holds_what_the_balance_covers_and_refuses_the_rest() {
         .returning(|_, _, _| Ok(()));
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(250, 0), MovementKind::Hold, reference, 200);
+    let batch = replenishment(BatchState::New, &[300, 200]);
+    assert_eq!(TopUps::start(&mut unit, &Bench::new(), PARTNER, &batch), Ok(()));
+}
+
+/// Money that went elsewhere since the run was made leaves nobody with a part.
+#[test]
+fn starting_for_a_programme_of_all_or_nothing_refuses_everybody() {
+    let mut unit = MockUnit::default();
+    unit.replenishments.expect_items().returning(|_, _, _, _| Ok(open_items(&[300, 200])));
+    unit.ledger.expect_sheet().times(1).returning(|_| Ok(Some(sheet(499, 0))));
+    unit.runs.expect_of_replenishment().times(1).returning(|_, _| Ok(Some(run_of_programme())));
+    let refused = ItemState::Refused(TopUpRefusal::NotEnoughBalance);
+    unit.replenishments
+        .expect_settle_items()
+        .withf(move |_, _, decided| *decided == [(0, refused), (1, refused)])
+        .times(1)
+        .returning(|_, _, _| Ok(()));
     let batch = replenishment(BatchState::New, &[300, 200]);
     assert_eq!(TopUps::start(&mut unit, &Bench::new(), PARTNER, &batch), Ok(()));
 }

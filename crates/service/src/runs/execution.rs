@@ -80,7 +80,7 @@ fn begin(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run) ->
     let requests = if run.kind() == RunKind::VirtualOrder {
         place_order(unit, env, partner, run, &sound, &mut decisions)?
     } else {
-        let cards = present_cards(unit, env, partner, run.kind(), &sound, &mut decisions)?;
+        let cards = present_cards(unit, env, partner, run, &sound, &mut decisions)?;
         make_batches(unit, env, partner, run, &cards)?
     };
     unit.runs().decide(partner, run.id(), &decisions)?;
@@ -115,10 +115,11 @@ fn present_cards<'a>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    kind: RunKind,
+    run: &Run,
     items: &'a [RunItem],
     decisions: &mut Vec<RunDecision>,
 ) -> Result<Vec<PresentCard<'a>>, StoreError> {
+    let kind = run.kind();
     let references: Vec<CardRef> = items.iter().filter_map(|item| reference(kind, item)).collect();
     let named = items.iter().filter(|item| reference(kind, item).is_some());
     let found = card_refs::find(unit, partner, &references)?;
@@ -131,7 +132,7 @@ fn present_cards<'a>(
             Ok(found) => {
                 let claims = claims.get(&found.view.card.id()).copied().unwrap_or_default();
                 let is_second = !seen.insert(found.view.card.id());
-                left_or_moved(kind, item, found, is_second).or_else(|| {
+                left_or_moved(run, item, found, is_second).or_else(|| {
                     let (_, reason) = preview::obstacle(kind, found, claims, today)?;
                     Some((Outcome::Refused, reason))
                 })
@@ -168,17 +169,20 @@ fn reference(kind: RunKind, item: &RunItem) -> Option<CardRef> {
 
 /// Why an item is not carried out, though its card could be changed.
 fn left_or_moved(
-    kind: RunKind,
+    run: &Run,
     item: &RunItem,
     found: &FoundCard,
     is_second: bool,
 ) -> Option<(Outcome, &'static str)> {
     let is_main = found.view.card.link().is_some_and(|link| link.status == CardStatus::Main);
-    if kind == RunKind::TopUp && found.holder_has_left() {
+    if run.kind() == RunKind::TopUp && found.holder_has_left() {
         return Some((Outcome::Skipped, "the employee has left"));
     }
     if item.is_main && !is_main {
         return Some((Outcome::Refused, "the card is no MAIN card"));
+    }
+    if run.goes_by_balances() && item.card != Some(found.view.card.id()) {
+        return Some((Outcome::Refused, "the employee has another main card since"));
     }
     is_second.then_some((Outcome::Refused, "an earlier item has the card"))
 }

@@ -21,7 +21,10 @@ use crate::schema::{Components, HasSchema, integer as number_of};
 
 impl HasSchema for ReferenceTemplate {
     fn schema(_: &mut Components) -> Json {
-        object! {"type": "string", "minLength": 1, "maxLength": 64, "pattern": "\\{period\\}"}
+        let form = "a reference with {period} in it, in the place of which stands the period";
+        object! {
+            "type": "string", "minLength": 8, "maxLength": 64, "pattern": "\\{period\\}", "x-form": form,
+        }
     }
 }
 

@@ -157,6 +157,7 @@ impl Player {
         };
         match words.split(' ').collect::<Vec<_>>()[..] {
             ["work"] => server.run_jobs(),
+            ["payday"] => server.pay(),
             ["accounts"] => server.refresh_accounts(),
             ["bank"] => {
                 server.send_blocks();
