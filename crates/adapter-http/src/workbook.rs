@@ -58,6 +58,7 @@ struct Formats {
     bold_amount: Format,
     text: Format,
     number: Format,
+    bold_number: Format,
     day: Format,
     time: Format,
 }
@@ -82,6 +83,7 @@ impl Workbook {
         let text = Format::new().set_align(FormatAlign::Left).set_indent(1);
         let with = |form| text.clone().set_num_format(form);
         let amount = Format::new().set_num_format("#,##0.00");
+        let number = Format::new().set_num_format("0");
         let bold = Format::new().set_bold();
         let formats = Formats {
             head: bold
@@ -92,7 +94,8 @@ impl Workbook {
             bold: bold.set_align(FormatAlign::Left).set_indent(1),
             bold_amount: amount.clone().set_bold(),
             amount,
-            number: Format::new().set_num_format("0"),
+            bold_number: number.clone().set_bold(),
+            number,
             day: with("dd.mm.yyyy"),
             time: with("dd.mm.yyyy hh:mm"),
             text,
@@ -204,7 +207,10 @@ impl Workbook {
                 Cell::Text(text) => {
                     sheet.write_string_with_format(row, place, *text, &formats.text)?;
                 }
-                Cell::Number(number) => write_number(sheet, (row, place), *number, &formats.number)?,
+                Cell::Number(number) => {
+                    let format = if is_bold { &formats.bold_number } else { &formats.number };
+                    write_number(sheet, (row, place), *number, format)?;
+                }
                 Cell::Amount(kopecks) => {
                     let format = if is_bold { &formats.bold_amount } else { &formats.amount };
                     write_amount(sheet, (row, place), *kopecks, self.language, format)?;

@@ -123,7 +123,7 @@ pub enum Command {
     /// Master keys: generate, rotate, retire.
     #[command(subcommand)]
     MasterKey(MasterKeyCommand),
-    /// List, verify or prune the audit log
+    /// List, verify or prune the audit log.
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Serve the bank simulator over HTTP, by the protocol of a bank connector.

@@ -31,6 +31,8 @@ pub struct CheckSettings {
     pub patience: Duration,
     /// Times requests.
     pub clock: Arc<dyn Clock>,
+    /// Gets each rule before it is checked: a connector that does not respond keeps it waiting.
+    pub progress: fn(&Rule),
 }
 
 /// Why nothing was checked.
@@ -50,7 +52,11 @@ pub enum CheckError {
 /// [`CheckError`] if the connector cannot be reached or refuses the secret.
 pub fn check(settings: &CheckSettings, rules: &[&'static Rule]) -> Result<Report, CheckError> {
     let mut session = Session::start(settings)?;
-    let reports = rules.iter().map(|rule| session.run(rule)).collect();
+    let run = |rule: &&'static Rule| {
+        (settings.progress)(rule);
+        session.run(rule)
+    };
+    let reports = rules.iter().map(run).collect();
     let left = session.clean_up();
     Ok(Report { rules: reports, cards: session.cards().len(), left })
 }

@@ -23,7 +23,7 @@ pub(super) const COLUMNS: [Column; 15] = [
     (Text::Refunded, 15),
     (Text::Returned, 15),
     (Text::Corrected, 15),
-    (Text::Late, 15),
+    (Text::Late, 18),
     (Text::CardsClosing, 15),
     (Text::Payments, 11),
 ];

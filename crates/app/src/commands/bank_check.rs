@@ -1,5 +1,6 @@
 //! `kopeck bank-check`.
 
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,6 +43,7 @@ fn carry_out(args: &BankCheckArgs) -> anyhow::Result<bool> {
         run: adapters.ids.next_id(),
         patience: Duration::try_from(args.patience).context("--patience")?,
         clock: adapters.wall,
+        progress: if io::stderr().is_terminal() { show_rule } else { |_| {} },
     };
     note(format_args!("kopeck bank-check, run {}, on the account behind {url}:", settings.run.simple()));
     plan().iter().for_each(|line| note(format_args!("  - {line}")));
@@ -67,6 +69,10 @@ fn carry_out(args: &BankCheckArgs) -> anyhow::Result<bool> {
             Ok(report.is_clean())
         }
     }
+}
+
+fn show_rule(rule: &Rule) {
+    note(format_args!("checking {:>2}  {}", rule.number, rule.title));
 }
 
 fn show_storm(args: &BankCheckArgs, report: &StormReport) -> anyhow::Result<()> {

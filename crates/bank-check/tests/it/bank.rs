@@ -84,7 +84,7 @@ impl Bank {
         let address = address.with_tls(BankTls { authorities, ..BankTls::default() });
         let patience = Duration::from_secs(60);
         let run = TimeOrderedIds.next_id();
-        CheckSettings { address, run, patience, clock: Arc::new(SystemClock::default()) }
+        CheckSettings { address, run, patience, clock: Arc::new(SystemClock::default()), progress: |_| {} }
     }
 }
 

@@ -83,6 +83,7 @@ fn the_first_instruction_in_ten_minutes_begins_with_a_rule_that_holds() {
         run: TimeOrderedIds.next_id(),
         patience: Duration::from_secs(60),
         clock: Arc::new(SystemClock::default()),
+        progress: |_| {},
     };
     let command = PAGE.split("--test-account --only ").nth(1).unwrap().lines().next().unwrap();
     let first: Vec<_> = numbers(command).into_iter().map(|number| rule(number).unwrap()).collect();
