@@ -1,5 +1,7 @@
-"""Reads a statement with programs that know nothing of Kopeck, and compares what they find: STATEMENT.json 1C CAMT XLSX."""
+"""Reads files with programs that know nothing of Kopeck, and compares what they find: those of a statement (JSON 1C CAMT XLSX),
+and those of a report (JSON XLSX CSV)."""
 
+import csv
 import importlib.util
 import json
 import pathlib
@@ -12,7 +14,7 @@ import xmlschema
 from pyiso20022.camt.camt_053_001_08 import Document
 from xsdata.formats.dataclass.parsers import XmlParser
 
-statement, one_c, camt, xlsx = (pathlib.Path(name) for name in sys.argv[1:])
+statement, one_c, camt, xlsx, report, report_xlsx, report_csv = (pathlib.Path(name) for name in sys.argv[1:])
 totals = json.loads(statement.read_text())
 roubles = {name: Decimal(totals[name]) / 100 for name in ("opening", "closing")}
 changes = [Decimal(total["balanceChange"]) / 100 for total in totals["totals"]]
@@ -51,3 +53,16 @@ expect("camt sums", (summary.ttl_cdt_ntries.sum, summary.ttl_dbt_ntries.sum), (c
 book = openpyxl.load_workbook(xlsx, read_only=True)
 rows = list(book.worksheets[0].iter_rows(min_row=2, values_only=True))
 expect("spreadsheet changes", sum(round(Decimal(row[10]), 2) for row in rows), coming - going)
+
+of_type = {total["type"]: Decimal(total["balanceChange"]) / 100 for total in totals["totals"]}
+sums = {name: Decimal(amount) / 100 for name, amount in json.loads(report.read_text())["totals"].items()}
+expect("report", (sums["given"], sums["returned"]), (-of_type["DEBIT"], of_type["RETURN"]))
+names = ["opening", "given", "spent", "refunded", "returned", "correction", "late", "closing"]
+*rows, total = openpyxl.load_workbook(report_xlsx, read_only=True).worksheets[0].iter_rows(min_row=2, values_only=True)
+for place, name in enumerate(names, 6):
+    found = sum(round(Decimal(row[place]), 2) for row in rows), round(Decimal(total[place]), 2)
+    expect(f"spreadsheet of the report, {name}", found, (sums[name], sums[name]))
+*rows, total = list(csv.reader(report_csv.open(encoding="utf-8-sig", newline=""), delimiter=";"))[1:]
+for place, name in enumerate(names, 6):
+    roubles = [Decimal(row[place].replace(",", ".")) for row in [*rows, total]]
+    expect(f"CSV of the report, {name}", (sum(roubles[:-1]), roubles[-1]), (sums[name], sums[name]))

@@ -160,7 +160,10 @@ function read(data, { method, path, operation, inputs }) {
 /** What a response can be beside JSON, by media type. */
 const FILES = {
   "text/csv": "CSV",
+  "text/csv; profile=excel": "CSV for a spreadsheet program",
   "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "spreadsheet (XLSX)",
+  "text/plain; profile=1c; charset=windows-1251": "1CClientBankExchange",
+  "application/xml; profile=camt.053": "camt.053",
 };
 
 function fileTypes(operation) {

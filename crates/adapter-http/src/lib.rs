@@ -59,7 +59,7 @@ pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
 pub use operations::{OperationInfo, codes, operations};
 pub use rate_limit::RateLimit;
-pub use report_file::{REPORT_FORMS, ReportSpreadsheet, csv_line, csv_names, report_file_name};
+pub use report_file::{ReportSpreadsheet, RowWriter};
 pub use server::{HttpState, configure, serve, serve_tls};
 pub use settings::HttpSettings;
 pub use state::HttpParts;

@@ -10,12 +10,11 @@ use kopeck_service::report::ReportOutline;
 use self::xlsx::COLUMNS;
 pub use self::xlsx::ReportSpreadsheet;
 use crate::cells::{ExcelCsv, csv_cell};
-use crate::error::ApiError;
 use crate::file_format::FileFormat;
 use crate::wording::{Language, Text};
 
 /// The forms of a report.
-pub const REPORT_FORMS: [FileFormat; 3] = [FileFormat::Csv, FileFormat::ExcelCsv, FileFormat::Xlsx];
+pub(crate) const REPORT_FORMS: [FileFormat; 3] = [FileFormat::Csv, FileFormat::ExcelCsv, FileFormat::Xlsx];
 
 /// The names of the columns.
 const NAMES: &str = "idEmployee,customId,surname,name,patronymic,category,opening,given,spent,refunded,returned,\
@@ -66,7 +65,7 @@ fn totals(amounts: &ReportAmounts) -> Result<api::ReportTotals, StoreError> {
 ///
 /// # Errors
 /// [`StoreError::Corrupt`] if a sum does not fit.
-pub fn csv_line(row: &ReportRow) -> Result<String, StoreError> {
+pub(crate) fn csv_line(row: &ReportRow) -> Result<String, StoreError> {
     let row = body(row)?;
     let id = row.id_employee.map(|id| id.to_string()).unwrap_or_default();
     let texts = [row.custom_id, row.surname, row.name, row.patronymic, row.category];
@@ -86,12 +85,13 @@ pub fn csv_line(row: &ReportRow) -> Result<String, StoreError> {
 
 /// The first line of a plain CSV file.
 #[must_use]
-pub const fn csv_names() -> &'static str {
+pub(crate) const fn csv_names() -> &'static str {
     NAMES
 }
 
 /// A form that is written row by row; each method appends bytes.
-pub(crate) enum RowWriter {
+#[derive(Debug)]
+pub enum RowWriter {
     /// JSON, and whether it has a row.
     Json(bool),
     /// Kopecks for programs.
@@ -102,7 +102,7 @@ pub(crate) enum RowWriter {
 
 impl RowWriter {
     /// What stands before the rows.
-    pub(crate) fn head(&self, report: &ReportOutline, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    pub fn head(&self, report: &ReportOutline, out: &mut Vec<u8>) {
         match self {
             Self::Json(_) => {
                 let (sha256, is_changed) = match report.closed {
@@ -125,19 +125,20 @@ impl RowWriter {
                 out.extend_from_slice(csv.line(&COLUMNS.map(|(name, _)| name.of(*language))).as_bytes());
             }
         }
-        Ok(())
     }
 
     /// The next row.
-    pub(crate) fn row(&mut self, row: &ReportRow, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if a sum does not fit.
+    pub fn row(&mut self, row: &ReportRow, out: &mut Vec<u8>) -> Result<(), StoreError> {
         match self {
             Self::Json(has_rows) => {
                 if *has_rows {
                     out.push(b',');
                 }
                 *has_rows = true;
-                serde_json::to_writer(out, &body(row)?)
-                    .map_err(|error| ApiError::internal(error.to_string()))?;
+                write_json(out, &body(row)?)?;
             }
             Self::Csv => out.extend_from_slice(csv_line(row)?.as_bytes()),
             Self::Excel(language) => {
@@ -149,12 +150,14 @@ impl RowWriter {
     }
 
     /// What stands behind the rows.
-    pub(crate) fn tail(&self, sums: &ReportAmounts, out: &mut Vec<u8>) -> Result<(), ApiError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if a sum does not fit.
+    pub fn tail(&self, sums: &ReportAmounts, out: &mut Vec<u8>) -> Result<(), StoreError> {
         match self {
             Self::Json(_) => {
                 out.extend_from_slice(b"],\"totals\":");
-                serde_json::to_writer(&mut *out, &totals(sums)?)
-                    .map_err(|error| ApiError::internal(error.to_string()))?;
+                write_json(out, &totals(sums)?)?;
                 out.push(b'}');
             }
             Self::Csv => {}
@@ -167,6 +170,10 @@ impl RowWriter {
         }
         Ok(())
     }
+}
+
+fn write_json(out: &mut Vec<u8>, body: &impl serde::Serialize) -> Result<(), StoreError> {
+    serde_json::to_writer(out, body).map_err(|error| StoreError::Failed(error.to_string()))
 }
 
 /// The cells of a row for people.
@@ -199,7 +206,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// The name of a file: of a month that is not over it says so.
 #[must_use]
-pub fn report_file_name(report: &ReportOutline, format: FileFormat) -> String {
+pub(crate) fn report_file_name(report: &ReportOutline, format: FileFormat) -> String {
     let so_far = if report.is_complete { "" } else { "-so-far" };
     format!("report-{}{so_far}.{}", report.month.text(), format.extension())
 }

@@ -50,7 +50,7 @@ pub use partner::{
 };
 pub use reconcile::ReconcileArgs;
 pub use requests::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
-pub use statement::{StatementArgs, StatementForm};
+pub use statement::{MonthArgs, ReportArgs, ReportForm, StatementArgs, StatementForm};
 pub use user::{
     UserArgs, UserCommand, UserCreateArgs, UserDeleteArgs, UserListArgs, UserResetArgs, UserRoleArgs,
 };
@@ -134,6 +134,9 @@ pub enum Command {
     /// The statement of a partner's month: totals, or entries as a file.
     #[command(after_help = examples::STATEMENT)]
     Statement(StatementArgs),
+    /// The report of a partner's month: what moved on the cards of each employee.
+    #[command(after_help = examples::REPORT)]
+    Report(ReportArgs),
     /// Send requests as a partner: employees, cards, orders, top-ups, limits.
     Call(CallArgs),
     /// Print the completion of this command line for a shell.

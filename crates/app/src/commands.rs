@@ -10,9 +10,11 @@ mod employee;
 mod first_start;
 mod master_key;
 mod migrate;
+mod month_file;
 mod partner;
 mod password;
 mod reconcile;
+mod report;
 mod requests;
 mod serve;
 mod shutdown;
@@ -67,6 +69,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
         Command::Reconcile(args) => Ok(reconcile::run(&args)),
+        Command::Report(args) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Statement(args) => statement::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Call(args) => Ok(kopeck_command_line::run(args)),
         Command::Completion { shell } => completion(shell).map(|()| ExitCode::SUCCESS),

@@ -6,7 +6,10 @@
 
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{ClosedMonth, ReportPeriod, ReportRow, StoreError, UnitOfWork};
+use kopeck_domain::report::ReportAmounts;
+use kopeck_port_store::{
+    Access, ClosedMonth, ReportPeriod, ReportRow, Store, StoreError, UnitOfWork, transact,
+};
 
 use crate::Env;
 
@@ -141,6 +144,36 @@ pub fn kept_piece(
     let is_full = rows.len() >= usize::try_from(PIECE).unwrap_or(usize::MAX);
     let next = rows.last().map(|row| row.place).filter(|_| is_full);
     Ok((rows, next))
+}
+
+/// Calls `each` with the rows of a report in their order; each piece is read in a unit of work. Blocks.
+///
+/// # Errors
+/// [`StoreError`] if the store fails, and those of `each`, which end it.
+pub fn for_each_row<E: From<StoreError>>(
+    store: &dyn Store,
+    partner: PartnerId,
+    report: &ReportOutline,
+    mut each: impl FnMut(&ReportRow) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut next = Some(0);
+    while let Some(after) = next {
+        let outline = report.clone();
+        let read = move |unit: &mut dyn UnitOfWork| piece(unit, partner, &outline, after);
+        let (rows, further) = transact(store, Access::Read, read)?;
+        rows.iter().try_for_each(&mut each)?;
+        next = further;
+    }
+    Ok(())
+}
+
+/// The sums with those of a further row.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] if a sum does not fit.
+pub fn with_row(sums: ReportAmounts, row: &ReportRow) -> Result<ReportAmounts, StoreError> {
+    let overflow = |_| StoreError::Corrupt("transactions.amount: a sum does not fit".to_owned());
+    sums.plus(&row.amounts).map_err(overflow)
 }
 
 /// The row of the cards that nobody has had, if there is one.

@@ -6,6 +6,7 @@ mod events;
 mod lists;
 mod logs;
 mod money;
+mod reports;
 
 use std::sync::Arc;
 
@@ -47,6 +48,9 @@ pub(crate) async fn check(fleet: &Fleet, partners: &[Arc<Partner>], journal: &Jo
     }
     bank::check(&fleet.installation, &accounts, journal)?;
     events::check(fleet, &accounts, journal).await?;
+    for account in &accounts {
+        reports::check(account, journal).await?;
+    }
     deliveries::check(fleet, &accounts, journal).await?;
     if let Some(breaches) = fleet.installation.check().await? {
         journal.wrong(format!("kopeck check: {breaches}"));

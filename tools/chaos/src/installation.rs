@@ -57,7 +57,9 @@ impl Installation {
             .env("KOPECK_BANK_REPEAT_SAFE", if self.bank_doubles { "false" } else { "true" })
             .env("KOPECK_SANDBOX", "true")
             .env("KOPECK_PROCESSING_DELAY", "1s")
-            .env("KOPECK_ACCESS_TTL", "30s");
+            .env("KOPECK_ACCESS_TTL", "30s")
+            // The month ends before the faults: what happened in it is not to expire.
+            .env("KOPECK_EVENT_TTL", "90d");
         command
     }
 

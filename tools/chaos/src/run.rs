@@ -80,6 +80,8 @@ impl Stage {
             load::set_up(partner, &journal, u32::from(settings.cards), random.part(100 + number as u64))
         });
         stream::iter(set_up).buffer_unordered(4).try_collect::<()>().await.context("before the faults")?;
+        let first = partners.first().context("no partner")?;
+        load::end_month(first).await.context("the end of the first month")?;
         println!(
             "{} partners have {} main cards each, after {:.1} s",
             settings.partners,
@@ -95,6 +97,10 @@ impl Stage {
         let end = start + settings.duration();
         let mut calling = JoinSet::new();
         for (number, partner) in self.partners.iter().enumerate() {
+            let (client, _) = partner.client(0).context("no client")?;
+            let [month, _] = load::months(client).await?;
+            let random = self.random.part(20_000 + number as u64);
+            calling.spawn(load::close_month(Arc::clone(partner), Arc::clone(&self.journal), month, random));
             for caller in 0..usize::from(settings.callers) {
                 let random = self.random.part(10_000 + (number * 100 + caller) as u64);
                 calling.spawn(load::call_until(end, Arc::clone(partner), Arc::clone(&self.journal), random));

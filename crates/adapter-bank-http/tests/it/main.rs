@@ -15,6 +15,7 @@ mod control;
 mod examples;
 mod hostile;
 mod layout;
+mod log_lines;
 mod openapi;
 mod resilience;
 mod script;

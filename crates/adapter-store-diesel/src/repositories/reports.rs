@@ -100,9 +100,8 @@ const FORMER_HOLDERS: &str = concat!(
               ORDER BY f.number DESC LIMIT 1)\
          ) AS holder_id \
          FROM (\
-             SELECT f.partner_id, f.card_id FROM former_card_holders f \
-             JOIN employees e ON e.partner_id = f.partner_id AND e.id = f.employee_id \
-             WHERE f.partner_id = ? AND e.seq >= ? AND e.seq < ? \
+             SELECT f.partner_id, f.card_id FROM employees e CROSS JOIN former_card_holders f \
+             WHERE f.partner_id = e.partner_id AND f.employee_id = e.id AND e.partner_id = ? AND e.seq >= ? AND e.seq < ? \
              UNION \
              SELECT f.partner_id, f.card_id \
              FROM employees e CROSS JOIN cards c CROSS JOIN former_card_holders f \

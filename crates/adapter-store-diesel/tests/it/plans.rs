@@ -1,14 +1,14 @@
 //! No query of the store walks a whole table, and frequent statements stay prepared.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
+mod recorder;
+
 use std::sync::{Arc, Mutex};
 
-use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::card::{BankStatus, Card, CardFields, CardLink, CardStatus};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::card_ref::CardRef;
@@ -21,68 +21,21 @@ use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestReference;
-use kopeck_domain::transaction::TransactionType;
+use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_store::page::Page;
 use kopeck_port_store::webhook::{Delivery, Webhook, WebhookUrl};
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, BankFeedState, CardFilter, EmployeeFilter, Horizon, RequestFilter,
-    RequestLogFilter, Reschedule, SpentNonce, StoreError, Subject, TransactionFilter, TransactionQuery,
-    UnitOfWork, WebhookRecord,
+    AuditFilter, AvailableFilter, BankFeedState, CardFilter, EmployeeFilter, Horizon, ReportPeriod,
+    RequestFilter, RequestLogFilter, Reschedule, SpentNonce, StoreError, Subject, TransactionFilter,
+    TransactionQuery, UnitOfWork, WebhookRecord,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use self::recorder::Record;
 use crate::support::{
     Kind, NOW, PARTNER, TestStore, credentials, employee, on_every_database, order_with_cards, write,
 };
-
-/// The statements of connections, and those that stay prepared.
-#[derive(Default)]
-struct Record {
-    asked: BTreeSet<String>,
-    kept: BTreeSet<String>,
-}
-
-/// Where connections record their statements: those to a URL that begins with this text.
-static RECORDS: Mutex<Vec<(String, Arc<Mutex<Record>>)>> = Mutex::new(Vec::new());
-
-thread_local! {
-    /// The URL of the latest connection of this thread. A pool opens connections on threads of its own.
-    static URL: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-struct Recorder(Option<Arc<Mutex<Record>>>);
-
-impl Instrumentation for Recorder {
-    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
-        if let InstrumentationEvent::StartEstablishConnection { url, .. } = event {
-            URL.set(url.to_owned());
-        }
-        let Some(record) = &self.0 else { return };
-        let mut record = record.lock().unwrap();
-        match event {
-            InstrumentationEvent::StartQuery { query, .. } => {
-                let text = query.to_string();
-                let statement = text.split(" -- binds:").next().unwrap_or_default().trim();
-                if !["BEGIN", "COMMIT"].iter().any(|word| statement.starts_with(word)) {
-                    record.asked.insert(statement.to_owned());
-                }
-            }
-            InstrumentationEvent::CacheQuery { sql, .. } => {
-                record.kept.insert(sql.trim().to_owned());
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The store asks for one once it is connected.
-fn recorder() -> Option<Box<dyn Instrumentation>> {
-    let records = RECORDS.lock().unwrap();
-    let is_meant = |(start, _): &&(String, _)| URL.with_borrow(|url| url.contains(start.as_str()));
-    let record = records.iter().find(is_meant).map(|(_, record)| Arc::clone(record));
-    Some(Box::new(Recorder(record)))
-}
 
 /// A store, and its statements while every part of this file runs.
 fn recorded(kind: Kind) -> (TestStore, Record) {
@@ -90,11 +43,10 @@ fn recorded(kind: Kind) -> (TestStore, Record) {
     let place = kind.migrated_place();
     let url = place.url();
     let start = url.strip_prefix("sqlite://").unwrap_or(&url).to_owned();
-    RECORDS.lock().unwrap().push((start, Arc::clone(&record)));
-    set_default_instrumentation(recorder).unwrap();
+    recorder::keep(start, &record);
     let store = kind.store_on(place);
     *record.lock().unwrap() = Record::default();
-    for part in [partners_and_sessions, staff, orders_and_cards, money_and_work, webhooks, audit] {
+    for part in [partners_and_sessions, staff, orders_and_cards, reports, money_and_work, webhooks, audit] {
         write(&store, part).unwrap();
     }
     let record = std::mem::take(&mut *record.lock().unwrap());
@@ -306,6 +258,32 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     Ok(())
 }
 
+fn reports(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    let (month, card) =
+        (CalendarMonth::parse("2026-03").unwrap(), order_with_cards(7, 2).2[0].record.card.id());
+    let payment = Transaction {
+        id: 1,
+        executed_at: NOW,
+        kind: TransactionType::Payment,
+        amount: Kopecks::new(1),
+        place: None,
+        mcc: None,
+        merchant_id: None,
+    };
+    unit.transactions().append(PARTNER, card, &[payment], NOW)?;
+    let period = ReportPeriod { within: NOW..NOW + Duration::HOUR, known_before: 0, known: 9 };
+    let rows = unit.reports().people(PARTNER, 1..10, &period)?;
+    assert_eq!(rows.len(), 1);
+    unit.reports().note_former_holder(PARTNER, card, employee(1).id(), NOW)?;
+    unit.reports().unassigned(PARTNER, &period)?;
+    unit.reports().known_since(PARTNER, month)?;
+    unit.reports().begin_closing(PARTNER, month, 9)?;
+    unit.reports().keep_rows(PARTNER, month, &rows, 1)?;
+    unit.reports().kept_rows(PARTNER, month, 0, 10)?;
+    unit.reports().closed(PARTNER, month)?;
+    unit.reports().end_closing(PARTNER, month, [0; 32], false, NOW)
+}
+
 fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let id = Uuid::nil().into();
     unit.replenishments().get(PARTNER, id)?;
@@ -434,6 +412,7 @@ fn is_meant(step: &str) -> bool {
         || step == "SCAN CONSTANT ROW"
         || step == "SCAN webhooks"
         || step == "SCAN sums"
+        || step == "SCAN k"
         || step.starts_with("SCAN (subquery-")
         || ["INDEX", "COVERING INDEX"].into_iter().any(of_pending)
 }
@@ -447,7 +426,8 @@ fn no_statement_walks_a_table() {
         let plan = plan(&mut connection, &statement);
         let walks = plan.iter().any(|step| step.starts_with("SCAN") && !is_meant(step));
         assert!(!walks, "{statement}\n{plan:#?}");
-        let pages = statement.contains("LIMIT ") || statement.contains("`seq`");
+        // Not the first row of a subquery, `LIMIT 1`.
+        let pages = statement.contains("LIMIT ?") || statement.contains("`seq`");
         let sorts = plan.iter().any(|step| step.starts_with("USE TEMP B-TREE"));
         assert!(!(pages && sorts), "{statement}\n{plan:#?}");
         // SQLite plans a statement anew whenever a value is bound to its LIMIT: five times the cost of a look-up.

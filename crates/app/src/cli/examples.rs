@@ -22,6 +22,10 @@ pub(super) const STATEMENT: &str = "\
 Examples:
   kopeck statement 01980000-0000-7000-0000-000000000001 --month 2026-01
   kopeck statement 01980000-0000-7000-0000-000000000001 --month 2026-01 --format xlsx --output 2026-01.xlsx";
+pub(super) const REPORT: &str = "\
+Examples:
+  kopeck report 01980000-0000-7000-0000-000000000001 --month 2026-01
+  kopeck report 01980000-0000-7000-0000-000000000001 --month 2026-01 --format xlsx --lang ru --output 2026-01.xlsx";
 pub(super) const COMPLETION: &str = "\
 Examples:
   kopeck completion bash > ~/.local/share/bash-completion/completions/kopeck";

@@ -1,4 +1,4 @@
-//! The statement of a partner's month.
+//! The statement of a partner's month, and the report of what moved on the cards of its employees.
 
 use std::path::PathBuf;
 use std::str::FromStr as _;
@@ -10,9 +10,9 @@ use kopeck_domain::ids::PartnerId;
 
 use super::{StoreArgs, partner_id};
 
-/// Whose statement, of which month, and in which form.
+/// Whose month, and where it is written.
 #[derive(Debug, Args)]
-pub struct StatementArgs {
+pub struct MonthArgs {
     /// The location of the data.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -22,15 +22,23 @@ pub struct StatementArgs {
     /// The month, such as `2026-01`.
     #[arg(long, value_parser = CalendarMonth::parse)]
     pub month: CalendarMonth,
-    /// What to write.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: StatementForm,
     /// The language of files for people.
     #[arg(long, default_value_t = Language::English, value_parser = Language::from_str)]
     pub lang: Language,
     /// Write to this file in place of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Options of `statement`.
+#[derive(Debug, Args)]
+pub struct StatementArgs {
+    /// Whose month.
+    #[command(flatten)]
+    pub of: MonthArgs,
+    /// What to write.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: StatementForm,
 }
 
 /// The form of a statement.
@@ -52,4 +60,31 @@ pub enum StatementForm {
     OneC,
     /// ISO 20022 camt.053.001.08.
     Camt,
+}
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Whose month.
+    #[command(flatten)]
+    pub of: MonthArgs,
+    /// What to write.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ReportForm,
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ReportForm {
+    /// A line for each employee and the total, in roubles, for people.
+    #[default]
+    Table,
+    /// The response of the API, in kopecks.
+    Json,
+    /// A line for each employee, in kopecks.
+    Csv,
+    /// A spreadsheet, in roubles, for people.
+    Xlsx,
+    /// CSV that a spreadsheet program takes apart by itself, in roubles, for people.
+    Excel,
 }

@@ -1,8 +1,7 @@
 //! `kopeck statement`.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::Write;
 
-use anyhow::Context as _;
 use kopeck_adapter_http::{
     FileFormat, Language, SpreadsheetWriter, StatementHead, entry_writer, statement_body,
 };
@@ -15,20 +14,16 @@ use kopeck_service::statement::{self, DayTotal, Outline, PIECE, StatementError, 
 
 use time::OffsetDateTime;
 
-use super::existing_application;
+use super::{existing_application, month_file};
 use crate::cli::{StatementArgs, StatementForm};
 use crate::command_output::aligned;
 
 /// Shows the month of a partner, or writes it to a file.
 pub(super) fn run(args: &StatementArgs) -> anyhow::Result<()> {
-    let to_screen = args.output.is_none() && io::stdout().is_terminal();
-    anyhow::ensure!(
-        !(to_screen && args.format == StatementForm::Xlsx),
-        "a spreadsheet cannot be shown on a terminal: name a file by --output"
-    );
-    let application = existing_application(&args.store)?;
+    month_file::check(&args.of, args.format == StatementForm::Xlsx)?;
+    let application = existing_application(&args.of.store)?;
     let (store, env) = (application.store(), application.env.clone());
-    let (partner, month) = (args.partner, args.month);
+    let (partner, month) = (args.of.partner, args.of.month);
     let found = transact(&*store, Access::Read, move |unit| -> Result<_, PartnerError> {
         partners::find(unit, partner)
     })?;
@@ -37,26 +32,8 @@ pub(super) fn run(args: &StatementArgs) -> anyhow::Result<()> {
         statement::outline(unit, &env, partner, month)
     })?;
     let reader =
-        MonthReader { store: &*store, partner, outline, name: found.name, made_at, language: args.lang };
-    let zone = args.store.utc_offset;
-    match &args.output {
-        Some(path) => {
-            let file =
-                kopeck_command_line::create_private_file(path).with_context(|| path.display().to_string())?;
-            let mut out = io::BufWriter::new(file);
-            reader.write(args.format, zone, &mut out)?;
-            out.flush().with_context(|| path.display().to_string())
-        }
-        None => match reader.write(args.format, zone, &mut io::stdout()) {
-            // The reader, such as `head`, has closed the pipe.
-            Err(error) if is_closed_pipe(&error) => Ok(()),
-            written => written,
-        },
-    }
-}
-
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        MonthReader { store: &*store, partner, outline, name: found.name, made_at, language: args.of.lang };
+    month_file::write(&args.of, |out| reader.write(args.format, args.of.store.utc_offset, out))
 }
 
 /// Reads a month in pieces.
@@ -71,7 +48,7 @@ struct MonthReader<'a> {
 }
 
 impl MonthReader<'_> {
-    fn write(&self, form: StatementForm, zone: Zone, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
+    fn write(&self, form: StatementForm, zone: Zone, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
         match form {
             StatementForm::Table => Ok(write!(out, "{}", self.table()?)?),
             StatementForm::Json => {
@@ -91,7 +68,7 @@ impl MonthReader<'_> {
     }
 
     /// Writes a file entry by entry.
-    fn entries(&self, format: FileFormat, zone: Zone, out: &mut impl Write) -> anyhow::Result<()> {
+    fn entries(&self, format: FileFormat, zone: Zone, out: &mut dyn Write) -> anyhow::Result<()> {
         let head = StatementHead {
             outline: self.outline.clone(),
             totals: self.totals()?,

@@ -1,9 +1,11 @@
-//! `kopeck statement` for operators, and `kopeck call` for partners' entries, statements and transactions.
+//! `kopeck statement` and `kopeck report` for operators.
 
 use std::io::Cursor;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use calamine::{Reader as _, Xlsx};
+use kopeck_client::{CardStatus, EventQuery, EventType, NewEmployee, VirtualItem, Wait};
 use serde_json::{Value, json};
 
 use crate::process::Installation;
@@ -74,4 +76,52 @@ fn an_operator_has_a_month_in_each_form() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let output = installation.command(&arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+/// Roubles for people, and what the API says for programs. The months of the command and of the service are those of one zone.
+#[tokio::test]
+async fn an_operator_has_the_report_in_each_form() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--deposit", "1500.00"]);
+    let zone = ["--utc-offset", "+00:00"];
+    let running = installation.serve(&[&["--processing-delay", "0s"], &zone[..]].concat());
+    let client = running.client(&partner);
+    let order = client.orders().virtual_cards(&[VirtualItem::new(1, 50_050)]).await.unwrap().order_id;
+    client.orders().wait(order, Wait::default(), |_| {}).await.unwrap();
+    let number = client.orders().result(order).await.unwrap().data.remove(0).custom_id_card;
+    let person = NewEmployee { surname: Some("Ёжиков".to_owned()), ..NewEmployee::new("E-7") };
+    let employee = client.employees().add(&person).await.unwrap().id_employee;
+    client.cards().link(employee, &number, &CardStatus::Main).await.unwrap();
+    // The worker has read the bank's feed.
+    let types = vec![EventType::CardTransaction];
+    let query = EventQuery { types, wait: Duration::from_secs(30), ..EventQuery::default() };
+    assert_eq!(client.events().list(&query).await.unwrap().data.len(), 1);
+    let month = this_month();
+    let shown = serde_json::to_value(client.statements().report(&month, None).await.unwrap()).unwrap();
+    running.stop("TERM");
+
+    let report = |more: &[&str]| {
+        installation.succeed(&[&["report", &partner.id, "--month", &month], &zone[..], more].concat())
+    };
+    assert_eq!(serde_json::from_str::<Value>(&report(&["--format", "json"])).unwrap(), shown);
+    assert_eq!(shown["totals"]["given"], 50_050);
+    let table = report(&[]);
+    assert!(table.starts_with(&format!("{month}, which is not over\n")), "{table}");
+    let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let amounts = ["0.00", "500.50", "0.00", "0.00", "0.00", "0.00", "0.00", "500.50"];
+    let lines: Vec<_> = table.lines().skip(3).map(cells).collect();
+    assert_eq!(lines, [[&["E-7", "Ёжиков"][..], &amounts].concat(), [&["total"][..], &amounts].concat()]);
+    let csv = report(&["--format", "csv"]);
+    assert!(csv.ends_with(&format!("{employee},E-7,Ёжиков,,,,0,50050,0,0,0,0,0,50050,0\r\n")), "{csv}");
+    let excel = report(&["--format", "excel", "--lang", "ru"]);
+    assert!(excel.ends_with("Итого;;;;;;0,00;500,50;0,00;0,00;0,00;0,00;0,00;500,50;0\r\n"), "{excel}");
+    let file = installation.path().join("report.xlsx");
+    assert_eq!(report(&["--format", "xlsx", "--output", file.to_str().unwrap()]), "");
+    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(std::fs::read(&file).unwrap())).unwrap();
+    let rows = book.worksheet_range("Employees").unwrap().height();
+    assert_eq!(rows, 3);
+
+    let to_come = installation.run(&["report", &partner.id, "--month", "2999-01"]);
+    let told = String::from_utf8(to_come.stderr).unwrap();
+    assert!(to_come.status.code() == Some(1) && told.contains("the month has not begun"), "{told}");
 }

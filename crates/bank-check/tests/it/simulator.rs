@@ -60,6 +60,22 @@ fn a_second_effect_is_found() {
     assert!(report.to_text().contains("the card holds 200 kopecks, expected 100"), "{}", report.to_text());
 }
 
+/// The relay cuts connections below TLS: it knows nothing of what passes.
+#[test]
+fn responses_are_lost_and_requests_are_broken_over_https_too() {
+    let bank = Bank::with_tls();
+    let lossy = [11, 12, 16, 17].map(|number| rule(number).unwrap());
+    let report = check(&bank.settings(SECRET), &lossy).unwrap();
+    assert!(report.rules.iter().all(|rule| rule.outcome == Outcome::Holds), "{}", report.to_text());
+    let short = StormSettings { duration: Duration::from_secs(2), seed: 7, cuts: 10 };
+    let storm = storm(&bank.settings(SECRET), short).unwrap();
+    assert!(storm.discrepancies.is_empty() && storm.done > 0 && storm.cuts > 0, "{storm:?}");
+    assert_eq!(bank.simulator.check().unwrap(), []);
+    bank.simulator.inject_faults(BankFaults { duplicate_rate: 1.0, ..BankFaults::default() }).unwrap();
+    let report = check(&bank.settings(SECRET), &lossy[..1]).unwrap();
+    assert_eq!(broken(&report), [11], "{}", report.to_text());
+}
+
 #[test]
 fn a_wrong_secret_is_no_broken_rule() {
     let bank = Bank::new(Capabilities::EVERYTHING);

@@ -37,6 +37,7 @@ pub(crate) enum Change {
     Confirm { order: Uuid },
     Purchase { card: Uuid, amount: i64 },
     Deposit { amount: i64 },
+    CloseMonth { month: String },
 }
 
 /// The part of a response that every retry has to get again.
@@ -46,8 +47,13 @@ pub(crate) enum Answer {
     Accepted(Uuid),
     Linked(Uuid),
     State(RequestState),
-    Purchase { approved: bool, transaction: Option<i64> },
+    Purchase {
+        approved: bool,
+        transaction: Option<i64>,
+    },
     Balance(i64),
+    /// The SHA-256 of its report.
+    Closed(String),
     Done,
 }
 
@@ -68,6 +74,7 @@ impl Change {
             Self::Confirm { .. } => "confirm order",
             Self::Purchase { .. } => "purchase",
             Self::Deposit { .. } => "deposit",
+            Self::CloseMonth { .. } => "close month",
         }
     }
 
@@ -153,6 +160,10 @@ impl Change {
             }
             Self::Deposit { amount } => {
                 Ok(Answer::Balance(client.sandbox().deposit(*amount).idempotency_key(key).await?.balance))
+            }
+            Self::CloseMonth { month } => {
+                let closed = client.statements().close_report(month).idempotency_key(key).await?;
+                Ok(Answer::Closed(closed.sha256))
             }
         }
     }

@@ -63,7 +63,9 @@ pub(crate) async fn create_endpoints(
         };
         let created = client.webhooks().create(&new).await?;
         let secret = SigningSecret::parse(&created.secret.0).context("the secret of a webhook")?;
-        let verifier = WebhookVerifier::new(vec![secret]).sealing_key(sealing_key.clone());
+        let plain = WebhookVerifier::new(vec![secret]);
+        // With a key it takes sealed events only.
+        let verifier = if sealed { plain.sealing_key(sealing_key.clone()) } else { plain };
         endpoints.push(Endpoint { id: created.webhook.id_webhook, path, after, types, verifier });
     }
     Ok(endpoints)

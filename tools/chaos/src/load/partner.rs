@@ -148,6 +148,16 @@ impl Book {
         None
     }
 
+    /// The month that was closed, and the SHA-256 of its report.
+    pub(crate) fn closed_month(&self) -> Option<(String, String)> {
+        self.made.iter().find_map(|made| match (&made.call, &made.answer) {
+            (Change::CloseMonth { month }, Some(Answer::Closed(sha256))) => {
+                Some((month.clone(), sha256.clone()))
+            }
+            _ => None,
+        })
+    }
+
     /// Takes note of a refusal that is the last word.
     pub(crate) fn refused(&mut self, place: usize) {
         if let Some(made) = self.made.get_mut(place) {

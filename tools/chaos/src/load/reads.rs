@@ -5,6 +5,7 @@ use kopeck_client::{
 };
 use tokio::time::Instant;
 
+use super::month::sum_of_report;
 use super::partner::Partner;
 use crate::journal::Journal;
 use kopeck_test_support::Random;
@@ -40,7 +41,8 @@ async fn something(
 ) -> (&'static str, Result<Option<String>, Error>) {
     let card = random.pick(&partner.book().cards).copied();
     let Some(card) = card else { return ("balance", balance(client).await) };
-    match random.below(7) {
+    let closed = partner.book().closed_month();
+    match random.below(8) {
         0 => ("balance", balance(client).await),
         1 => {
             let read = client.cards().balance(card.id).await;
@@ -64,6 +66,13 @@ async fn something(
             "list orders",
             client.orders().list(&RequestFilter::default(), Paging::default()).await.map(|_| None),
         ),
+        6 => match closed {
+            Some((month, sha256)) => {
+                let read = sum_of_report(client, &month).await;
+                ("closed month", read.map(|read| (read != sha256).then(|| format!("{read}, not {sha256}"))))
+            }
+            None => ("balance", balance(client).await),
+        },
         _ => {
             let read = client.employees().list(&EmployeeFilter::default(), Paging::default()).await;
             ("list employees", read.map(|_| None))

@@ -8,7 +8,7 @@ use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::ids::{CategoryId, PartnerId};
 use kopeck_domain::report::ReportAmounts;
 use kopeck_fair_queue::Rank;
-use kopeck_port_store::{Access, ReportRow, StoreError, UnitOfWork, transact};
+use kopeck_port_store::{Access, ReportRow, UnitOfWork};
 use kopeck_service::report::{self, ReportError, ReportOutline};
 
 use crate::bridge::{Deadline, in_store};
@@ -82,30 +82,21 @@ impl ReportReader {
 
     /// Makes a spreadsheet in a temporary file. Blocks.
     fn spreadsheet(&self, language: Language) -> Result<std::fs::File, SpreadsheetError> {
-        let (store, partner) = (&*self.shared.parts.store, self.partner);
-        let mut writer = ReportSpreadsheet::new(language)?;
-        let (mut sums, mut next) = (ReportAmounts::default(), Some(0));
-        while let Some(after) = next {
-            let outline = self.outline.clone();
-            let read = move |unit: &mut dyn UnitOfWork| report::piece(unit, partner, &outline, after);
-            let (rows, further) = transact(store, Access::Read, read)?;
-            for row in rows.iter().filter(|row| self.has(row)) {
-                sums = plus(sums, row)?;
+        let store = &*self.shared.parts.store;
+        let (mut writer, mut sums) = (ReportSpreadsheet::new(language)?, ReportAmounts::default());
+        report::for_each_row(store, self.partner, &self.outline, |row| {
+            if self.has(row) {
+                sums = report::with_row(sums, row)?;
                 writer.add(row)?;
             }
-            next = further;
-        }
+            Ok::<_, SpreadsheetError>(())
+        })?;
         let file_error = |error| SpreadsheetError::File(rust_xlsxwriter::XlsxError::IoError(error));
         let mut file = tempfile::tempfile().map_err(file_error)?;
         writer.finish(&sums, &mut file)?;
         file.rewind().map_err(file_error)?;
         Ok(file)
     }
-}
-
-fn plus(sums: ReportAmounts, row: &ReportRow) -> Result<ReportAmounts, StoreError> {
-    let overflow = |_| StoreError::Corrupt("transactions.amount: a sum does not fit".to_owned());
-    sums.plus(&row.amounts).map_err(overflow)
 }
 
 /// Rows that are read while they are sent.
@@ -149,7 +140,7 @@ impl RowStream {
         while chunk.is_empty() {
             self.rest = match self.rest {
                 Rest::Whole => {
-                    self.writer.head(&self.report.outline, &mut chunk)?;
+                    self.writer.head(&self.report.outline, &mut chunk);
                     Rest::Behind(0)
                 }
                 Rest::Behind(after) => self.piece(after, &mut chunk).await?,
@@ -173,7 +164,7 @@ impl RowStream {
         };
         let (rows, next) = in_store(&*parts.store, Access::Read, deadline, read).await?;
         for row in rows.iter().filter(|row| self.report.has(row)) {
-            self.sums = plus(self.sums, row)?;
+            self.sums = report::with_row(self.sums, row)?;
             self.writer.row(row, chunk)?;
         }
         Ok(next.map_or(Rest::Tail, Rest::Behind))

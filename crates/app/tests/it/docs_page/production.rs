@@ -164,8 +164,21 @@ async fn saves_a_statement(browser: &Browser) {
     browser.wait_for(&month).await;
     let formats =
         format!("return [...document.querySelectorAll(\"{section} option\")].map(one => one.textContent)");
-    assert_eq!(browser.run(&formats).await, json!(["JSON", "CSV", "spreadsheet (XLSX)"]));
-    for (place, ending, start) in [(1, ".csv", &b"seq"[..]), (2, ".xlsx", b"PK")] {
+    let shown = [
+        "JSON",
+        "CSV",
+        "CSV for a spreadsheet program",
+        "spreadsheet (XLSX)",
+        "1CClientBankExchange",
+        "camt.053",
+    ];
+    assert_eq!(browser.run(&formats).await, json!(shown));
+    for (place, ending, start) in [
+        (1, ".csv", &b"seq"[..]),
+        (3, ".xlsx", b"PK"),
+        (4, ".txt", b"1CClientBankExchange"),
+        (5, ".xml", b"<?xml"),
+    ] {
         let choose = format!("document.querySelector(\"{section} select\").selectedIndex = {place}");
         browser.run(&choose).await;
         let (status, shown) = send(browser, "statement").await;
