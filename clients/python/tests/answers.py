@@ -44,6 +44,17 @@ RUN = {
     **{"createdBy": "login", "submittedBy": None, "approvedBy": None, "reason": None, "idProgramme": None},
     **{"period": None, "requests": [{"kind": "replenishment", "id": str(ID)}]},
 }
+PROGRAMME = {
+    **{"idProgramme": str(ID), "status": "ACTIVE", "createdAt": "07.02.2026 09:05", "createdBy": "login"},
+    **{"nextAt": "05.03.2026 09:00", "name": "Meals", "for": {"all": True}, "statuses": ["WORK"]},
+    **{"amount": {"upTo": 500}, "every": "MONTH", "day": 5, "month": None, "time": "09:00", "shift": "BEFORE"},
+    **{"proRata": False, "onShortage": "PART", "from": None, "until": "31.12.2026", "reference": None},
+    **{"proposed": None, "proposedBy": None},
+}
+FORECAST = {
+    **{"date": "05.03.2026", "idProgramme": str(ID), "period": "2026-03", "people": 2, "needed": 500},
+    **{"availableAfter": 4, "short": 0},
+}
 RUN_ITEM = {
     **{"line": 1, "customId": "T-1", "idEmployee": str(ID), "idCard": str(ID), "amount": 500, "outcome": "DONE"},
     **{"fault": {"field": "amount", "code": "missing", "detail": "must be given"}, "reason": None},
@@ -74,7 +85,12 @@ LOGGED = {
 }
 
 
+SETTINGS = {"leavers": {"freeze": True, "takeBackAfterDays": 30, "close": False}}
+
+
 def answer(seen: Seen) -> Reply:
+    if seen.path == "/v1/settings":
+        return Reply(200, SETTINGS)
     if seen.path == "/v1/sessions":
         return Reply(200, [SESSION])
     if seen.path.startswith("/v1/session/"):
@@ -98,6 +114,11 @@ def answer(seen: Seen) -> Reply:
     if seen.path == "/v1/transactions":
         read = [] if "after=4" in seen.target else [{**OBJECT, "seq": 4, "type": "PAYMENT"}]
         return Reply(200, {"data": read, "next": 4})
+    if seen.path.endswith("/result") and seen.headers["accept"] == kopeck.FileFormat.CSV.value:
+        return Reply(200, b"customId,outcome,reason\r\n")
+    if seen.path.startswith("/v1/programme"):
+        listed = FORECAST if "/forecast" in seen.path else RUN if seen.path.endswith("/runs") else PROGRAMME
+        return Reply(200, {**PROGRAMME, "data": [listed], "meta": META})
     if seen.path.startswith("/v1/run"):
         return Reply(200, {**RUN, "data": [RUN_ITEM if re.search("/(items|result)$", seen.path) else RUN], "meta": META})
     if seen.path.startswith("/v1/webhook"):

@@ -76,14 +76,14 @@ chapters! {
     chapter_6_events = "events",
     chapter_7_lost_card = "lost-card",
     chapter_8_leaver = "leaver",
-    chapter_9_month_end = "month-end",
     chapter_9_payday = "payday",
-    chapter_10_sandbox = "sandbox",
-    chapter_11_who_may_do_what = "who-may-do-what",
-    chapter_12_console = "console",
-    chapter_12_limits_of_use = "limits-of-use",
-    chapter_12_firewall = "firewall",
-    chapter_13_referencechapter_13_reference = "reference",
+    chapter_10_month_end = "month-end",
+    chapter_11_sandbox = "sandbox",
+    chapter_12_who_may_do_what = "who-may-do-what",
+    chapter_13_console = "console",
+    chapter_14_limits_of_use = "limits-of-use",
+    chapter_15_firewall = "firewall",
+    chapter_16_reference = "reference",
 }
 
 #[test]
