@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use kopeck_domain::calendar::{date_text, parse_date};
 use kopeck_domain::programme::{DayKind, Workdays};
-use kopeck_port_store::{Access, StoreError, transact};
+use kopeck_port_store::{Access, transact};
 use serde_json::{Value, json};
 use time::Date;
 
@@ -44,9 +44,7 @@ fn import(args: &CalendarImportArgs) -> anyhow::Result<()> {
 
 fn list(args: &CalendarListArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.store)?;
-    let days: Workdays = transact(&*application.store, Access::Read, |unit| {
-        Ok::<_, StoreError>(unit.programmes().workdays()?)
-    })?;
+    let days: Workdays = transact(&*application.store, Access::Read, |unit| unit.programmes().workdays())?;
     if args.json {
         let shown: Vec<Value> =
             days.iter().map(|(day, kind)| json!({"date": date_text(day), "kind": kind.as_str()})).collect();
