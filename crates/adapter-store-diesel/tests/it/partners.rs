@@ -7,9 +7,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_adapter_store_diesel::migrate;
 
-/// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, and the audit log.
-const WITHOUT_PARTNER: [&str; 8] = [
+/// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, the operator's calendar, and the
+/// audit log.
+const WITHOUT_PARTNER: [&str; 9] = [
     "bank_feed",
+    "calendar_days",
     "audit_chains",
     "audit_entries",
     "audit_checkpoints",
