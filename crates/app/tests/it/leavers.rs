@@ -165,11 +165,6 @@ async fn a_leaver_is_frozen_and_what_is_left_is_taken_back_and_closed() {
     let closings = scene.closings().await;
     assert_eq!(closings.len(), 1);
     assert_eq!((&closings[0]["status"], &closings[0]["reference"]), (&json!("SUCCESS"), &reference));
-    let path = format!("/v1/closing/{}/result", text(&closings[0]["closingId"]));
-    let result = scene.api.get(&path).await.ok(200);
-    let reasons: Vec<&Value> =
-        result["data"].as_array().unwrap().iter().map(|card| &card["reason"]).collect();
-    assert_eq!(reasons, ["LEAVER"; 2]);
     scene.api.expect_money(10_000, 0).await;
     assert_eq!(scene.bank_statuses().await, ["CLOSED"; 2]);
 
