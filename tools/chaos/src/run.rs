@@ -147,7 +147,15 @@ impl Stage {
             }
         }
         for partner in &self.partners {
-            load::conclude_runs(partner, &self.journal, deadline).await?;
+            while !load::conclude_runs(partner, &self.journal).await? {
+                if Instant::now() > deadline {
+                    self.journal.wrong(format!("{}: a run has not ended", partner.name));
+                    break;
+                }
+                if self.fleet.installation.bank_doubles {
+                    person::settle(&self.fleet.installation).await?;
+                }
+            }
         }
         println!("everything has ended {:.1} s after the faults", start.elapsed().as_secs_f64());
         Ok(())

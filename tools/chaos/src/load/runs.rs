@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use kopeck_client::{Client, Error, IdempotencyKey, NewRunFile, Run, RunKind, RunOutcome, TopUp, Uuid};
-use tokio::time::Instant;
 
 use super::call::{Answer, Change, RequestKind};
 use super::partner::Partner;
@@ -36,24 +35,22 @@ pub(super) async fn make(
     Ok(Answer::Run(made.id_run))
 }
 
-/// Waits for the end of all runs, compares each with its request, and has the request looked at as any other.
-pub(crate) async fn conclude(partner: &Partner, journal: &Journal, deadline: Instant) -> anyhow::Result<()> {
+/// Once all runs have ended, compares each with its request, and has the request looked at as any other. Whether they have.
+pub(crate) async fn conclude(partner: &Partner, journal: &Journal) -> anyhow::Result<bool> {
     let (client, _) = partner.client(0).context("no client")?;
+    let mut ended = Vec::new();
     for id in made(partner) {
-        let run = loop {
-            let run = client.runs().get(id).await?;
-            if run.state.is_final() {
-                break run;
-            }
-            if Instant::now() > deadline {
-                journal.wrong(format!("{}: run {id} has not ended: {}", partner.name, run.state));
-                return Ok(());
-            }
+        let run = client.runs().get(id).await?;
+        if !run.state.is_final() {
             tokio::time::sleep(INTERVAL).await;
-        };
+            return Ok(false);
+        }
+        ended.push(run);
+    }
+    for run in ended {
         compare(partner, client, journal, &run).await?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The runs that were accepted.
