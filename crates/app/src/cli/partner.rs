@@ -7,7 +7,6 @@ use kopeck_domain::ledger::{self, TransferReference};
 use kopeck_domain::partner::{SealingPolicy, parse_name};
 use kopeck_service::partners::parse_login;
 use secrecy::SecretString;
-
 use time::Duration;
 
 use super::CredentialCommand;

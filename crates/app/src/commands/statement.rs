@@ -11,7 +11,6 @@ use kopeck_port_store::{Access, BookedMovement, KindTotal, Store, UnitOfWork, tr
 use kopeck_service::entries::BalanceParts;
 use kopeck_service::partners::{self, PartnerError};
 use kopeck_service::statement::{self, DayTotal, Outline, PIECE, StatementError, TOTALS_PIECE};
-
 use time::OffsetDateTime;
 
 use super::{existing_application, month_file};

@@ -4,7 +4,6 @@ use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_security::{TokenClaims, TokenKind};
 use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{StoreError, StoredPair, UnitOfWork};
-
 use time::Duration;
 
 use super::{Caller, TokenError, TokenService};

@@ -36,7 +36,6 @@ fn whole_as_json(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Value
         sheet,
         former_api_key_until,
         sealing_keys,
-
         credentials,
         sessions,
         users,
@@ -73,7 +72,6 @@ fn rows(overview: &PartnerOverview, zone: Zone) -> anyhow::Result<Vec<[String; 2
         sheet,
         former_api_key_until,
         sealing_keys,
-
         credentials,
         sessions,
         users,
