@@ -2,10 +2,9 @@
 
 use kopeck_client::{
     ActivationCode, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, Error,
-    IdempotencyKey, NewEmployee, PlasticItem, Purchase, RequestState, TopUp, Uuid, VirtualItem,
+    IdempotencyKey, NewEmployee, NewRunFile, PlasticItem, Purchase, RequestState, RunKind, TopUp, Uuid,
+    VirtualItem,
 };
-
-use super::runs;
 
 /// The kinds of asynchronous requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,7 +169,7 @@ impl Change {
                 let closed = client.statements().close_report(month).idempotency_key(key).await?;
                 Ok(Answer::Closed(closed.sha256))
             }
-            Self::Run { file, reference } => runs::make(client, key, file, reference).await,
+            Self::Run { file, reference } => make_run(client, key, file, reference).await,
         }
     }
 }
@@ -184,4 +183,17 @@ fn plastic(count: u32, declined: bool) -> PlasticItem {
         recipient: "Anna Petrova".to_owned(),
         phone: "9031234567".to_owned(),
     }
+}
+
+/// Creates the run of a file under `key`, and submits it, however often that was done before.
+async fn make_run(
+    client: &Client,
+    key: IdempotencyKey,
+    file: &str,
+    reference: &str,
+) -> Result<Answer, Error> {
+    let new = NewRunFile { reference: Some(reference.to_owned()), ..NewRunFile::new(RunKind::TopUp, file) };
+    let made = client.runs().create_from_file(&new).idempotency_key(key).await?;
+    client.runs().submit(made.id_run, &made.digest, true).await?;
+    Ok(Answer::Run(made.id_run))
 }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kopeck_client::{Client, Error, EventQuery, FileFormat, Language};
+use kopeck_client::{Client, EventQuery};
 use kopeck_domain::calendar::{CalendarMonth, Zone};
-use sha2::{Digest as _, Sha256};
 use time::{Date, OffsetDateTime};
 use tokio::time::Instant;
 
@@ -73,15 +72,4 @@ pub(crate) async fn close_month(
     tokio::time::sleep(Duration::from_millis(random.between(1_000, LATEST * 1_000))).await;
     let place = partner.book().begin(Change::CloseMonth { month: month.text() });
     perform(&partner, &journal, place, &random).await;
-}
-
-/// The SHA-256 of the report's plain file, in hexadecimal digits.
-pub(crate) async fn sum_of_report(client: &Client, month: &str) -> Result<String, Error> {
-    let statements = client.statements();
-    let mut file = statements.report_file(month, None, FileFormat::Csv, &Language::English).await?;
-    let mut sum = Sha256::new();
-    while let Some(chunk) = file.chunk().await? {
-        sum.update(chunk);
-    }
-    Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -5,8 +5,8 @@ use kopeck_client::{
 };
 use tokio::time::Instant;
 
-use super::month::sum_of_report;
 use super::partner::Partner;
+use super::report::sum_of_report;
 use crate::journal::Journal;
 use kopeck_test_support::Random;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kopeck_client::{Client, Error, IdempotencyKey, NewRunFile, Run, RunKind, RunOutcome, TopUp, Uuid};
+use kopeck_client::{Client, Run, RunOutcome, TopUp, Uuid};
 
 use super::call::{Answer, Change, RequestKind};
 use super::partner::Partner;
@@ -20,19 +20,6 @@ pub(super) fn file(top_ups: &[TopUp]) -> String {
         format!("{card};{}\r\n", top_up.amount_replenishment)
     };
     format!("idCard;amount\r\n{}", top_ups.iter().map(row).collect::<String>())
-}
-
-/// Creates the run of a file under `key`, and submits it, however often that was done before.
-pub(super) async fn make(
-    client: &Client,
-    key: IdempotencyKey,
-    file: &str,
-    reference: &str,
-) -> Result<Answer, Error> {
-    let new = NewRunFile { reference: Some(reference.to_owned()), ..NewRunFile::new(RunKind::TopUp, file) };
-    let made = client.runs().create_from_file(&new).idempotency_key(key).await?;
-    client.runs().submit(made.id_run, &made.digest, true).await?;
-    Ok(Answer::Run(made.id_run))
 }
 
 /// Once all runs have ended, compares each with its request, and has the request looked at as any other. Whether they have.
