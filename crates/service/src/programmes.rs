@@ -132,9 +132,9 @@ pub fn create(
     by: &Authority,
     terms: &Terms,
 ) -> Result<ProgrammeView, ProgrammeError> {
+    by.require(scope(terms))?;
     let others = all(unit, partner)?;
     check(unit, partner, terms, None, &others)?;
-    by.require(scope(terms))?;
     if others.len() >= MAX_PROGRAMMES {
         return Err(ProgrammeError::TooMany);
     }
@@ -158,10 +158,10 @@ pub fn change(
     id: ProgrammeId,
     terms: &Terms,
 ) -> Result<ProgrammeView, ProgrammeError> {
-    let others = all(unit, partner)?;
-    check(unit, partner, terms, Some(id), &others)?;
     by.require(scope(terms))?;
     let programme = found(unit, partner, id)?;
+    let others = all(unit, partner)?;
+    check(unit, partner, terms, Some(id), &others)?;
     let needs_approval = needs_approval(unit, env, partner, terms)?;
     let programme = programme.change(terms.clone(), by.actor.clone(), needs_approval, env.now());
     Ok(save(unit, env, partner, programme)?)

@@ -23,12 +23,13 @@ fn meta(page: i64, from: Option<i64>, to: Option<i64>, total: i64, last: i64, pe
 }
 
 /// Every list with the size of its pages, for a card whose transactions are one of them.
-fn lists(card: &str, run: &str) -> Vec<(String, i64)> {
+fn lists(card: &str, run: &str, programme: &str) -> Vec<(String, i64)> {
     operations()
         .filter(|operation| operation.fields().any(|name| name == "page"))
         .map(|operation| {
             let size = if operation.name == "card.transactions" { 100 } else { 15 };
-            (operation.path.replace("{idCard}", card).replace("{idRun}", run), size)
+            let path = operation.path.replace("{idCard}", card).replace("{idRun}", run);
+            (path.replace("{idProgramme}", programme), size)
         })
         .collect()
 }
@@ -99,7 +100,10 @@ async fn every_list_has_the_same_paging() {
     let card = api.main_cards(&server, 1).await.remove(0);
     let run = json!({"kind": "TOP_UP", "items": [{"idCard": card, "amount": 1}]});
     let run = api.post("/v1/runs", &run).await.ok(201)["idRun"].as_str().unwrap().to_owned();
-    for (path, size) in lists(&card, &run) {
+    let rule =
+        json!({"name": "Meals", "for": {"all": true}, "amount": {"fixed": 5}, "every": "MONTH", "day": 1});
+    let made = api.post("/v1/programmes", &rule).await.ok(201);
+    for (path, size) in lists(&card, &run, made["idProgramme"].as_str().unwrap()) {
         for path in [path.clone(), format!("{path}/")] {
             let list = api.get(&path).await.ok(200);
             // The entries of the balance stand between two balances.

@@ -81,7 +81,7 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
         "kopeck_work_stuck 0",
         "kopeck_money_held_kopecks 15000",
         // Two workers; blocks, webhooks, the bank's feed, the daily refresh, the housekeeping.
-        "kopeck_worker_threads 8",
+        "kopeck_worker_threads 10",
         "kopeck_worker_threads_ended 0",
     ] {
         shows(&text, line);
@@ -131,7 +131,7 @@ fn a_worker_has_an_operations_port_too() {
     installation.succeed(&["migrate"]);
     let running = installation.worker(&[TELLS, &["--workers", "2"]].concat());
     assert_eq!(running.ask("/health/ready").0, 200);
-    shows(&running.ask("/metrics").1, "kopeck_worker_threads 8");
+    shows(&running.ask("/metrics").1, "kopeck_worker_threads 10");
     let (_, good) = running.stop("TERM");
     assert!(good, "{}", installation.log());
     let server = installation.serve(&[TELLS, &["--no-workers"]].concat());

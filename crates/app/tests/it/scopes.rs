@@ -66,8 +66,8 @@ fn an_operation_is_for_those_who_have_its_scopes() {
         for call in calls.iter().filter(|call| call.operation.name != "password.change") {
             let operation = call.operation;
             let mut may = operation.scopes.iter().all(|scope| scopes.contains(scope));
-            // Who makes a programme needs the scope of what it becomes, too: here of top-ups.
-            if operation.name == "programme.create" {
+            // Who makes or changes a programme needs the scope of what it becomes, too: here of top-ups.
+            if ["programme.create", "programme.change"].contains(&operation.name) {
                 may &= scopes.contains(Scope::ReplenishmentsWrite);
             }
             let got = call.call(&nothing).token(&token).send(&server);
