@@ -1,7 +1,8 @@
-//! A month of a card programme, by the sandbox's clock: hire, order, load, spend, lose, freeze, close, replace, take
-//! money back, leave, erase. At the end the balance, the cards, the transactions and the statement have to agree to the
+//! A month of a card programme, by the sandbox's clock: hire, order, load, spend, lose, freeze, close, replace, be paid by
+//! a rule, take money back, leave, erase. At the end the balance, the cards, the transactions and the statement have to agree to the
 //! kopeck.
 
+mod payday;
 mod programme;
 mod verify;
 
@@ -25,6 +26,10 @@ pub(crate) async fn play(client: &Client, deposit: i64, cards: usize) -> anyhow:
     table::heading("Day 12: cards are lost and replaced, others are frozen");
     programme.lose_and_replace().await?;
     programme.freeze().await?;
+    let payday = payday::promise(client, calendar.first.replace_day(15)?, programme::PAYDAY).await?;
+    calendar.advance_to(client, 15).await?;
+    table::heading("Day 15: payday, by a rule");
+    programme.be_paid(&payday::paid(client, payday).await?)?;
     calendar.advance_to(client, 20).await?;
     table::heading("Day 20: money is taken back, purchases are refunded, frozen cards pay again");
     programme.take_back().await?;

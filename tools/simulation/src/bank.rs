@@ -121,6 +121,11 @@ impl Bank {
                     self.pay(&mut state, number);
                 }
             }
+            7 => {
+                if let Some(number) = self.any_card(&state) {
+                    self.activate(&mut state, number);
+                }
+            }
             10 => state.feed.show_all(),
             11 if state.is_ill && self.dice.chance(100) => state.feed.forget(&self.dice),
             2 | 3 if state.is_down => state.is_down = false,
@@ -153,6 +158,15 @@ impl Bank {
         {
             card.standing = standing;
             state.feed.tell(number, change, self.clock.now(), dice);
+        }
+    }
+
+    /// A holder makes a card work, which the feed tells sooner or later.
+    fn activate(&self, state: &mut Ledger, number: CardNumber) {
+        let (dice, now) = (self.feed_dice(state), self.clock.now());
+        if let Some(card) = state.cards.get_mut(&number).filter(|card| card.activated_at.is_none()) {
+            card.activated_at = Some(now);
+            state.feed.tell(number, FeedChange::Other, now, dice);
         }
     }
 
@@ -349,7 +363,7 @@ impl Bank {
             code_valid_until: is_virtual.then(|| (now + VALID_FOR).date()),
             first_top_up: line.first_top_up,
             remaining_top_up: ROOM,
-            activated_at: (!is_virtual).then_some(now),
+            activated_at: (!is_virtual || self.dice.chance(500)).then_some(now),
             issued_at: now,
         };
         let card = CardAtBank {

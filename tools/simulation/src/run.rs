@@ -12,7 +12,7 @@ use kopeck_service::worker::WorkerSettings;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::actors::{Client, Deliverer, Endpoint, Keeper, Process};
+use crate::actors::{Client, Deliverer, Endpoint, Keeper, Payday, Process};
 use crate::invariants::{self, Watch};
 use crate::sabotage::Sabotage;
 use crate::store::Database;
@@ -74,6 +74,7 @@ struct Stage<'a> {
     partners: Vec<PartnerId>,
     processes: Vec<Process>,
     keeper: Keeper,
+    payday: Payday,
     endpoints: Vec<Endpoint>,
     deliverers: Vec<Deliverer>,
     watch: Watch,
@@ -87,15 +88,17 @@ enum Turn {
     Client,
     Process,
     Keeper,
+    Payday,
     Deliverer,
     Bank,
     Clock,
 }
 
-const TURNS: [(u32, Turn); 6] = [
+const TURNS: [(u32, Turn); 7] = [
     (30, Turn::Client),
     (55, Turn::Process),
     (3, Turn::Keeper),
+    (8, Turn::Payday),
     (12, Turn::Deliverer),
     (8, Turn::Bank),
     (4, Turn::Clock),
@@ -122,9 +125,11 @@ impl<'a> Stage<'a> {
             let threads = usize::try_from(dice.between(1, 2)).unwrap_or(1);
             Process::new(world, format!("process {number}"), threads, count == 1, settings)
         };
+        let partners: Vec<PartnerId> = clients.iter().map(|client| client.partner).collect();
         Ok(Self {
             world,
-            partners: clients.iter().map(|client| client.partner).collect(),
+            payday: Payday::new(world, partners.clone()),
+            partners,
             clients,
             processes: (0..count).map(process).collect(),
             keeper: Keeper::new(world),
@@ -144,6 +149,7 @@ impl<'a> Stage<'a> {
             self.watch.look(self.world, &self.partners)?;
         }
         self.heal()?;
+        self.go_on()?;
         self.check()
     }
 
@@ -177,6 +183,7 @@ impl<'a> Stage<'a> {
                 self.processes.get_mut(at).map_or(Ok(()), |process| process.step(world))
             }
             Some(Turn::Keeper) => self.keeper.step(world),
+            Some(Turn::Payday) => self.payday.step(world),
             Some(Turn::Deliverer) => {
                 let at = world.dice.place(self.deliverers.len());
                 let deliverer = self.deliverers.get_mut(at);
@@ -222,6 +229,52 @@ impl<'a> Stage<'a> {
         self.watch.look(world, &self.partners)
     }
 
+    /// Weeks in which partners do nothing, and programmes pay, while things go wrong as before. Then all faults end again.
+    fn go_on(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        let left = world.stored.answers("SELECT state AS answer FROM programmes");
+        if !left.map_err(|error| Violation::unreadable(&error))?.is_empty() {
+            world.trace.note("world", || "weeks go by".to_owned());
+            world.chaos.begin();
+            world.bank.fall_ill();
+            for _ in 0..world.dice.between(2, 7) {
+                self.some_days()?;
+            }
+            world.chaos.end();
+            world.bank.heal();
+        }
+        for _ in 0..ROUNDS {
+            let is_any = self.payday.conclude(world)?;
+            self.watch.look(world, &self.partners)?;
+            self.work_all_off()?;
+            if !is_any && !self.payday.conclude(world)? {
+                break;
+            }
+        }
+        self.watch.look(world, &self.partners)
+    }
+
+    /// The clock jumps, now and then for longer than a period can be made up for; then there are some turns.
+    fn some_days(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        let hours = if world.dice.chance(150) { 9 * 24 } else { world.dice.between(1, 72) };
+        world.trace.note("clock", || format!("jumps by {hours} hours"));
+        world.clock.advance(Duration::hours(hours));
+        for _ in 0..world.dice.between(5, 20) {
+            match world.dice.weighted(&[(4, Turn::Payday), (8, Turn::Process), (1, Turn::Bank)]) {
+                Some(Turn::Payday) => self.payday.step(world)?,
+                Some(Turn::Bank) => world.bank.live(),
+                _ => {
+                    let at = world.dice.place(self.processes.len());
+                    self.processes.get_mut(at).map_or(Ok(()), |process| process.step(world))?;
+                }
+            }
+            world.clock.advance(Duration::milliseconds(world.dice.between(0, 2_000)));
+            self.watch.look(world, &self.partners)?;
+        }
+        Ok(())
+    }
+
     /// The workers work until nothing is left to do, or nothing that they can.
     fn work_all_off(&mut self) -> Result<(), Violation> {
         let world = self.world;
@@ -265,7 +318,7 @@ impl<'a> Stage<'a> {
 
     fn check(&mut self) -> Result<(), Violation> {
         let world = self.world;
-        invariants::check(world, &self.clients)?;
+        invariants::check(world, &self.clients, &self.payday.paydays.of_earlier_tries)?;
         world.clock.advance(Duration::DAY);
         self.keeper.conclude(world).map_err(|error| Violation::failed(&error))?;
         invariants::accounts_are_fresh(world, &self.clients)?;

@@ -38,11 +38,13 @@ pub enum Sabotage {
     ForgottenNonces,
     /// Events are duplicated.
     DoubledEvents,
+    /// A programme does not know which period has its run, and no key of the store stands in its way.
+    ForgottenPeriods,
 }
 
 impl Sabotage {
     /// All there are.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::FreshKeys,
         Self::TimeoutIsRefusal,
         Self::NoAttemptCheck,
@@ -53,6 +55,7 @@ impl Sabotage {
         Self::ForgottenAnswers,
         Self::ForgottenNonces,
         Self::DoubledEvents,
+        Self::ForgottenPeriods,
     ];
 
     /// Its name on the command line.
@@ -69,6 +72,7 @@ impl Sabotage {
             Self::ForgottenAnswers => "forgotten-answers",
             Self::ForgottenNonces => "forgotten-nonces",
             Self::DoubledEvents => "doubled-events",
+            Self::ForgottenPeriods => "forgotten-periods",
         }
     }
 
@@ -81,6 +85,7 @@ impl Sabotage {
             Self::ForgottenAnswers => Some(store::FORGOTTEN_ANSWERS),
             Self::ForgottenNonces => Some(store::FORGOTTEN_NONCES),
             Self::DoubledEvents => Some(store::DOUBLED_EVENTS),
+            Self::ForgottenPeriods => Some(store::FORGOTTEN_PERIODS),
             Self::NoAttemptCheck | Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => None,
         }
     }
@@ -105,7 +110,8 @@ impl Sabotage {
             | Self::ForgottenMarks
             | Self::ForgottenAnswers
             | Self::ForgottenNonces
-            | Self::DoubledEvents => bank,
+            | Self::DoubledEvents
+            | Self::ForgottenPeriods => bank,
         }
     }
 }

@@ -2,11 +2,13 @@
 //! By the service's clock, as the runs that are due.
 //!
 //! A period gets its run in the unit of work that notes it as the programme's last, and a unique key of the run backs that
-//! up. Where amounts depend on what cards hold, the bank is asked first, between two units of work.
+//! up. Where amounts depend on what cards hold, the bank is asked first, between two units of work; and about cards that could
+//! not pay, so that nobody goes without for an old copy.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use kopeck_domain::card::{BankView, Standing};
 use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, PartnerId, ProgrammeId};
 use kopeck_domain::programme::{
@@ -189,7 +191,7 @@ fn step(
     let Some(next) = next.filter(|_| !is_open) else {
         return Ok(if is_any { Turn::Done } else { Turn::Idle });
     };
-    if let Some(terms) = next.terms().filter(|terms| terms.go_by_balances()) {
+    if let Some(terms) = next.terms() {
         let stale = stale(unit, env, partner, terms, asked)?;
         if !stale.is_empty() {
             return Ok(Turn::Ask(stale));
@@ -205,7 +207,8 @@ fn step(
     Ok(Turn::Done)
 }
 
-/// The cards about which the bank has not been asked for this run.
+/// The cards about which the bank has not been asked for this run: all of them if their balances matter, else those that the
+/// bank did not let pay when it was asked last.
 fn stale(
     unit: &mut dyn UnitOfWork,
     env: &Env,
@@ -217,8 +220,12 @@ fn stale(
         asked.is_none_or(|(since, unknown)| seen_at < *since && !unknown.contains(&card))
     };
     let payees = payees::find(unit, env, partner, terms)?;
+    let matters = |bank: &BankView| {
+        terms.go_by_balances() || bank.standing == Standing::Blocked || bank.activated_at.is_none()
+    };
     let views = payees.iter().map(|payee| &payee.found.view);
     Ok(views
+        .filter(|view| matters(&view.bank))
         .map(|view| (view.card.id(), view.bank.seen_at))
         .filter(|(card, at)| is_stale(*card, *at))
         .map(|(card, _)| card)

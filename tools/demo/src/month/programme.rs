@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use kopeck_client::{
     CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, ClosingReason, NewEmployee,
-    PlasticItem, Purchase, RequestState, TopUp, Uuid,
+    PlasticItem, Purchase, RequestState, Run, TopUp, Uuid,
 };
 
 use crate::pool;
@@ -14,6 +14,8 @@ use crate::steps::patience;
 pub(crate) const CLOCK_DEPOSIT: i64 = 100;
 /// The load of each card.
 const LOAD: i64 = 300_000;
+/// What the rule gives to each card.
+pub(super) const PAYDAY: i64 = 50_000;
 /// The load of a replacement.
 const REPLACEMENT_LOAD: i64 = 200_000;
 /// The amount withdrawn from a card.
@@ -165,6 +167,22 @@ impl<'a> Programme<'a> {
     /// The cards of other holders are frozen for some days.
     pub(crate) async fn freeze(&self) -> anyhow::Result<()> {
         self.switch(&CardStatus::TemporarilyBlocked).await
+    }
+
+    /// The run of payday gave its amount to each card that is not frozen, once.
+    pub(super) fn be_paid(&mut self, run: &Run) -> anyhow::Result<()> {
+        let people = self.holders.len() - self.one_of_a_hundred(2).len();
+        let expected = PAYDAY * i64::try_from(people)?;
+        ensure!(
+            (usize::try_from(run.number)?, run.amount) == (people, expected),
+            "payday gave {} to {} cards, not {expected} to {people}",
+            run.amount,
+            run.number
+        );
+        println!("  {people} cards got {PAYDAY} kopecks each");
+        self.tally.topped_up += expected;
+        self.tally.transactions += people;
+        Ok(())
     }
 
     /// They pay again.

@@ -11,7 +11,8 @@ use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::Closings;
 use kopeck_domain::employee::NewEmployee;
 use kopeck_domain::ids::{
-    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, RunId, WithdrawalId,
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ProgrammeId, ReplenishmentId, RunId,
+    WithdrawalId,
 };
 use kopeck_domain::ledger::TransferReference;
 use kopeck_domain::limit::Limit;
@@ -19,6 +20,7 @@ use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::order::{OrderKind, OrderLine};
 use kopeck_domain::person::CustomId;
+use kopeck_domain::programme::Terms;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::run::{CancelRunError, SubmitError};
 use kopeck_domain::withdrawal::Withdrawals;
@@ -30,12 +32,13 @@ use kopeck_service::employees::{AddEmployeeError, EraseEmployeeError};
 use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::{DepositOrigin, PartnerError};
+use kopeck_service::programmes::ProgrammeError;
 use kopeck_service::replenishments::TopUp;
 use kopeck_service::runs::{ChangeRunError, CreateRunError, RunInput};
 use kopeck_service::withdrawals::CardWithdrawal;
 use kopeck_service::{
-    Env, card_batches, cards, closings, employees, limits, orders, partners, replenishments, runs,
-    withdrawals,
+    Env, card_batches, cards, closings, employees, limits, orders, partners, programmes, replenishments,
+    runs, withdrawals,
 };
 use time::OffsetDateTime;
 
@@ -87,6 +90,16 @@ pub(crate) enum Command {
     SubmitRun { run: RunId, digest: Digest },
     /// A run is no longer wanted.
     CancelRun(RunId),
+    /// A rule that pays people in each period.
+    MakeProgramme(Terms),
+    /// Other terms for it.
+    ChangeProgramme { programme: ProgrammeId, terms: Terms },
+    /// It makes no run for now.
+    PauseProgramme(ProgrammeId),
+    /// It makes runs again.
+    ResumeProgramme(ProgrammeId),
+    /// It is no longer wanted.
+    DeleteProgramme(ProgrammeId),
 }
 
 impl Command {
@@ -166,7 +179,8 @@ macro_rules! refusals {
 refusals! {
     AddEmployeeError, EraseEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, UnlinkCardError,
     CreateReplenishmentError, CloseCardsError,
-    ChangeOrderError, CancelBatchError, PartnerError, CreateRunError, SubmitRunError, StopRunError
+    ChangeOrderError, CancelBatchError, PartnerError, CreateRunError, SubmitRunError, StopRunError,
+    ProgrammeError
 }
 
 /// Carries out an command within a unit of work.
@@ -228,6 +242,34 @@ pub(super) fn carry_out(
         Command::Withdraw(cards) => {
             Ok(answer(202, withdrawals::create(unit, env, partner, cards, None)?.id()))
         }
+        Command::CancelOrder(_)
+        | Command::CancelTopUp(_)
+        | Command::CancelLimits(_)
+        | Command::CancelClosing(_)
+        | Command::CancelWithdrawal(_) => cancel(unit, env, partner, command),
+        Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id())),
+        Command::DraftRun(input) => {
+            Ok(answer(201, runs::create(unit, env, partner, &Actor::Login, input)?.id()))
+        }
+        Command::SubmitRun { run, digest } => {
+            Ok(answer(200, runs::submit(unit, env, partner, &login(), *run, *digest, true)?.run.id()))
+        }
+        Command::CancelRun(run) => Ok(answer(200, runs::cancel(unit, env, partner, *run)?.run.id())),
+        Command::MakeProgramme(_)
+        | Command::ChangeProgramme { .. }
+        | Command::PauseProgramme(_)
+        | Command::ResumeProgramme(_)
+        | Command::DeleteProgramme(_) => change_programme(unit, env, partner, command),
+    }
+}
+
+fn cancel(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    command: &Command,
+) -> Result<PlaintextResponse, CommandError> {
+    match command {
         Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id())),
         Command::CancelTopUp(id) => {
             Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id()))
@@ -241,15 +283,27 @@ pub(super) fn carry_out(
         Command::CancelWithdrawal(id) => {
             Ok(answer(200, card_batches::cancel::<Withdrawals>(unit, env, partner, *id)?.id()))
         }
-        Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id())),
-        Command::DraftRun(input) => {
-            Ok(answer(201, runs::create(unit, env, partner, &Actor::Login, input)?.id()))
-        }
-        Command::SubmitRun { run, digest } => {
-            Ok(answer(200, runs::submit(unit, env, partner, &login(), *run, *digest, true)?.run.id()))
-        }
-        Command::CancelRun(run) => Ok(answer(200, runs::cancel(unit, env, partner, *run)?.run.id())),
+        _ => Err(CommandError::Refused("cancels nothing".to_owned())),
     }
+}
+
+fn change_programme(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    command: &Command,
+) -> Result<PlaintextResponse, CommandError> {
+    let changed = match command {
+        Command::MakeProgramme(terms) => programmes::create(unit, env, partner, &login(), terms)?,
+        Command::ChangeProgramme { programme, terms } => {
+            programmes::change(unit, env, partner, &login(), *programme, terms)?
+        }
+        Command::PauseProgramme(id) => programmes::pause(unit, env, partner, *id)?,
+        Command::ResumeProgramme(id) => programmes::resume(unit, env, partner, *id)?,
+        Command::DeleteProgramme(id) => programmes::delete(unit, env, partner, *id)?,
+        _ => return Err(CommandError::Refused("not about a programme".to_owned())),
+    };
+    Ok(answer(200, changed.programme.id()))
 }
 
 /// Who calls.

@@ -8,7 +8,8 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::closing::{ClosingReason, Closings};
 use kopeck_domain::ids::{
-    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, WithdrawalId,
+    CardId, ClosingId, EmployeeId, LimitChangeId, OrderId, PartnerId, ProgrammeId, ReplenishmentId,
+    WithdrawalId,
 };
 use kopeck_domain::ledger::{MovementKind, Reference, TransferReference};
 use kopeck_domain::limit::{Limit, Period};
@@ -29,6 +30,7 @@ use kopeck_service::withdrawals::CardWithdrawal;
 use kopeck_service::{Env, card_batches, cards, employees, orders};
 
 use super::calls::Command;
+use super::terms;
 use crate::world::World;
 
 /// What the partner has.
@@ -46,6 +48,7 @@ struct Holdings {
     closings: Vec<ClosingId>,
     withdrawals: Vec<WithdrawalId>,
     runs: Vec<Run>,
+    programmes: Vec<ProgrammeId>,
 }
 
 #[derive(Clone, Copy)]
@@ -73,10 +76,15 @@ enum Wish {
     DraftRun,
     SubmitRun,
     CancelRun,
+    MakeProgramme,
+    ChangeProgramme,
+    PauseProgramme,
+    ResumeProgramme,
+    DeleteProgramme,
 }
 
-const WISHES: [(u32, Wish); 23] = [
-    (8, Wish::Deposit),
+const WISHES: [(u32, Wish); 28] = [
+    (10, Wish::Deposit),
     (3, Wish::PayOut),
     (2, Wish::ReverseDeposit),
     (3, Wish::Hire),
@@ -88,17 +96,22 @@ const WISHES: [(u32, Wish); 23] = [
     (1, Wish::Erase),
     (22, Wish::TopUp),
     (8, Wish::SetLimits),
-    (4, Wish::Close),
+    (6, Wish::Close),
     (8, Wish::Withdraw),
     (4, Wish::CancelOrder),
     (4, Wish::CancelTopUp),
-    (2, Wish::CancelLimits),
-    (6, Wish::CancelClosing),
-    (2, Wish::CancelWithdrawal),
+    (6, Wish::CancelLimits),
+    (16, Wish::CancelClosing),
+    (8, Wish::CancelWithdrawal),
     (3, Wish::Confirm),
     (8, Wish::DraftRun),
-    (8, Wish::SubmitRun),
-    (1, Wish::CancelRun),
+    (16, Wish::SubmitRun),
+    (3, Wish::CancelRun),
+    (7, Wish::MakeProgramme),
+    (2, Wish::ChangeProgramme),
+    (1, Wish::PauseProgramme),
+    (2, Wish::ResumeProgramme),
+    (1, Wish::DeleteProgramme),
 ];
 
 /// So many wishes are tried until one can be had.
@@ -178,6 +191,7 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
             |request| request.id(),
         ),
         runs: unit.runs().list(partner, &RunFilter::default(), page)?.items,
+        programmes: ids(unit.programmes().list(partner, page)?.items, |programme| programme.id()),
     })
 }
 
@@ -219,24 +233,40 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
         Wish::SetLimits => set_limits(world, has)?,
         Wish::Close => close(world, has)?,
         Wish::Withdraw => withdraw(world, has)?,
-        Wish::CancelOrder => Command::CancelOrder(*dice.pick(&has.orders)?),
-        Wish::CancelTopUp => Command::CancelTopUp(*dice.pick(&has.top_ups)?),
-        Wish::CancelLimits => Command::CancelLimits(*dice.pick(&has.limit_changes)?),
-        Wish::CancelClosing => Command::CancelClosing(*dice.pick(&has.closings)?),
-        Wish::CancelWithdrawal => Command::CancelWithdrawal(*dice.pick(&has.withdrawals)?),
+        Wish::CancelOrder => Command::CancelOrder(*recent(world, &has.orders)?),
+        Wish::CancelTopUp => Command::CancelTopUp(*recent(world, &has.top_ups)?),
+        Wish::CancelLimits => Command::CancelLimits(*recent(world, &has.limit_changes)?),
+        Wish::CancelClosing => Command::CancelClosing(*recent(world, &has.closings)?),
+        Wish::CancelWithdrawal => Command::CancelWithdrawal(*recent(world, &has.withdrawals)?),
         Wish::Confirm => Command::Confirm(*dice.pick(&has.orders)?),
         Wish::DraftRun => draft_run(world, has)?,
         // Sometimes one that was submitted already, or cancelled.
         Wish::SubmitRun => {
-            let run = dice.pick(&has.runs)?;
+            let run = recent(world, &has.runs)?;
             Command::SubmitRun { run: run.id(), digest: run.digest() }
         }
-        Wish::CancelRun => Command::CancelRun(dice.pick(&has.runs)?.id()),
+        Wish::CancelRun => Command::CancelRun(recent(world, &has.runs)?.id()),
+        Wish::MakeProgramme if has.programmes.len() >= MOST_PROGRAMMES => return None,
+        Wish::MakeProgramme => Command::MakeProgramme(terms::any(world, &has.employees)?),
+        Wish::ChangeProgramme => Command::ChangeProgramme {
+            programme: *dice.pick(&has.programmes)?,
+            terms: terms::any(world, &has.employees)?,
+        },
+        Wish::PauseProgramme => Command::PauseProgramme(*dice.pick(&has.programmes)?),
+        Wish::ResumeProgramme => Command::ResumeProgramme(*dice.pick(&has.programmes)?),
+        Wish::DeleteProgramme => Command::DeleteProgramme(*dice.pick(&has.programmes)?),
     })
+}
+
+/// Mostly the newest, which comes first and is open yet; else any.
+fn recent<'a, T>(world: &World, requests: &'a [T]) -> Option<&'a T> {
+    if world.dice.chance(600) { requests.first() } else { world.dice.pick(requests) }
 }
 
 /// A partner with so many unassigned or ordered cards orders no more.
 const ENOUGH: usize = 6;
+/// One with so many programmes makes no more.
+const MOST_PROGRAMMES: usize = 3;
 
 /// Three to five virtual cards; what each costs is the mark.
 fn virtual_order(world: &World) -> Command {

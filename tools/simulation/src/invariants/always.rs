@@ -29,11 +29,12 @@ const RULES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Every request and run and its state.
+/// Every request and run and its state. What has expired counts as rejected.
 const STATES: &str = "
     SELECT 'ORDER ' || hex(id) || ' ' || state AS answer FROM orders
     UNION ALL SELECT kind || ' ' || hex(id) || ' ' || state FROM card_batches
-    UNION ALL SELECT 'RUN ' || hex(id) || ' ' || CASE state WHEN 'DRAFT' THEN 'NEW' ELSE state END FROM runs";
+    UNION ALL SELECT CASE WHEN programme_id IS NULL THEN 'RUN ' ELSE 'PROGRAMME ' END || hex(id) || ' '
+        || CASE state WHEN 'DRAFT' THEN 'NEW' WHEN 'EXPIRED' THEN 'REJECTED' ELSE state END FROM runs";
 
 /// Takes the partners of whom something was changed since the last look.
 const CHANGED: &str = "DELETE FROM changed RETURNING lower(hex(partner)) AS answer";
@@ -74,7 +75,7 @@ impl Watch {
         answers(STATES)?.iter().try_for_each(|request| self.moves_forward(request))
     }
 
-    /// How many requests of each kind were seen in each state last.
+    /// How many requests of each kind were seen in each state last. `PROGRAMME` are the runs that programmes made.
     pub(crate) fn tally(&self) -> BTreeMap<String, u64> {
         let mut tally = BTreeMap::new();
         for (request, state) in &self.states {
@@ -93,7 +94,10 @@ impl Watch {
             return Err(Violation::unreadable(&StoreError::Corrupt(request.to_owned())));
         };
         let before = self.states.insert(request.to_owned(), state).unwrap_or(RequestState::New);
-        if state != before && rank(state) <= rank(before) {
+        // A run of a programme is tried again, which is looked at where it is done.
+        let is_again = request.starts_with("PROGRAMME ")
+            && (before, state) == (RequestState::Decline, RequestState::InProcess);
+        if state != before && rank(state) <= rank(before) && !is_again {
             let what = format!("{request} was {before} and is {state}");
             return Err(Violation { rule: "states only move forward", what });
         }

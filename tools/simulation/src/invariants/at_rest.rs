@@ -3,6 +3,7 @@
 
 mod feed;
 mod holdings;
+mod programmes;
 mod runs;
 mod story;
 
@@ -26,7 +27,9 @@ use crate::violation::Violation;
 use crate::world::World;
 
 /// Checks every partner's books against its requests and against the bank.
-pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> {
+///
+/// `dropped` are the requests of runs of programmes that were tried again since.
+pub(crate) fn check(world: &World, clients: &[Client], dropped: &BTreeSet<String>) -> Result<(), Violation> {
     let effects = world.bank.effects();
     each_key_once(&effects)?;
     let mut told = 0;
@@ -36,8 +39,10 @@ pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> 
             .look(move |unit| holdings::read(unit, partner))
             .map_err(|error| Violation::unreadable(&error))?;
         let story = Story::of(&has, &effects)?;
-        every_response_is_true(client, &has)?;
+        every_response_is_true(client, &has, dropped)?;
         runs::check(client, &has)?;
+        runs::earlier_tries_moved_nothing(&has, dropped)?;
+        programmes::check(world, client, &has)?;
         money_adds_up(client, &has, &story)?;
         one_main_card(&has.cards)?;
         feed::check(&has)?;
@@ -110,7 +115,11 @@ fn each_key_once(effects: &[Effect]) -> Result<(), Violation> {
 }
 
 /// What was accepted is there, once; what was cancelled or confirmed is so.
-fn every_response_is_true(client: &Client, has: &Holdings) -> Result<(), Violation> {
+fn every_response_is_true(
+    client: &Client,
+    has: &Holdings,
+    dropped: &BTreeSet<String>,
+) -> Result<(), Violation> {
     let wrong =
         |what: String| Err(Violation { rule: "every accepted call is found as it was answered", what });
     let mut accepted = BTreeSet::new();
@@ -147,13 +156,19 @@ fn every_response_is_true(client: &Client, has: &Holdings) -> Result<(), Violati
             | Command::Unlink { .. }
             | Command::DraftRun(_)
             | Command::SubmitRun { .. }
-            | Command::CancelRun(_) => true,
+            | Command::CancelRun(_)
+            | Command::MakeProgramme(_)
+            | Command::ChangeProgramme { .. }
+            | Command::PauseProgramme(_)
+            | Command::ResumeProgramme(_)
+            | Command::DeleteProgramme(_) => true,
         };
         if !holds {
             return wrong(format!("call {}: {made}", call.key));
         }
     }
     accepted.extend(runs::requests(has));
+    accepted.extend(dropped.iter().cloned());
     match has.requests.keys().find(|request| !accepted.contains(*request)) {
         Some(request) => wrong(format!("request {request} is in no response")),
         None => Ok(()),

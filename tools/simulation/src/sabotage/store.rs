@@ -53,6 +53,14 @@ pub(super) const DOUBLED_EVENTS: &str = "
         WHERE partner_id = NEW.partner_id AND list = NEW.list;
     END;";
 
+/// No programme has paid, and a period may have two runs.
+pub(super) const FORGOTTEN_PERIODS: &str = "
+    DROP INDEX runs_programme_period;
+    CREATE TRIGGER forgotten_periods AFTER UPDATE OF last_period ON programmes WHEN NEW.last_period IS NOT NULL BEGIN
+        UPDATE programmes SET last_period = NULL, look_at = since
+        WHERE partner_id = NEW.partner_id AND id = NEW.id;
+    END;";
+
 /// Each job without its claims: the next claim is the first.
 const UNCLAIMED: &str = "UPDATE jobs SET attempt = 0;";
 /// Each job as if the holder of the first claim had it still.

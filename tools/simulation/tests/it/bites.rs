@@ -70,3 +70,9 @@ fn forgetting_a_spent_nonce_is_found() {
 fn a_duplicate_event_is_found() {
     assert_eq!(found(Sabotage::DoubledEvents), Some("each change is one event"));
 }
+
+#[test]
+fn forgetting_which_period_was_paid_is_found() {
+    let rule = "a period of a programme gets its run once, when it is due, by its rule";
+    assert_eq!(found(Sabotage::ForgottenPeriods), Some(rule));
+}

@@ -23,7 +23,7 @@ fn everything_holds_and_every_kind_of_request_comes_to_every_end() {
     // In two halves, so that two cores share them.
     let halves = [0..125, 125..250].map(|seeds| thread::spawn(|| all_hold(seeds)));
     let ends: BTreeSet<String> = halves.into_iter().flat_map(|half| half.join().unwrap()).collect();
-    for kind in ["REPLENISHMENT", "LIMIT_CHANGE", "CLOSING", "WITHDRAWAL", "RUN"] {
+    for kind in ["REPLENISHMENT", "LIMIT_CHANGE", "CLOSING", "WITHDRAWAL", "RUN", "PROGRAMME"] {
         for end in ["SUCCESS", "PART_SUCCESS", "DECLINE", "REJECTED"] {
             assert!(ends.contains(&format!("{kind} {end}")), "{kind} {end}");
         }

@@ -6,7 +6,7 @@ use kopeck_domain::card::{BankStatus, BlockState};
 use kopeck_domain::event::{CardHolder, EventData};
 use kopeck_domain::ids::{CardId, EmployeeId, RunId};
 use kopeck_domain::request::RequestState;
-use kopeck_domain::run::RunState;
+use kopeck_domain::run::{Run, RunState};
 use kopeck_port_store::FeedEvent;
 
 use super::holdings::Holdings;
@@ -20,7 +20,9 @@ struct Told {
     requests: BTreeMap<String, RequestState>,
     /// Each state of a request in events.
     states: BTreeSet<(String, RequestState)>,
-    /// Each state of a run in events.
+    /// The runs that programmes made.
+    of_programmes: BTreeSet<RunId>,
+    /// Each state of another run in events.
     runs: BTreeSet<(RunId, RunState)>,
     /// The last of them.
     last_of_runs: BTreeMap<RunId, RunState>,
@@ -41,7 +43,9 @@ struct Told {
 /// Checks the whole feed of a partner against what is stored.
 pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
     let wrong = |what: String| Violation { rule: "each change is one event", what };
-    let mut told = Told::default();
+    let of_programmes = has.runs.iter().map(|(run, ..)| run).filter(|run| run.programme().is_some());
+    let of_programmes = of_programmes.map(Run::id).collect();
+    let mut told = Told { of_programmes, ..Told::default() };
     for (seq, event) in (1..).zip(&has.feed) {
         if event.seq != seq || !told.learn(event) {
             return Err(wrong(format!("event {}, where {seq} is next: {:?}", event.seq, event.event.data)));
@@ -91,6 +95,18 @@ pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
         return Err(wrong(format!("deposits: told {}, booked {deposited}", told.deposited)));
     }
     Ok(())
+}
+
+/// Such a run begins at once, or never; one that was refused may be tried again.
+const fn is_step_of_programme(before: Option<RunState>, state: RunState) -> bool {
+    match before {
+        None => matches!(state, RunState::InProcess | RunState::Expired | RunState::Rejected),
+        Some(RunState::InProcess) => {
+            matches!(state, RunState::Success | RunState::PartSuccess | RunState::Decline)
+        }
+        Some(RunState::Decline) => matches!(state, RunState::InProcess),
+        Some(_) => false,
+    }
 }
 
 /// Checks that all returned money has an event.
@@ -152,11 +168,15 @@ impl Told {
             EventData::WithdrawalStatus(status) => self.reached(status.id.to_string(), status.state.into()),
             EventData::RunStatus(status) => {
                 let before = self.last_of_runs.insert(status.id, status.state);
+                if self.of_programmes.contains(&status.id) {
+                    return is_step_of_programme(before, status.state);
+                }
                 before.is_none() == (status.state == RunState::Draft)
                     && self.runs.insert((status.id, status.state))
             }
-            // No actor of the simulation has a programme.
-            EventData::ProgrammeDue(_) => false,
+            EventData::ProgrammeDue(due) => {
+                due.short.get() == (due.needed.get() - due.available.get()).max(0)
+            }
             EventData::CardIssued(issued) => self.issued.insert(issued.card),
             EventData::CardLinked(holder) => {
                 self.statuses.insert(holder.card, holder.bank_status);

@@ -6,6 +6,7 @@ use kopeck_domain::closing::{Closing, ClosingItem, Closings};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{Order, OrderLine};
+use kopeck_domain::programme::Programme;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
 use kopeck_domain::run::{Run, RunItem};
@@ -32,6 +33,7 @@ pub(super) struct Holdings {
     pub(super) feed: Vec<FeedEvent>,
     /// Runs with their items and the requests that they became.
     pub(super) runs: Vec<(Run, Vec<RunItem>, Vec<RunRequest>)>,
+    pub(super) programmes: Vec<Programme>,
     /// Every request by its identifier.
     pub(super) requests: BTreeMap<String, RequestState>,
 }
@@ -51,6 +53,7 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         closings: Vec::new(),
         withdrawals: Vec::new(),
         runs: Vec::new(),
+        programmes: unit.programmes().list(partner, page)?.items,
         transactions: BTreeSet::new(),
         feed: unit.events().after(partner, 0, &[], u32::MAX)?,
         requests: BTreeMap::new(),

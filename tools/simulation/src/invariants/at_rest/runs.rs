@@ -10,6 +10,7 @@ use kopeck_port_store::RunRequest;
 
 use super::holdings::Holdings;
 use crate::actors::{Client, ClientView, Command};
+use crate::invariants::paydays::id_of;
 use crate::violation::Violation;
 
 const RULE: &str = "a run moves what was shown or less of it, once";
@@ -19,15 +20,6 @@ pub(super) fn requests(has: &Holdings) -> BTreeSet<String> {
     has.runs.iter().flat_map(|(.., requests)| requests.iter().map(|request| id_of(*request))).collect()
 }
 
-fn id_of(request: RunRequest) -> String {
-    match request {
-        RunRequest::Order(id) => id.to_string(),
-        RunRequest::Replenishment(id) => id.to_string(),
-        RunRequest::LimitChange(id) => id.to_string(),
-        RunRequest::Withdrawal(id) => id.to_string(),
-    }
-}
-
 /// Checks every run against its requests, and what the partner was answered about it.
 pub(super) fn check(client: &Client, has: &Holdings) -> Result<(), Violation> {
     let (mut references, mut made) = (BTreeSet::new(), BTreeSet::new());
@@ -35,8 +27,8 @@ pub(super) fn check(client: &Client, has: &Holdings) -> Result<(), Violation> {
         let wrong = |what: String| Violation { rule: RULE, what: format!("run {}: {what}", run.id()) };
         let is_live = !matches!(run.state(), RunState::Rejected | RunState::Expired);
         if is_live
-            && !references
-                .insert((run.kind(), run.reference().map(|reference| reference.as_str().to_owned())))
+            && let Some(reference) = run.reference()
+            && !references.insert((run.kind(), reference.as_str().to_owned()))
         {
             return Err(wrong("another one has its reference".to_owned()));
         }
@@ -69,6 +61,21 @@ pub(super) fn check(client: &Client, has: &Holdings) -> Result<(), Violation> {
     answers_are_true(client, has)
 }
 
+/// What was tried again had moved nothing before.
+pub(super) fn earlier_tries_moved_nothing(
+    has: &Holdings,
+    dropped: &BTreeSet<String>,
+) -> Result<(), Violation> {
+    let of_them = has.top_ups.iter().filter(|(batch, _)| dropped.contains(&batch.id().to_string()));
+    match of_them.into_iter().find(|(_, cards)| cards.iter().any(|card| card.state == ItemState::Done)) {
+        Some((batch, _)) => {
+            let what = format!("{} was carried out, and tried again", batch.id());
+            Err(Violation { rule: RULE, what })
+        }
+        None => Ok(()),
+    }
+}
+
 /// What each card of a request got or gave.
 fn moved<K: BatchKind>(
     cards: &[BatchItem<K>],
@@ -83,6 +90,8 @@ fn decided(run: &Run, items: &[RunItem]) -> Result<(), String> {
     let faulty = items.iter().filter(|item| item.fault.is_some()).count();
     let (done, missed) = (count(Outcome::Done), items.len() - faulty - count(Outcome::Done));
     let expected = match run.state() {
+        // A programme may have had nobody to pay.
+        RunState::Success if run.programme().is_some() && items.is_empty() => true,
         RunState::Success => done > 0 && missed == 0,
         RunState::PartSuccess => done > 0 && missed > 0,
         RunState::Decline => done == 0,
@@ -146,7 +155,8 @@ fn answers_are_true(client: &Client, has: &Holdings) -> Result<(), Violation> {
             return Err(Violation { rule: RULE, what: format!("call {}: {made} is {state:?}", call.key) });
         }
     }
-    match has.runs.iter().find(|(run, ..)| !drafts.contains(&run.id().to_string())) {
+    let mut own = has.runs.iter().filter(|(run, ..)| run.programme().is_none());
+    match own.find(|(run, ..)| !drafts.contains(&run.id().to_string())) {
         Some((run, ..)) => Err(Violation { rule: RULE, what: format!("run {} is in no response", run.id()) }),
         None => Ok(()),
     }

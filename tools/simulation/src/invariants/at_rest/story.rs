@@ -1,10 +1,12 @@
 //! What a partner's requests say that the bank did, held against what it did. Requests are distinguished by their
 //! marks, and what brings money back by its key.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, BatchKind, CardBatch, ItemState};
+use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
@@ -50,13 +52,19 @@ impl Story {
                 Instruction::IssueCards(ordered) => ordered.iter().map(mark).eq(lines.iter().map(own_mark)),
                 _ => false,
             };
-            bank.agrees(&order.id(), is_done, is_it)?;
+            bank.agrees(&order.id(), usize::from(is_done), is_it)?;
             self.count(is_done, order.cost().get());
         }
         Ok(())
     }
 
     fn read_top_ups(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
+        // Programmes give the same card the same amount in each period.
+        let mut done: BTreeMap<(CardNumber, Kopecks), usize> = BTreeMap::new();
+        for item in has.top_ups.iter().flat_map(|(_, items)| items) {
+            let is_done = item.state == ItemState::Done;
+            *done.entry((item.number, item.amount())).or_default() += usize::from(is_done);
+        }
         for (request, items) in &has.top_ups {
             decided(&request.id(), request.state(), request.state().is_open())?;
             for item in items {
@@ -65,9 +73,9 @@ impl Story {
                     _ => false,
                 };
                 // The cards of a cancelled request stay open.
-                let is_done = item.state == ItemState::Done;
-                bank.agrees(&request.id(), is_done, is_it)?;
-                self.count(is_done, item.amount().get());
+                let expected = done.get(&(item.number, item.amount())).copied().unwrap_or_default();
+                bank.agrees(&request.id(), expected, is_it)?;
+                self.count(item.state == ItemState::Done, item.amount().get());
             }
         }
         Ok(())
@@ -82,7 +90,7 @@ impl Story {
                     _ => false,
                 };
                 let is_done = item.state == ItemState::Done;
-                bank.agrees(&request.id(), is_done, is_it)?;
+                bank.agrees(&request.id(), usize::from(is_done), is_it)?;
                 self.count(is_done, 0);
             }
         }
@@ -125,16 +133,15 @@ impl Story {
 }
 
 impl BankSide<'_> {
-    /// What a request says is done was done once, and what it says is not was not.
+    /// What a request says is done was done as often as expected, and what it says is not was not.
     fn agrees(
         &self,
         request: &dyn Display,
-        is_done: bool,
+        expected: usize,
         is_it: impl Fn(&Instruction) -> bool,
     ) -> Result<(), Violation> {
         let of_it = self.0.iter().filter(|effect| is_it(&effect.instruction));
         let done = of_it.filter(|effect| effect.is_done()).count();
-        let expected = usize::from(is_done);
         if done == expected {
             return Ok(());
         }
