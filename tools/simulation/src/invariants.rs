@@ -2,8 +2,7 @@
 
 mod always;
 mod at_rest;
-mod paydays;
+pub(crate) mod paydays;
 
 pub(crate) use always::Watch;
 pub(crate) use at_rest::{accounts_are_fresh, bank_agrees, check};
-pub(crate) use paydays::Paydays;

@@ -8,7 +8,7 @@ use kopeck_service::Progress;
 use kopeck_service::programmes::ProgrammeTimer;
 
 use crate::chaos::survive;
-use crate::invariants::Paydays;
+use crate::invariants::paydays::Paydays;
 use crate::violation::Violation;
 use crate::world::World;
 

@@ -23,6 +23,7 @@ fn a_batch_of_which_nothing_is_covered_is_declined_at_once() {
     stored_batch::<TopUps>(&mut unit, S::New, 2);
     unit.replenishments.expect_items().returning(|_, _, _, _| Ok(sample_items(2)));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(99, 0))));
+    unit.runs.expect_of_replenishment().returning(|_, _| Ok(None));
     let uncovered = ItemState::Refused(TopUpRefusal::NotEnoughBalance);
     expect_settled::<TopUps>(&mut unit, vec![(0, uncovered), (1, uncovered)]);
     expect_state::<TopUps>(&mut unit, S::InProcess);
