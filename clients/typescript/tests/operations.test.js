@@ -357,6 +357,10 @@ const SENT = {
     "GET /v1/requests?after=3&limit=10&status=422&operation=employee.add&requestId=r-1",
     "GET /v1/requests?after=0",
   ],
+  settings: [
+    "GET /v1/settings",
+    'PUT /v1/settings {"leavers":{"freeze":true,"takeBackAfterDays":30,"close":false}}',
+  ],
   programmes: [
     'POST /v1/programmes {"name":"Meals","for":{"all":true},"amount":{"upTo":500},"every":"MONTH","day":5}',
     "GET /v1/programmes?page=1",
