@@ -1,8 +1,6 @@
 //! The worker's part of a run: it makes the requests in the unit of work that notes them, so that a crash makes none twice,
 //! and follows them until each has ended. It calls no bank.
 
-use std::collections::HashMap;
-
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{BankView, CardStatus};
 use kopeck_domain::card_ref::CardRef;
@@ -213,16 +211,14 @@ fn make_batches(
             Ok(vec![RunRequest::Withdrawal(batch.map_err(unexpected)?.id())])
         }
         RunKind::Limit => {
+            // 100 distinct limits at most.
             let mut by_limit: Vec<(&kopeck_domain::limit::Limit, Vec<CardRef>)> = Vec::new();
-            let mut places = HashMap::new();
             for card in cards {
                 let Some(limit) = &card.item.limit else { continue };
-                let place = *places.entry(format!("{limit:?}")).or_insert_with(|| {
-                    by_limit.push((limit, Vec::new()));
-                    by_limit.len() - 1
-                });
-                if let Some((_, cards)) = by_limit.get_mut(place) {
-                    cards.push(CardRef::Id(card.card));
+                let reference = CardRef::Id(card.card);
+                match by_limit.iter_mut().find(|(known, _)| *known == limit) {
+                    Some((_, cards)) => cards.push(reference),
+                    None => by_limit.push((limit, vec![reference])),
                 }
             }
             let mut requests = Vec::new();
