@@ -1,5 +1,7 @@
 //! The whole service in this process, on a clock that a test moves and with workers that a test steps.
 
+mod waiting;
+
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -14,13 +16,8 @@ use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
 use kopeck_domain::access::{Actor, Authority, Scopes};
-use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::limit::TimeOfDay;
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_domain::programme::{
-    Audience, Every, Grant, OnShortage, ProgrammeName, ProgrammeState, Shift, Terms, TermsFields,
-};
 use kopeck_domain::run::RunKind;
 use kopeck_domain::run::row::{Cell, CellValue};
 use kopeck_port_bank::sandbox::Sandbox;
@@ -37,7 +34,7 @@ use kopeck_service::leavers::LeaverTimer;
 use kopeck_service::partners::{
     self, CredentialDraft, DepositOrigin, NewCredential, NewPartner, PartnerError,
 };
-use kopeck_service::programmes::{self, ProgrammeTimer};
+use kopeck_service::programmes::ProgrammeTimer;
 use kopeck_service::reconciliation;
 use kopeck_service::request_log::{NoopRequestLogObserver, RequestLogQueue};
 use kopeck_service::runs::{self, InputRow, RunInput, RunTimer};
@@ -329,37 +326,6 @@ impl TestServer {
                 self.run_jobs();
             }
         }
-    }
-
-    /// A programme of another person that waits for an approval.
-    pub fn waiting_programme_of(&self, id: PartnerId) -> String {
-        let by = Authority { actor: Actor::User(Uuid::from_u128(1).into()), scopes: Scopes::ALL };
-        let fields = TermsFields {
-            name: ProgrammeName::parse("Waiting").unwrap(),
-            audience: Audience::All,
-            statuses: vec![EmployeeStatus::Work],
-            grant: Grant::UpTo(Kopecks::new(2)),
-            every: Every::Year,
-            day: 1,
-            month: Some(1),
-            time: TimeOfDay::parse("09:00").unwrap(),
-            shift: Shift::None,
-            pro_rata: false,
-            on_shortage: OnShortage::Part,
-            from: None,
-            until: None,
-            reference: None,
-        };
-        let (env, terms) = (Arc::clone(&self.application.env), Terms::new(fields).unwrap());
-        transact(&*self.application.store, Access::Write, move |unit| {
-            let above = unit.ledger().sheet(id)?.unwrap().approval_above;
-            unit.ledger().set_approval(id, Kopecks::new(1))?;
-            let view = programmes::create(unit, &env, id, &by, &terms).unwrap();
-            assert_eq!(view.programme.status(), ProgrammeState::WaitingApproval);
-            unit.ledger().set_approval(id, above)?;
-            Ok::<_, StoreError>(view.programme.id().to_string())
-        })
-        .unwrap()
     }
 
     /// Does with every partner what an operator's command would.

@@ -4,6 +4,7 @@
 //! without a request here fails `coverage`.
 
 mod programmes;
+mod runs;
 
 use std::collections::BTreeMap;
 
@@ -150,17 +151,6 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("withdrawal.result", "<withdrawal>", none()),
         ("withdrawal.cancel", "<new withdrawal>", none()),
         ("withdrawal.list", "", none()),
-        ("run.create", "", json!({"kind": "TOP_UP", "items": [{"idCard": "<card>", "amount": 5}]})),
-        ("run.get", "<run>", none()),
-        ("run.items", "<run>", none()),
-        ("run.submit", "<run>", json!({"digest": "[digest]"})),
-        ("run.approve", "<waiting run>", json!({"digest": "[waiting digest]"})),
-        ("run.refuse", "<waiting run>", json!({"reason": "[new]"})),
-        ("run.cancel", "<run>", none()),
-        ("run.result", "<run>", none()),
-        ("run.list", "", json!({"kind": "TOP_UP"})),
-        ("settings.get", "", none()),
-        ("settings.update", "", json!({"leavers": {"freeze": true, "takeBackAfterDays": 30, "close": true}})),
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),
@@ -181,6 +171,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("webhook.redeliver", "<webhook>", json!({"after": 0})),
     ]
     .into_iter()
+    .chain(runs::samples())
     .chain(programmes::samples())
     .chain(of_the_sandbox())
     .collect()
