@@ -25,12 +25,12 @@ impl Problem {
 
     /// Whatever there is not, and whatever the user may not see: the two are not told apart.
     pub(crate) fn hidden(status: u16, language: Language) -> Self {
-        Self::new(status, language, Text::NothingHere)
+        Self::new(status, language, Text::NOTHING_HERE)
     }
 
     /// The service's own failure.
     pub(crate) fn failed(language: Language) -> Self {
-        Self::new(500, language, Text::Failed)
+        Self::new(500, language, Text::FAILED)
     }
 
     /// The message above a page.
@@ -50,7 +50,7 @@ impl Problem {
         } else if let Ok(cards) = serde_json::from_slice::<Vec<FaultyCard>>(body) {
             cards.iter().map(|card| code_text(language, card.code.as_str(), &card.message)).collect()
         } else {
-            vec![Text::Failed.of(language).to_owned()]
+            vec![Text::FAILED.of(language).to_owned()]
         };
         Self { status: response.status, lines }
     }

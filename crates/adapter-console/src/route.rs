@@ -104,7 +104,7 @@ impl Console {
         };
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let outcome = if request.is_post && !session::is_own_form(request, visit.form.get("token"), secret) {
-            Err(Problem::new(403, visit.language, Text::ForeignForm))
+            Err(Problem::new(403, visit.language, Text::FOREIGN_FORM))
         } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
             Ok(Reply::SeeOther("/password".to_owned()))
         } else {
@@ -144,7 +144,7 @@ fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
         }
         Err(problem) => {
             let page = Page {
-                title: visit.t(Text::NotDone).to_owned(),
+                title: visit.t(Text::NOT_DONE).to_owned(),
                 status: problem.status,
                 blocks: vec![Block::Notice(problem.notice())],
                 ..Page::default()
@@ -158,7 +158,7 @@ fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
 pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>>) -> Response {
     let navigation = visit.map(|visit| navigation(visit, page.section)).unwrap_or_default();
     let user = visit
-        .map(|visit| (visit.session.user.login.as_str().to_owned(), visit.post("/logout", Text::LogOut)));
+        .map(|visit| (visit.session.user.login.as_str().to_owned(), visit.post("/logout", Text::LOG_OUT)));
     let document = Document { language, page, navigation, user };
     let body = document.render().unwrap_or_else(|error| {
         log::error!(error:%; "a page of the console cannot be made");
@@ -175,51 +175,21 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
     }
 }
 
-/// The page of a path, or what its form does.
+/// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
-    match (visit.request.is_post, segments) {
-        (false, []) => home::show(visit).await,
-        (false, ["people"]) => people::list(visit).await,
-        (false, ["people", "new"]) => people::new(visit, None).await,
-        (true, ["people", "new"]) => people::add(visit).await,
-        (false, ["person", id]) => person::show(visit, id, None).await,
-        (false, ["person", id, "edit"]) => person::edit(visit, id, None).await,
-        (true, ["person", id, action]) => person::act(visit, id, action).await,
-        (false, ["runs"]) => runs::list(visit).await,
-        (false, ["runs", "new"]) => runs::new(visit, None),
-        (true, ["runs", "new"]) => runs::create(visit).await,
-        (false, ["run", id]) => runs::show(visit, id, None).await,
-        (true, ["run", id, action]) => runs::act(visit, id, action).await,
-        (false, ["orders"]) => orders::show(visit, None).await,
-        (true, ["orders", kind @ ("plastic" | "virtual")]) => orders::create(visit, kind).await,
-        (false, ["order", id]) => orders::order(visit, id, None).await,
-        (true, ["order", id, action]) => orders::act(visit, id, action).await,
-        (false, ["approvals"]) => runs::approvals(visit).await,
-        (false, ["reports"]) => reports::show(visit, None).await,
-        (true, ["reports"]) => reports::close(visit).await,
-        (false, [what @ ("statement" | "report"), month, end]) => {
-            reports::file(visit, what, month, end).await
-        }
-        (false, ["integration"]) => integration::show(visit, None).await,
-        (true, ["integration"]) => integration::create(visit).await,
-        (false, ["integration", "requests"]) => integration::requests(visit).await,
-        (false, ["integration", "events"]) => integration::events(visit).await,
-        (false, ["webhook", id]) => integration::webhook(visit, id, None).await,
-        (true, ["webhook", id, action]) => integration::act(visit, id, action).await,
-        (false, ["users"]) => users::show(visit, None).await,
-        (true, ["users"]) => users::add(visit).await,
-        (false, ["user", id]) => users::user(visit, id).await,
-        (true, ["user", id, action]) => users::act(visit, id, action).await,
-        (false, ["audit"]) => users::audit(visit).await,
-        (false, ["partners"]) => operator::list(visit).await,
-        (false, ["partner", id]) => operator::partner(visit, id).await,
-        (false, ["password"]) => account::password(visit, None),
-        (true, ["password"]) => account::change_password(visit).await,
-        (true, ["logout"]) => account::log_out(visit).await,
-        (false, ["sessions"]) => account::sessions(visit, None).await,
-        (true, ["sessions"]) => account::end_others(visit).await,
-        _ => Err(Problem::hidden(404, visit.language)),
+    match segments {
+        [] if !visit.request.is_post => home::show(visit).await,
+        ["people", ..] => people::route(visit, segments).await,
+        ["person", ..] => person::route(visit, segments).await,
+        ["runs" | "run" | "approvals", ..] => runs::route(visit, segments).await,
+        ["orders" | "order", ..] => orders::route(visit, segments).await,
+        ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
+        ["integration" | "webhook", ..] => integration::route(visit, segments).await,
+        ["users" | "user" | "audit", ..] => users::route(visit, segments).await,
+        ["partners" | "partner", ..] => operator::route(visit, segments).await,
+        ["sessions" | "password" | "logout"] => account::route(visit, segments).await,
+        _ => Err(visit.nothing()),
     }
 }
 
@@ -228,18 +198,18 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
     let entries: &[(Text, &'static str)] = if visit.session.must_change_password {
         &[]
     } else if visit.session.user.partner.is_none() {
-        &[(Text::Partners, "/partners"), (Text::Account, "/sessions")]
+        &[(Text::PARTNERS, "/partners"), (Text::ACCOUNT, "/sessions")]
     } else {
         &[
-            (Text::ThisMonth, "/"),
-            (Text::People, "/people"),
-            (Text::Runs, "/runs"),
-            (Text::Approvals, "/approvals"),
-            (Text::Orders, "/orders"),
-            (Text::Reports, "/reports"),
-            (Text::Integration, "/integration"),
-            (Text::Users, "/users"),
-            (Text::Account, "/sessions"),
+            (Text::THIS_MONTH, "/"),
+            (Text::PEOPLE, "/people"),
+            (Text::RUNS, "/runs"),
+            (Text::APPROVALS, "/approvals"),
+            (Text::ORDERS, "/orders"),
+            (Text::REPORTS, "/reports"),
+            (Text::INTEGRATION, "/integration"),
+            (Text::USERS, "/users"),
+            (Text::ACCOUNT, "/sessions"),
         ]
     };
     let link = |(text, path): &(Text, &'static str)| NavigationLink {
@@ -267,7 +237,7 @@ fn asset(media: &str, body: &str) -> Response {
 pub(crate) fn failure(language: Language) -> Page {
     let problem = Problem::failed(language);
     Page {
-        title: Text::NotDone.of(language).to_owned(),
+        title: Text::NOT_DONE.of(language).to_owned(),
         status: 503,
         blocks: vec![Block::Notice(problem.notice())],
         ..Page::default()

@@ -73,6 +73,11 @@ impl Visit<'_> {
         self.session.user.partner.ok_or_else(|| Problem::hidden(403, self.language))
     }
 
+    /// The problem of a path that is no page.
+    pub(crate) fn nothing(&self) -> Problem {
+        Problem::hidden(404, self.language)
+    }
+
     /// The problem of a use case that failed.
     pub(crate) fn failed(&self, error: &dyn std::error::Error) -> Problem {
         log::error!(error:%; "a use case of a page failed");
@@ -155,7 +160,7 @@ impl Visit<'_> {
         let key = self.form.get("key");
         let is_well_formed =
             (16..=64).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-        if is_well_formed { Ok(key) } else { Err(Problem::new(422, self.language, Text::FormIncomplete)) }
+        if is_well_formed { Ok(key) } else { Err(Problem::new(422, self.language, Text::FORM_INCOMPLETE)) }
     }
 
     /// A form that changes something. Each has a key of its own.
@@ -202,9 +207,9 @@ impl Visit<'_> {
         };
         let (page, last) = (meta.current_page, meta.last_page);
         Some(Pages {
-            label: format!("{} {page} / {last}", self.t(Text::PageNumber)),
-            previous: (page > 1).then(|| link(Text::Previous, page - 1)),
-            next: (page < last).then(|| link(Text::Next, page + 1)),
+            label: format!("{} {page} / {last}", self.t(Text::PAGE_NUMBER)),
+            previous: (page > 1).then(|| link(Text::PREVIOUS, page - 1)),
+            next: (page < last).then(|| link(Text::NEXT, page + 1)),
         })
     }
 

@@ -11,21 +11,33 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["password"]) => password(visit, None),
+        (true, ["password"]) => change_password(visit).await,
+        (true, ["logout"]) => log_out(visit).await,
+        (false, ["sessions"]) => sessions(visit, None).await,
+        (true, ["sessions"]) => end_others(visit).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// The form of a new password.
 pub(crate) fn password(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
-    let mut page = Page::new(visit.t(Text::ChangePassword), "sessions");
+    let mut page = Page::new(visit.t(Text::CHANGE_PASSWORD), "sessions");
     if visit.session.must_change_password {
-        page.push(Block::Text(visit.t(Text::ReplaceFirstPassword).to_owned()));
+        page.push(Block::Text(visit.t(Text::REPLACE_FIRST_PASSWORD).to_owned()));
     }
     let field = |name, label, autocomplete| {
         let field = Field::new(name, visit.t(label), FieldKind::Password);
         field.required().autocomplete(autocomplete)
     };
     let form = visit
-        .post("/password", Text::ChangePassword)
-        .field(field("current", Text::CurrentPassword, "current-password"))
-        .field(field("new", Text::NewPassword, "new-password").hint(visit.t(Text::PasswordRule)))
-        .field(field("again", Text::NewPasswordAgain, "new-password"));
+        .post("/password", Text::CHANGE_PASSWORD)
+        .field(field("current", Text::CURRENT_PASSWORD, "current-password"))
+        .field(field("new", Text::NEW_PASSWORD, "new-password").hint(visit.t(Text::PASSWORD_RULE)))
+        .field(field("again", Text::NEW_PASSWORD_AGAIN, "new-password"));
     page.push(Block::Form(form));
     page.status = problem.map_or(200, |problem| problem.status);
     Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
@@ -35,7 +47,7 @@ pub(crate) fn password(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome 
 pub(crate) async fn change_password(visit: &Visit<'_>) -> Outcome {
     let [current, new, again] = ["current", "new", "again"].map(|name| visit.form.raw(name).to_owned());
     if new != again {
-        let problem = Problem::new(422, visit.language, Text::PasswordsDiffer);
+        let problem = Problem::new(422, visit.language, Text::PASSWORDS_DIFFER);
         return password(visit, Some(&problem));
     }
     let confirmation = confirmation(visit, current, "password.change");
@@ -54,26 +66,26 @@ pub(crate) async fn sessions(visit: &Visit<'_>, problem: Option<&Problem>) -> Ou
     let (users, session) = (visit.parts.users.clone(), visit.session.clone());
     let list = visit.in_store(Access::Read, move |unit| users.sessions(unit, &session));
     let found = list.await.map_err(|error| problem_of(&UserError::Store(error), visit.language))?;
-    let mut page = Page::new(visit.t(Text::Account), "sessions");
+    let mut page = Page::new(visit.t(Text::ACCOUNT), "sessions");
     page.push(Block::Facts(vec![
-        (visit.t(Text::Email).to_owned(), Cell::text(visit.session.user.login.as_str())),
-        (visit.t(Text::Role).to_owned(), Cell::text(visit.t(Text::of_role(visit.session.user.role)))),
+        (visit.t(Text::EMAIL).to_owned(), Cell::text(visit.session.user.login.as_str())),
+        (visit.t(Text::ROLE).to_owned(), Cell::text(visit.t(Text::of_role(visit.session.user.role)))),
     ]));
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::ChangePassword), "/password")]));
-    let columns = [Text::Began, Text::LastUsed, Text::Address, Text::ThisSession].map(|text| (text, false));
-    let mut table = Table::new(visit.t(Text::Sessions), visit.columns(&columns), "");
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::CHANGE_PASSWORD), "/password")]));
+    let columns = [Text::BEGAN, Text::LAST_USED, Text::ADDRESS, Text::THIS_SESSION].map(|text| (text, false));
+    let mut table = Table::new(visit.t(Text::SESSIONS), visit.columns(&columns), "");
     for session in &found {
         table.rows.push(vec![
             Cell::text(visit.instant(session.created_at)),
             Cell::text(visit.instant(session.last_used_at)),
             Cell::text(session.address.clone().unwrap_or_default()),
-            Cell::text(if session.is_current { visit.t(Text::Yes) } else { "" }),
+            Cell::text(if session.is_current { visit.t(Text::YES) } else { "" }),
         ]);
     }
     page.push(Block::Table(table));
     if found.len() > 1 {
-        let password = Field::new("current", visit.t(Text::CurrentPassword), FieldKind::Password);
-        let form = visit.post("/sessions", Text::EndOtherSessions).dangerous();
+        let password = Field::new("current", visit.t(Text::CURRENT_PASSWORD), FieldKind::Password);
+        let form = visit.post("/sessions", Text::END_OTHER_SESSIONS).dangerous();
         page.push(Block::Form(form.field(password.required().autocomplete("current-password"))));
     }
     page.status = problem.map_or(200, |problem| problem.status);
@@ -114,7 +126,7 @@ fn confirmation(visit: &Visit<'_>, password: String, action: &'static str) -> Co
 /// The refusal of a change to one's own account: only the present password can be wrong.
 fn refusal(visit: &Visit<'_>, error: &UserError) -> Problem {
     match error {
-        UserError::BadCredentials => Problem::new(422, visit.language, Text::WrongPassword),
+        UserError::BadCredentials => Problem::new(422, visit.language, Text::WRONG_PASSWORD),
         error => problem_of(error, visit.language),
     }
 }

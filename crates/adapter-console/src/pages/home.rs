@@ -18,23 +18,23 @@ pub(crate) async fn show(visit: &Visit<'_>) -> Outcome {
         return Ok(Reply::SeeOther("/partners".to_owned()));
     }
     let balance: Balance = visit.get(&BALANCE, &[], &[]).await?;
-    let mut page = Page::new(visit.t(Text::ThisMonth), "");
+    let mut page = Page::new(visit.t(Text::THIS_MONTH), "");
     page.push(Block::Facts(vec![
-        (visit.t(Text::Available).to_owned(), Cell::text(visit.money(balance.available))),
-        (visit.t(Text::Held).to_owned(), Cell::text(visit.money(balance.hold))),
+        (visit.t(Text::AVAILABLE).to_owned(), Cell::text(visit.money(balance.available))),
+        (visit.t(Text::HELD).to_owned(), Cell::text(visit.money(balance.hold))),
     ]));
     for (state, caption) in [
-        (RunState::WaitingApproval, Text::WaitsForApproval),
-        (RunState::Draft, Text::DraftsToMend),
-        (RunState::Scheduled, Text::Scheduled),
-        (RunState::InProcess, Text::InProcess),
+        (RunState::WaitingApproval, Text::WAITS_FOR_APPROVAL),
+        (RunState::Draft, Text::DRAFTS_TO_MEND),
+        (RunState::Scheduled, Text::SCHEDULED),
+        (RunState::InProcess, Text::IN_PROCESS),
     ] {
         let query = [("status", state.as_str()), ("per_page", "10")];
         let found: ListPage<Run> = visit.get(&RUN_LIST, &[], &query).await?;
         page.push(Block::Heading(visit.t(caption).to_owned()));
         page.push(Block::Table(runs::table(visit, caption, &found.data)));
     }
-    page.push(Block::Heading(visit.t(Text::CardsExpire).to_owned()));
+    page.push(Block::Heading(visit.t(Text::CARDS_EXPIRE).to_owned()));
     page.push(Block::Table(expiring(visit).await?));
     Ok(Reply::Page(page))
 }
@@ -44,9 +44,9 @@ async fn expiring(visit: &Visit<'_>) -> Result<Table, crate::call::Problem> {
     let before = kopeck_domain::calendar::date_text(day);
     let query = [("linked", "true"), ("expiresBefore", before.as_str()), ("per_page", "20")];
     let found: ListPage<Card> = visit.get(&CARD_LIST, &[], &query).await?;
-    let columns = [(Text::Card, false), (Text::ValidUntil, false), (Text::Balance, true)];
+    let columns = [(Text::CARD, false), (Text::VALID_UNTIL, false), (Text::BALANCE, true)];
     let mut table =
-        Table::new(visit.t(Text::CardsExpire), visit.columns(&columns), visit.t(Text::NoneExpires));
+        Table::new(visit.t(Text::CARDS_EXPIRE), visit.columns(&columns), visit.t(Text::NONE_EXPIRES));
     for card in &found.data {
         let number = card.custom_card_id.to_string();
         let number = match card.id_employee {

@@ -19,24 +19,37 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["integration"]) => show(visit, None).await,
+        (true, ["integration"]) => create(visit).await,
+        (false, ["integration", "requests"]) => requests(visit).await,
+        (false, ["integration", "events"]) => events(visit).await,
+        (false, ["webhook", id]) => webhook(visit, id, None).await,
+        (true, ["webhook", id, action]) => act(visit, id, action).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// How many of the latest events are shown.
 const EVENTS: i64 = 100;
 
 /// The first page.
 pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
-    let mut page = Page::new(visit.t(Text::Integration), "integration");
+    let mut page = Page::new(visit.t(Text::INTEGRATION), "integration");
     page.push(Block::Links(vec![
-        Cell::link(visit.t(Text::RequestLog), "/integration/requests"),
-        Cell::link(visit.t(Text::Events), "/integration/events"),
+        Cell::link(visit.t(Text::REQUEST_LOG), "/integration/requests"),
+        Cell::link(visit.t(Text::EVENTS), "/integration/events"),
     ]));
     let hooks: ListPage<Webhook> = visit.get(&WEBHOOK_LIST, &[], &[]).await?;
     page.push(Block::Table(webhook_table(visit, &hooks.data)));
     if visit.may(Scope::WebhooksWrite) {
         let value = |name| visit.form.get(name);
-        let url = Field::new("url", visit.t(Text::Address), FieldKind::Text).max(2_048);
-        let about = Field::new("description", visit.t(Text::Description), FieldKind::Text).max(256);
-        let form = visit.post("/integration", Text::AddWebhook).titled(visit.t(Text::AddWebhook));
-        let url = url.required().value(value("url")).hint(visit.t(Text::WebhookHint));
+        let url = Field::new("url", visit.t(Text::ADDRESS), FieldKind::Text).max(2_048);
+        let about = Field::new("description", visit.t(Text::DESCRIPTION), FieldKind::Text).max(256);
+        let form = visit.post("/integration", Text::ADD_WEBHOOK).titled(visit.t(Text::ADD_WEBHOOK));
+        let url = url.required().value(value("url")).hint(visit.t(Text::WEBHOOK_HINT));
         page.push(Block::Form(form.field(url).field(about.value(value("description")))));
     }
     page.push(Block::Table(credential_table(visit).await?));
@@ -46,18 +59,18 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
 
 fn webhook_table(visit: &Visit<'_>, hooks: &[Webhook]) -> Table {
     let columns = [
-        (Text::Address, false),
-        (Text::Description, false),
-        (Text::Enabled, false),
-        (Text::LastSuccess, false),
-        (Text::Waiting, true),
+        (Text::ADDRESS, false),
+        (Text::DESCRIPTION, false),
+        (Text::ENABLED, false),
+        (Text::LAST_SUCCESS, false),
+        (Text::WAITING, true),
     ];
-    let mut table = Table::new(visit.t(Text::Webhooks), visit.columns(&columns), visit.t(Text::NoWebhooks));
+    let mut table = Table::new(visit.t(Text::WEBHOOKS), visit.columns(&columns), visit.t(Text::NO_WEBHOOKS));
     for hook in hooks {
         table.rows.push(vec![
             Cell::link(hook.url.clone(), &format!("/webhook/{}", hook.id_webhook)),
             Cell::text(hook.description.clone()),
-            Cell::text(visit.t(if hook.enabled { Text::Yes } else { Text::No })),
+            Cell::text(visit.t(if hook.enabled { Text::YES } else { Text::NO })),
             Cell::text(hook.last_success_at.map(|at| visit.instant(at)).unwrap_or_default()),
             Cell::number(hook.pending.to_string()),
         ]);
@@ -70,9 +83,9 @@ async fn credential_table(visit: &Visit<'_>) -> Result<Table, Problem> {
     let partner = visit.partner()?;
     let list = visit.in_store(Access::Read, move |unit| partners::credentials(unit, partner)).await;
     let found = list.map_err(|error| visit.failed(&error))?;
-    let columns = [Text::Name, Text::Scopes, Text::Addresses, Text::Revoked].map(|text| (text, false));
+    let columns = [Text::NAME, Text::SCOPES, Text::ADDRESSES, Text::REVOKED].map(|text| (text, false));
     let mut table =
-        Table::new(visit.t(Text::Credentials), visit.columns(&columns), visit.t(Text::NoCredentials));
+        Table::new(visit.t(Text::CREDENTIALS), visit.columns(&columns), visit.t(Text::NO_CREDENTIALS));
     for one in &found {
         table.rows.push(vec![
             Cell::text(one.name.clone()),
@@ -98,10 +111,10 @@ pub(crate) async fn create(visit: &Visit<'_>) -> Outcome {
 
 /// The secret of a webhook, which no other page shows.
 fn secret_page(visit: &Visit<'_>, id: &str, secret: String) -> Reply {
-    let mut page = Page::new(visit.t(Text::WebhookSecret), "integration");
-    page.push(Block::Text(visit.t(Text::KeepSecret).to_owned()));
+    let mut page = Page::new(visit.t(Text::WEBHOOK_SECRET), "integration");
+    page.push(Block::Text(visit.t(Text::KEEP_SECRET).to_owned()));
     page.push(Block::Codes(vec![secret]));
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::Continue), &format!("/webhook/{id}"))]));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::CONTINUE), &format!("/webhook/{id}"))]));
     Reply::Page(page)
 }
 
@@ -113,28 +126,28 @@ pub(crate) async fn webhook(visit: &Visit<'_>, id: &str, problem: Option<&Proble
     let mut page = Page::new(hook.url.clone(), "integration");
     let time = |at: Option<time::OffsetDateTime>| at.map(|at| visit.instant(at)).unwrap_or_default();
     let types = hook.types.as_ref().map_or_else(
-        || visit.t(Text::All).to_owned(),
+        || visit.t(Text::ALL).to_owned(),
         |types| types.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", "),
     );
     let facts = [
-        (Text::Description, hook.description.clone()),
-        (Text::Enabled, visit.t(if hook.enabled { Text::Yes } else { Text::No }).to_owned()),
-        (Text::Events, types),
-        (Text::Created, visit.instant(hook.created_at)),
-        (Text::LastSuccess, time(hook.last_success_at)),
-        (Text::LastFailure, time(hook.last_failure_at)),
+        (Text::DESCRIPTION, hook.description.clone()),
+        (Text::ENABLED, visit.t(if hook.enabled { Text::YES } else { Text::NO }).to_owned()),
+        (Text::EVENTS, types),
+        (Text::CREATED, visit.instant(hook.created_at)),
+        (Text::LAST_SUCCESS, time(hook.last_success_at)),
+        (Text::LAST_FAILURE, time(hook.last_failure_at)),
     ];
     let facts = facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value)));
     page.push(Block::Facts(facts.collect()));
     if visit.may(Scope::WebhooksWrite) {
         let form = |action: &str, submit| visit.post(&format!("/webhook/{id}/{action}"), submit);
-        let toggle = if hook.enabled { Text::Disable } else { Text::Enable };
-        page.push(Block::Form(form("ping", Text::SendPing)));
+        let toggle = if hook.enabled { Text::DISABLE } else { Text::ENABLE };
+        page.push(Block::Form(form("ping", Text::SEND_PING)));
         page.push(Block::Form(form("enable", toggle).hide("enabled", (!hook.enabled).to_string())));
-        page.push(Block::Form(form("secret", Text::NewSecret)));
-        page.push(Block::Form(form("delete", Text::Delete).dangerous()));
-        let event = Field::new("eventId", visit.t(Text::EventId), FieldKind::Text).max(36).required();
-        page.push(Block::Form(form("redeliver", Text::DeliverAgain).field(event)));
+        page.push(Block::Form(form("secret", Text::NEW_SECRET)));
+        page.push(Block::Form(form("delete", Text::DELETE).dangerous()));
+        let event = Field::new("eventId", visit.t(Text::EVENT_ID), FieldKind::Text).max(36).required();
+        page.push(Block::Form(form("redeliver", Text::DELIVER_AGAIN).field(event)));
     }
     let mut table = delivery_table(visit, &deliveries.data);
     table.pages = visit.pages(&format!("/webhook/{id}"), &deliveries.meta);
@@ -145,15 +158,15 @@ pub(crate) async fn webhook(visit: &Visit<'_>, id: &str, problem: Option<&Proble
 
 fn delivery_table(visit: &Visit<'_>, deliveries: &[WebhookDelivery]) -> Table {
     let columns = [
-        (Text::LastAttempt, false),
-        (Text::Kind, false),
-        (Text::Status, false),
-        (Text::Attempts, true),
-        (Text::Response, false),
-        (Text::EventId, false),
+        (Text::LAST_ATTEMPT, false),
+        (Text::KIND, false),
+        (Text::STATUS, false),
+        (Text::ATTEMPTS, true),
+        (Text::RESPONSE, false),
+        (Text::EVENT_ID, false),
     ];
     let mut table =
-        Table::new(visit.t(Text::Deliveries), visit.columns(&columns), visit.t(Text::NoDeliveries));
+        Table::new(visit.t(Text::DELIVERIES), visit.columns(&columns), visit.t(Text::NO_DELIVERIES));
     for one in deliveries {
         let response = one.last_status_code.map(|code| code.to_string()).or_else(|| one.last_error.clone());
         table.rows.push(vec![
@@ -177,7 +190,7 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
         "secret" => (&WEBHOOK_ROTATE_SECRET, None),
         "delete" => (&WEBHOOK_DELETE, None),
         "redeliver" => (&WEBHOOK_REDELIVER, Some(json!({"eventId": form.get("eventId")}))),
-        _ => return Err(Problem::hidden(404, visit.language)),
+        _ => return Err(visit.nothing()),
     };
     let done: Result<ApiResponse, Problem> = visit.change(operation, &[id], body).await;
     match done {
@@ -198,14 +211,14 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
 /// The request log of the partner's programs.
 pub(crate) async fn requests(visit: &Visit<'_>) -> Outcome {
     let query = ["after", "status", "requestId"].map(|name| (name, visit.query.get(name)));
-    let mut page = Page::new(visit.t(Text::RequestLog), "integration");
+    let mut page = Page::new(visit.t(Text::REQUEST_LOG), "integration");
     let field = |name, label, max| {
         Field::new(name, visit.t(label), FieldKind::Text).value(visit.query.get(name)).max(max)
     };
-    let form = Form::search("/integration/requests", visit.t(Text::Search));
-    page.push(Block::Form(form.field(field("status", Text::HttpStatus, 3)).field(field(
+    let form = Form::search("/integration/requests", visit.t(Text::SEARCH));
+    page.push(Block::Form(form.field(field("status", Text::HTTP_STATUS, 3)).field(field(
         "requestId",
-        Text::RequestId,
+        Text::REQUEST_ID,
         64,
     ))));
     let found: RequestFeed = match visit.get(&REQUEST_LIST, &[], &query).await {
@@ -217,16 +230,17 @@ pub(crate) async fn requests(visit: &Visit<'_>) -> Outcome {
         Err(problem) => return Err(problem),
     };
     let columns = [
-        (Text::Date, false),
-        (Text::Operation, false),
-        (Text::HttpStatus, true),
-        (Text::Code, false),
-        (Text::Fields, false),
-        (Text::Milliseconds, true),
-        (Text::Address, false),
-        (Text::RequestId, false),
+        (Text::DATE, false),
+        (Text::OPERATION, false),
+        (Text::HTTP_STATUS, true),
+        (Text::CODE, false),
+        (Text::FIELDS, false),
+        (Text::MILLISECONDS, true),
+        (Text::ADDRESS, false),
+        (Text::REQUEST_ID, false),
     ];
-    let mut table = Table::new(visit.t(Text::RequestLog), visit.columns(&columns), visit.t(Text::NoRequests));
+    let mut table =
+        Table::new(visit.t(Text::REQUEST_LOG), visit.columns(&columns), visit.t(Text::NO_REQUESTS));
     for one in &found.data {
         table.rows.push(vec![
             Cell::text(visit.instant(one.at)),
@@ -242,7 +256,7 @@ pub(crate) async fn requests(visit: &Visit<'_>) -> Outcome {
     page.push(Block::Table(table));
     if !found.data.is_empty() {
         let next = visit.query.with("after", &found.next.to_string()).query();
-        let next = Cell::link(visit.t(Text::Next), &format!("/integration/requests?{next}"));
+        let next = Cell::link(visit.t(Text::NEXT), &format!("/integration/requests?{next}"));
         page.push(Block::Links(vec![next]));
     }
     Ok(Reply::Page(page))
@@ -267,8 +281,8 @@ pub(crate) async fn events(visit: &Visit<'_>) -> Outcome {
         Err(problem) if problem.status == 410 => visit.get(&EVENT_FEED, &[], &[("limit", "100")]).await?,
         Err(problem) => return Err(problem),
     };
-    let columns = [(Text::Number, true), (Text::Date, false), (Text::Kind, false), (Text::EventId, false)];
-    let mut table = Table::new(visit.t(Text::Events), visit.columns(&columns), visit.t(Text::NoEvents));
+    let columns = [(Text::NUMBER, true), (Text::DATE, false), (Text::KIND, false), (Text::EVENT_ID, false)];
+    let mut table = Table::new(visit.t(Text::EVENTS), visit.columns(&columns), visit.t(Text::NO_EVENTS));
     for event in found.data.into_iter().rev() {
         let event: Event = serde_json::from_value(event).map_err(|_| Problem::failed(visit.language))?;
         table.rows.push(vec![
@@ -278,7 +292,7 @@ pub(crate) async fn events(visit: &Visit<'_>) -> Outcome {
             Cell::text(event.id.to_string()),
         ]);
     }
-    let mut page = Page::new(visit.t(Text::Events), "integration");
+    let mut page = Page::new(visit.t(Text::EVENTS), "integration");
     page.push(Block::Table(table));
     Ok(Reply::Page(page))
 }

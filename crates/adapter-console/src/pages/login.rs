@@ -28,7 +28,7 @@ pub(crate) async fn respond(console: &Console, host: &dyn Host, request: &Reques
     let mut response = if !request.is_post {
         login.first_page(login.note())
     } else if known.is_none() || !session::is_own_form(request, form.get("token"), &login.secret) {
-        login.first_page(Some(login.problem(Text::ForeignForm)))
+        login.first_page(Some(login.problem(Text::FOREIGN_FORM)))
     } else if path == "/login" {
         login.take_password(&form).await
     } else {
@@ -54,7 +54,7 @@ pub(crate) async fn in_queue<T: Send + 'static>(
         // The receiver is gone if the client has disconnected.
         let _ = sender.send(check());
     };
-    let busy = || Problem::new(503, language, Text::Busy);
+    let busy = || Problem::new(503, language, Text::BUSY);
     host.check_password(Box::new(check)).await.map_err(|_| busy())?;
     receiver.await.map_err(|_| busy())
 }
@@ -62,17 +62,17 @@ pub(crate) async fn in_queue<T: Send + 'static>(
 /// What the refusal of a password or a code says.
 pub(crate) fn problem_of(error: &UserError, language: Language) -> Problem {
     let (status, text) = match error {
-        UserError::BadCredentials => (422, Text::WrongCredentials),
-        UserError::WrongCode => (422, Text::WrongCode),
-        UserError::Expired => (422, Text::LoginExpired),
-        UserError::TooMany { .. } => (429, Text::TooManyLogins),
-        UserError::Password(_) => (422, Text::PasswordRefused),
-        UserError::LoginTaken => (409, Text::LoginTaken),
-        UserError::NotFound | UserError::NoPartner => (404, Text::NothingHere),
-        UserError::Role(_) => (422, Text::FormIncomplete),
+        UserError::BadCredentials => (422, Text::WRONG_CREDENTIALS),
+        UserError::WrongCode => (422, Text::WRONG_CODE),
+        UserError::Expired => (422, Text::LOGIN_EXPIRED),
+        UserError::TooMany { .. } => (429, Text::TOO_MANY_LOGINS),
+        UserError::Password(_) => (422, Text::PASSWORD_REFUSED),
+        UserError::LoginTaken => (409, Text::LOGIN_TAKEN),
+        UserError::NotFound | UserError::NoPartner => (404, Text::NOTHING_HERE),
+        UserError::Role(_) => (422, Text::FORM_INCOMPLETE),
         UserError::Store(_) | UserError::Security(_) => {
             log::error!(error:%; "the use case of a user failed");
-            (500, Text::Failed)
+            (500, Text::FAILED)
         }
     };
     Problem::new(status, language, text)
@@ -116,11 +116,11 @@ impl Login<'_> {
     }
 
     fn first_page_with(&self, notice: Option<Notice>, status: u16) -> Response {
-        let mut page = Page { status, ..Page::new(self.t(Text::LogIn), "") };
-        let login = Field::new("login", self.t(Text::Email), FieldKind::Email);
-        let password = Field::new("password", self.t(Text::Password), FieldKind::Password);
+        let mut page = Page { status, ..Page::new(self.t(Text::LOG_IN), "") };
+        let login = Field::new("login", self.t(Text::EMAIL), FieldKind::Email);
+        let password = Field::new("password", self.t(Text::PASSWORD), FieldKind::Password);
         page.push(Block::Form(
-            self.form("/login", Text::Continue)
+            self.form("/login", Text::CONTINUE)
                 .field(login.required().autocomplete("username"))
                 .field(password.required().autocomplete("current-password")),
         ));
@@ -157,16 +157,16 @@ impl Login<'_> {
     }
 
     fn second_page(&self, setup: Option<&AppSetup>, notice: Option<Notice>, status: u16) -> Response {
-        let mut page = Page { status, ..Page::new(self.t(Text::SecondFactor), "") };
+        let mut page = Page { status, ..Page::new(self.t(Text::SECOND_FACTOR), "") };
         if let Some(setup) = setup {
-            page.push(Block::Text(self.t(Text::SetUpApp).to_owned()));
-            page.push(Block::Setup(drawn(setup, self.t(Text::AppSecret))));
+            page.push(Block::Text(self.t(Text::SET_UP_APP).to_owned()));
+            page.push(Block::Setup(drawn(setup, self.t(Text::APP_SECRET))));
         }
-        let hint = if setup.is_some() { Text::CodeOfApp } else { Text::CodeOrRecovery };
-        let code = Field::new("code", self.t(Text::Code), FieldKind::Code).hint(self.t(hint)).max(40);
-        let form = self.form("/login/code", Text::LogIn);
+        let hint = if setup.is_some() { Text::CODE_OF_APP } else { Text::CODE_OR_RECOVERY };
+        let code = Field::new("code", self.t(Text::CODE), FieldKind::Code).hint(self.t(hint)).max(40);
+        let form = self.form("/login/code", Text::LOG_IN);
         page.push(Block::Form(form.field(code.required().autocomplete("one-time-code"))));
-        page.push(Block::Links(vec![Cell::link(self.t(Text::BeginAgain), "/login")]));
+        page.push(Block::Links(vec![Cell::link(self.t(Text::BEGIN_AGAIN), "/login")]));
         self.answer(&page.noting(notice))
     }
 
@@ -198,11 +198,11 @@ impl Login<'_> {
     fn begin(&self, session: &NewSession) -> Response {
         let mut response = match &session.recovery_codes {
             Some(codes) => {
-                let mut page = Page::new(self.t(Text::RecoveryCodes), "");
-                page.push(Block::Text(self.t(Text::KeepCodes).to_owned()));
+                let mut page = Page::new(self.t(Text::RECOVERY_CODES), "");
+                page.push(Block::Text(self.t(Text::KEEP_CODES).to_owned()));
                 let codes = codes.iter().map(|code| code.expose_secret().to_owned());
                 page.push(Block::Codes(codes.collect()));
-                page.push(Block::Links(vec![Cell::link(self.t(Text::Continue), "/")]));
+                page.push(Block::Links(vec![Cell::link(self.t(Text::CONTINUE), "/")]));
                 self.answer(&page)
             }
             None => see_other("/", Vec::new()),

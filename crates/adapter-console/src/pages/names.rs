@@ -25,8 +25,8 @@ impl Names {
                 let known = self.0.iter().find(|user| user.user.id == id);
                 known.map_or_else(|| actor.to_owned(), |user| user.user.login.as_str().to_owned())
             }
-            Ok(Actor::Login | Actor::Credential(_)) => visit.t(Text::AProgram).to_owned(),
-            Ok(Actor::Service) => visit.t(Text::TheService).to_owned(),
+            Ok(Actor::Login | Actor::Credential(_)) => visit.t(Text::A_PROGRAM).to_owned(),
+            Ok(Actor::Service) => visit.t(Text::THE_SERVICE).to_owned(),
             _ => actor.to_owned(),
         }
     }

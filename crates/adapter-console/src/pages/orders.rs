@@ -16,32 +16,43 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["orders"]) => show(visit, None).await,
+        (true, ["orders", kind @ ("plastic" | "virtual")]) => create(visit, kind).await,
+        (false, ["order", id]) => order(visit, id, None).await,
+        (true, ["order", id, action]) => act(visit, id, action).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// The products that an order of plastic cards can have.
 const PLASTIC: [CardType; 2] = [CardType::Mp4, CardType::Kkl];
 
 /// The fields of an order of plastic cards that are texts.
 const ADDRESS: [(&str, Text, usize); 3] = [
-    ("deliveryAddress", Text::DeliveryAddress, 512),
-    ("recipient", Text::Recipient, 128),
-    ("phone", Text::Phone, 16),
+    ("deliveryAddress", Text::DELIVERY_ADDRESS, 512),
+    ("recipient", Text::RECIPIENT, 128),
+    ("phone", Text::PHONE, 16),
 ];
 
 fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
     match state {
-        RequestState::New => visit.t(Text::Accepted),
-        RequestState::InProcess => visit.t(Text::InProcess),
-        RequestState::Success => visit.t(Text::Done),
-        RequestState::PartSuccess => visit.t(Text::PartlyDone),
-        RequestState::Decline => visit.t(Text::Declined),
-        RequestState::Rejected => visit.t(Text::Rejected),
-        RequestState::Confirmed => visit.t(Text::ReceiptConfirmed),
+        RequestState::New => visit.t(Text::ACCEPTED),
+        RequestState::InProcess => visit.t(Text::IN_PROCESS),
+        RequestState::Success => visit.t(Text::DONE),
+        RequestState::PartSuccess => visit.t(Text::PARTLY_DONE),
+        RequestState::Decline => visit.t(Text::DECLINED),
+        RequestState::Rejected => visit.t(Text::REJECTED),
+        RequestState::Confirmed => visit.t(Text::RECEIPT_CONFIRMED),
         other => other.as_str(),
     }
 }
 
 /// The orders, the stock, and the forms of new orders.
 pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
-    let mut page = Page::new(visit.t(Text::Orders), "orders");
+    let mut page = Page::new(visit.t(Text::ORDERS), "orders");
     let query = [("page", visit.query.get("page")), ("per_page", "50")];
     let orders: ListPage<Order> = visit.get(&ORDER_LIST, &[], &query).await?;
     let mut table = order_table(visit, &orders.data);
@@ -60,18 +71,18 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
 
 fn order_table(visit: &Visit<'_>, orders: &[Order]) -> Table {
     let columns = [
-        (Text::Created, false),
-        (Text::Kind, false),
-        (Text::CardType, false),
-        (Text::State, false),
-        (Text::Cards, true),
-        (Text::Amount, true),
+        (Text::CREATED, false),
+        (Text::KIND, false),
+        (Text::CARD_TYPE, false),
+        (Text::STATE, false),
+        (Text::CARDS, true),
+        (Text::AMOUNT, true),
     ];
-    let mut table = Table::new(visit.t(Text::Orders), visit.columns(&columns), visit.t(Text::NoOrders));
+    let mut table = Table::new(visit.t(Text::ORDERS), visit.columns(&columns), visit.t(Text::NO_ORDERS));
     for order in orders {
         let kind = match &order.kind {
-            OrderKind::Plastic => visit.t(Text::PlasticCards),
-            OrderKind::Virtual => visit.t(Text::VirtualCards),
+            OrderKind::Plastic => visit.t(Text::PLASTIC_CARDS),
+            OrderKind::Virtual => visit.t(Text::VIRTUAL_CARDS),
             other => other.as_str(),
         };
         table.rows.push(vec![
@@ -89,10 +100,10 @@ fn order_table(visit: &Visit<'_>, orders: &[Order]) -> Table {
 /// The cards that belong to nobody yet.
 async fn stock(visit: &Visit<'_>) -> Result<Table, Problem> {
     let found: ListPage<AvailableCard> = visit.get(&CARD_AVAILABLE, &[], &[("per_page", "20")]).await?;
-    let columns = [Text::CardNumber, Text::CardType, Text::ValidUntil].map(|text| (text, false));
+    let columns = [Text::CARD_NUMBER, Text::CARD_TYPE, Text::VALID_UNTIL].map(|text| (text, false));
     let total = found.meta.total.unwrap_or_default();
-    let caption = format!("{}: {total}", visit.t(Text::Stock));
-    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NoCardToLink));
+    let caption = format!("{}: {total}", visit.t(Text::STOCK));
+    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NO_CARD_TO_LINK));
     for card in &found.data {
         table.rows.push(vec![
             Cell::text(card.custom_id_card.clone()),
@@ -104,7 +115,7 @@ async fn stock(visit: &Visit<'_>) -> Result<Table, Problem> {
 }
 
 fn number_field(visit: &Visit<'_>) -> Field {
-    Field::new("numberCards", visit.t(Text::HowMany), FieldKind::Text)
+    Field::new("numberCards", visit.t(Text::HOW_MANY), FieldKind::Text)
         .value(visit.form.get("numberCards"))
         .max(6)
         .required()
@@ -112,20 +123,20 @@ fn number_field(visit: &Visit<'_>) -> Field {
 
 fn plastic_form(visit: &Visit<'_>) -> Form {
     let types = PLASTIC.map(|kind| (kind.to_string(), kind.to_string()));
-    let kind = Field::new("typeCard", visit.t(Text::CardType), FieldKind::Select(types.to_vec()));
-    let form = visit.post("/orders/plastic", Text::OrderCards).titled(visit.t(Text::PlasticCards));
+    let kind = Field::new("typeCard", visit.t(Text::CARD_TYPE), FieldKind::Select(types.to_vec()));
+    let form = visit.post("/orders/plastic", Text::ORDER_CARDS).titled(visit.t(Text::PLASTIC_CARDS));
     let mut form = form.field(kind.value(visit.form.get("typeCard"))).field(number_field(visit));
     for (name, label, max) in ADDRESS {
         let field =
             Field::new(name, visit.t(label), FieldKind::Text).value(visit.form.get(name)).max(max).required();
-        form = form.field(if name == "phone" { field.hint(visit.t(Text::PhoneRule)) } else { field });
+        form = form.field(if name == "phone" { field.hint(visit.t(Text::PHONE_RULE)) } else { field });
     }
     form
 }
 
 fn virtual_form(visit: &Visit<'_>) -> Form {
-    let amount = Field::new("rubles", visit.t(Text::AmountOfEach), FieldKind::Text).max(16).required();
-    let form = visit.post("/orders/virtual", Text::Check).titled(visit.t(Text::VirtualCards));
+    let amount = Field::new("rubles", visit.t(Text::AMOUNT_OF_EACH), FieldKind::Text).max(16).required();
+    let form = visit.post("/orders/virtual", Text::CHECK).titled(visit.t(Text::VIRTUAL_CARDS));
     form.field(number_field(visit)).field(amount.value(visit.form.get("rubles")))
 }
 
@@ -164,20 +175,20 @@ pub(crate) async fn create(visit: &Visit<'_>, kind: &str) -> Outcome {
 pub(crate) async fn order(visit: &Visit<'_>, id: &str, problem: Option<&Problem>) -> Outcome {
     let state: OrderState = visit.get(&ORDER_STATUS, &[id], &[]).await?;
     let mut page =
-        Page::new(format!("{}: {}", visit.t(Text::Order), state_text(visit, &state.message)), "orders");
-    let identifier = (visit.t(Text::Identifier).to_owned(), Cell::text(id));
+        Page::new(format!("{}: {}", visit.t(Text::ORDER), state_text(visit, &state.message)), "orders");
+    let identifier = (visit.t(Text::IDENTIFIER).to_owned(), Cell::text(id));
     let reference = state.reference.clone().unwrap_or_default();
-    page.push(Block::Facts(vec![identifier, (visit.t(Text::Reference).to_owned(), Cell::text(reference))]));
+    page.push(Block::Facts(vec![identifier, (visit.t(Text::REFERENCE).to_owned(), Cell::text(reference))]));
     let form = |action: &str, submit| visit.post(&format!("/order/{id}/{action}"), submit);
     let is_done = matches!(state.message, RequestState::Success | RequestState::Confirmed);
     if is_done && visit.may(Scope::OrdersWrite) {
-        page.push(Block::Text(visit.t(Text::CodesAreAudited).to_owned()));
-        page.push(Block::Form(form("codes", Text::ShowCards)));
+        page.push(Block::Text(visit.t(Text::CODES_ARE_AUDITED).to_owned()));
+        page.push(Block::Form(form("codes", Text::SHOW_CARDS)));
     }
     if visit.may(Scope::OrdersWrite) {
         match state.message {
-            RequestState::New => page.push(Block::Form(form("cancel", Text::CancelOrder).dangerous())),
-            RequestState::Success => page.push(Block::Form(form("confirm", Text::ConfirmReceipt))),
+            RequestState::New => page.push(Block::Form(form("cancel", Text::CANCEL_ORDER).dangerous())),
+            RequestState::Success => page.push(Block::Form(form("confirm", Text::CONFIRM_RECEIPT))),
             _ => {}
         }
     }
@@ -192,7 +203,7 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
         "codes" => return codes(visit, id).await,
         "confirm" => visit.change(&ORDER_CONFIRM, &[], body).await,
         "cancel" => visit.change(&ORDER_CANCEL, &[], body).await,
-        _ => return Err(Problem::hidden(404, visit.language)),
+        _ => return Err(visit.nothing()),
     };
     match done {
         Ok(_) => Ok(Reply::SeeOther(format!("/order/{id}?done=saved"))),
@@ -204,9 +215,9 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
 /// The cards of an order with their activation codes.
 async fn codes(visit: &Visit<'_>, id: &str) -> Outcome {
     let result: OrderResult = visit.get(&ORDER_RESULT, &[id], &[]).await?;
-    let columns =
-        [Text::CardNumber, Text::CardType, Text::ActivationCode, Text::ValidUntil].map(|text| (text, false));
-    let mut table = Table::new(visit.t(Text::Cards), visit.columns(&columns), visit.t(Text::NoCards));
+    let columns = [Text::CARD_NUMBER, Text::CARD_TYPE, Text::ACTIVATION_CODE, Text::VALID_UNTIL]
+        .map(|text| (text, false));
+    let mut table = Table::new(visit.t(Text::CARDS), visit.columns(&columns), visit.t(Text::NO_CARDS));
     for card in &result.data {
         let activation = card.activation.as_ref();
         let code = activation.and_then(|one| one.activation_code.as_ref()).map(|code| code.0.clone());
@@ -217,8 +228,8 @@ async fn codes(visit: &Visit<'_>, id: &str) -> Outcome {
             Cell::text(activation.map(|one| visit.date(one.validity_period)).unwrap_or_default()),
         ]);
     }
-    let mut page = Page::new(visit.t(Text::Cards), "orders");
+    let mut page = Page::new(visit.t(Text::CARDS), "orders");
     page.push(Block::Table(table));
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::Back), &format!("/order/{id}"))]));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), &format!("/order/{id}"))]));
     Ok(Reply::Page(page))
 }

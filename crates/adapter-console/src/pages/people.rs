@@ -15,18 +15,28 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["people"]) => list(visit).await,
+        (false, ["people", "new"]) => new(visit, None).await,
+        (true, ["people", "new"]) => add(visit).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// The states of a person, in the order in which forms offer them.
 pub(crate) const STATUSES: [EmployeeStatus; 4] =
     [EmployeeStatus::Work, EmployeeStatus::Vacation, EmployeeStatus::Medical, EmployeeStatus::DontWork];
 
 /// The fields of a person that are plain texts: name of the field, label, longest value.
 const FIELDS: [(&str, Text, usize); 6] = [
-    ("customId", Text::PersonnelNumber, 64),
-    ("surname", Text::Surname, 64),
-    ("name", Text::GivenName, 64),
-    ("patronymic", Text::Patronymic, 64),
-    ("phone", Text::Phone, 16),
-    ("email", Text::Email, 128),
+    ("customId", Text::PERSONNEL_NUMBER, 64),
+    ("surname", Text::SURNAME, 64),
+    ("name", Text::GIVEN_NAME, 64),
+    ("patronymic", Text::PATRONYMIC, 64),
+    ("phone", Text::PHONE, 16),
+    ("email", Text::EMAIL, 128),
 ];
 
 /// The list, or the one person whom the search names exactly.
@@ -39,10 +49,10 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
     let query = [&query[..], &[("per_page", "50")]].concat();
     let found: Result<ListPage<Employee>, Problem> = visit.get(&EMPLOYEE_LIST, &[], &query).await;
     let categories = categories(visit).await?;
-    let mut page = Page::new(visit.t(Text::People), "people");
+    let mut page = Page::new(visit.t(Text::PEOPLE), "people");
     page.push(Block::Form(search_form(visit, &categories)));
     if visit.may(Scope::EmployeesWrite) {
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::NewPerson), "/people/new")]));
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::NEW_PERSON), "/people/new")]));
     }
     match found {
         Ok(found) => page.push(Block::Table(table(visit, &found, &categories))),
@@ -86,19 +96,20 @@ fn category_options(visit: &Visit<'_>, categories: &[CategoryWithCount], none: T
 }
 
 fn search_form(visit: &Visit<'_>, categories: &[CategoryWithCount]) -> Form {
-    let all = (String::new(), visit.t(Text::All).to_owned());
+    let all = (String::new(), visit.t(Text::ALL).to_owned());
     let each = STATUSES.iter().map(|status| (status.to_string(), status_text(visit, status).to_owned()));
     let statuses = FieldKind::Select(std::iter::once(all).chain(each).collect());
     let field = |name, label, kind| Field::new(name, visit.t(label), kind).value(visit.query.get(name));
-    Form::search("/people", visit.t(Text::Search))
-        .field(field("q", Text::SearchPeople, FieldKind::Search).hint(visit.t(Text::SearchHint)).max(64))
-        .field(field("status", Text::Status, statuses))
-        .field(field("idCategory", Text::Category, category_options(visit, categories, Text::All)))
+    Form::search("/people", visit.t(Text::SEARCH))
+        .field(field("q", Text::SEARCH_PEOPLE, FieldKind::Search).hint(visit.t(Text::SEARCH_HINT)).max(64))
+        .field(field("status", Text::STATUS, statuses))
+        .field(field("idCategory", Text::CATEGORY, category_options(visit, categories, Text::ALL)))
 }
 
 fn table(visit: &Visit<'_>, found: &ListPage<Employee>, categories: &[CategoryWithCount]) -> Table {
-    let columns = [Text::PersonnelNumber, Text::Name, Text::Category, Text::Status].map(|text| (text, false));
-    let mut table = Table::new(visit.t(Text::People), visit.columns(&columns), visit.t(Text::NobodyFound));
+    let columns =
+        [Text::PERSONNEL_NUMBER, Text::NAME, Text::CATEGORY, Text::STATUS].map(|text| (text, false));
+    let mut table = Table::new(visit.t(Text::PEOPLE), visit.columns(&columns), visit.t(Text::NOBODY_FOUND));
     for person in &found.data {
         let category = categories.iter().find(|each| Some(each.id_category) == person.id_category);
         let path = format!("/person/{}", person.id_employee);
@@ -121,10 +132,10 @@ pub(crate) fn full_name(person: &Employee) -> String {
 
 pub(crate) fn status_text<'s>(visit: &Visit<'_>, status: &'s EmployeeStatus) -> &'s str {
     match status {
-        EmployeeStatus::Work => visit.t(Text::Works),
-        EmployeeStatus::Vacation => visit.t(Text::OnVacation),
-        EmployeeStatus::Medical => visit.t(Text::OnSickLeave),
-        EmployeeStatus::DontWork => visit.t(Text::Left),
+        EmployeeStatus::Work => visit.t(Text::WORKS),
+        EmployeeStatus::Vacation => visit.t(Text::ON_VACATION),
+        EmployeeStatus::Medical => visit.t(Text::ON_SICK_LEAVE),
+        EmployeeStatus::DontWork => visit.t(Text::LEFT),
         other => other.as_str(),
     }
 }
@@ -140,13 +151,13 @@ pub(crate) fn person_form(
     for (name, label, max) in FIELDS {
         let field = Field::new(name, visit.t(label), FieldKind::Text).value(values.get(name)).max(max);
         form = form.field(match name {
-            "customId" => field.required().hint(visit.t(Text::PersonnelNumberRule)),
-            "phone" => field.hint(visit.t(Text::PhoneRule)),
+            "customId" => field.required().hint(visit.t(Text::PERSONNEL_NUMBER_RULE)),
+            "phone" => field.hint(visit.t(Text::PHONE_RULE)),
             _ => field,
         });
     }
-    let kind = category_options(visit, categories, Text::NoCategory);
-    form.field(Field::new("idCategory", visit.t(Text::Category), kind).value(values.get("idCategory")))
+    let kind = category_options(visit, categories, Text::NO_CATEGORY);
+    form.field(Field::new("idCategory", visit.t(Text::CATEGORY), kind).value(values.get("idCategory")))
 }
 
 /// The fields of a person as the API takes them; an empty one is `null`.
@@ -161,8 +172,8 @@ pub(crate) async fn new(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome
     if !visit.may(Scope::EmployeesWrite) {
         return Err(Problem::hidden(403, visit.language));
     }
-    let mut page = Page::new(visit.t(Text::NewPerson), "people");
-    let form = visit.post("/people/new", Text::Save);
+    let mut page = Page::new(visit.t(Text::NEW_PERSON), "people");
+    let form = visit.post("/people/new", Text::SAVE);
     page.push(Block::Form(person_form(visit, form, &visit.form, &categories(visit).await?)));
     page.status = problem.map_or(200, |problem| problem.status);
     Ok(Reply::Page(page.noting(problem.map(Problem::notice))))

@@ -16,6 +16,16 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Page};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["person", id]) => show(visit, id, None).await,
+        (false, ["person", id, "edit"]) => edit(visit, id, None).await,
+        (true, ["person", id, action]) => act(visit, id, action).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 async fn person(visit: &Visit<'_>, id: &str) -> Result<EmployeeWithCards, Problem> {
     let found: Data<EmployeeWithCards> = visit.get(&EMPLOYEE_GET, &[id], &[]).await?;
     Ok(found.data)
@@ -31,13 +41,13 @@ pub(crate) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     page.push(Block::Facts(facts(visit, employee, &category(visit, employee).await?)));
     let may_change = visit.may(Scope::EmployeesWrite);
     if may_change {
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::Edit), &format!("/person/{id}/edit"))]));
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::EDIT), &format!("/person/{id}/edit"))]));
     }
     for linked in &person.cards {
         cards::show(visit, &mut page, id, linked).await?;
     }
     if person.cards.is_empty() {
-        page.push(Block::Text(visit.t(Text::NoCards).to_owned()));
+        page.push(Block::Text(visit.t(Text::NO_CARDS).to_owned()));
     }
     if visit.may(Scope::CardsWrite) && employee.status != EmployeeStatus::DontWork {
         page.push(Block::Form(cards::link_form(visit, id).await?));
@@ -52,12 +62,12 @@ pub(crate) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
 /// The forms that change the status of a person, or erase them.
 fn push_changes(visit: &Visit<'_>, page: &mut Page, id: &str, employee: &Employee) {
     let each = STATUSES.iter().map(|status| (status.to_string(), status_text(visit, status).to_owned()));
-    let status = Field::new("status", visit.t(Text::Status), FieldKind::Select(each.collect()));
-    let form = visit.post(&format!("/person/{id}/status"), Text::Save).titled(visit.t(Text::ChangeStatus));
-    let hint = visit.t(Text::LeftHint);
+    let status = Field::new("status", visit.t(Text::STATUS), FieldKind::Select(each.collect()));
+    let form = visit.post(&format!("/person/{id}/status"), Text::SAVE).titled(visit.t(Text::CHANGE_STATUS));
+    let hint = visit.t(Text::LEFT_HINT);
     page.push(Block::Form(form.field(status.value(employee.status.as_str()).hint(hint))));
-    let sure = Field::new("sure", visit.t(Text::EraseSure), FieldKind::Check).required();
-    let erase = visit.post(&format!("/person/{id}/erase"), Text::Erase).titled(visit.t(Text::ErasePerson));
+    let sure = Field::new("sure", visit.t(Text::ERASE_SURE), FieldKind::Check).required();
+    let erase = visit.post(&format!("/person/{id}/erase"), Text::ERASE).titled(visit.t(Text::ERASE_PERSON));
     page.push(Block::Form(erase.field(sure).dangerous()));
 }
 
@@ -69,15 +79,15 @@ async fn category(visit: &Visit<'_>, employee: &Employee) -> Result<String, Prob
 
 fn facts(visit: &Visit<'_>, employee: &Employee, category: &str) -> Vec<(String, Cell)> {
     let since = visit.date(employee.status_updated_at);
-    let status = format!("{}, {} {since}", status_text(visit, &employee.status), visit.t(Text::Since));
+    let status = format!("{}, {} {since}", status_text(visit, &employee.status), visit.t(Text::SINCE));
     let phone = employee.phone.as_deref().map(|phone| format!("+7{phone}")).unwrap_or_default();
     let facts = [
-        (Text::PersonnelNumber, employee.custom_id.clone()),
-        (Text::Status, status),
-        (Text::Category, category.to_owned()),
-        (Text::Phone, phone),
-        (Text::Email, employee.email.clone().unwrap_or_default()),
-        (Text::Added, visit.date(employee.created_at)),
+        (Text::PERSONNEL_NUMBER, employee.custom_id.clone()),
+        (Text::STATUS, status),
+        (Text::CATEGORY, category.to_owned()),
+        (Text::PHONE, phone),
+        (Text::EMAIL, employee.email.clone().unwrap_or_default()),
+        (Text::ADDED, visit.date(employee.created_at)),
     ];
     let given = facts.into_iter().filter(|(_, value)| !value.is_empty());
     given.map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
@@ -101,10 +111,10 @@ pub(crate) async fn edit(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
         ("idCategory", &id_category.map(|id| id.to_string()).unwrap_or_default()),
     ]);
     let values = if problem.is_some() { &visit.form } else { &stored };
-    let mut page = Page::new(visit.t(Text::Edit), "people");
-    let form = visit.post(&format!("/person/{id}/edit"), Text::Save);
+    let mut page = Page::new(visit.t(Text::EDIT), "people");
+    let form = visit.post(&format!("/person/{id}/edit"), Text::SAVE);
     page.push(Block::Form(person_form(visit, form, values, &categories(visit).await?)));
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::Back), &format!("/person/{id}"))]));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), &format!("/person/{id}"))]));
     page.status = problem.map_or(200, |problem| problem.status);
     Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
 }
@@ -135,9 +145,9 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
             let body = json!({"data": [{"idCard": card, "reason": form.get("reason")}]});
             visit.change(&CLOSING_CREATE, &[], Some(body)).await.map(|_| "closing")
         }
-        "erase" if form.get("sure") != "yes" => Err(Problem::new(422, visit.language, Text::FormIncomplete)),
+        "erase" if form.get("sure") != "yes" => Err(Problem::new(422, visit.language, Text::FORM_INCOMPLETE)),
         "erase" => visit.change(&EMPLOYEE_ERASE, &[id], None).await.map(|_| "erased"),
-        _ => return Err(Problem::hidden(404, visit.language)),
+        _ => return Err(visit.nothing()),
     };
     match done {
         Ok("erased") => Ok(Reply::SeeOther("/people?done=erased".to_owned())),

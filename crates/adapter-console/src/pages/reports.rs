@@ -12,21 +12,31 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["reports"]) => show(visit, None).await,
+        (true, ["reports"]) => close(visit).await,
+        (false, [what @ ("statement" | "report"), month, end]) => file(visit, what, month, end).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// The most rows on a page; files have all of them.
 const MAX_ROWS: usize = 500;
 
 /// The files of a report and of a statement, each with the end of its path.
 const REPORT_FILES: [(Text, &str, FileForm); 3] = [
-    (Text::Spreadsheet, "xlsx", FileForm::Xlsx),
-    (Text::ExcelCsv, "excel", FileForm::ExcelCsv),
-    (Text::PlainCsv, "csv", FileForm::Csv),
+    (Text::SPREADSHEET, "xlsx", FileForm::Xlsx),
+    (Text::EXCEL_CSV, "excel", FileForm::ExcelCsv),
+    (Text::PLAIN_CSV, "csv", FileForm::Csv),
 ];
 const STATEMENT_FILES: [(Text, &str, FileForm); 5] = [
-    (Text::Spreadsheet, "xlsx", FileForm::Xlsx),
-    (Text::ExcelCsv, "excel", FileForm::ExcelCsv),
-    (Text::PlainCsv, "csv", FileForm::Csv),
-    (Text::For1C, "1c", FileForm::OneC),
-    (Text::Camt, "camt", FileForm::Camt),
+    (Text::SPREADSHEET, "xlsx", FileForm::Xlsx),
+    (Text::EXCEL_CSV, "excel", FileForm::ExcelCsv),
+    (Text::PLAIN_CSV, "csv", FileForm::Csv),
+    (Text::FOR1_C, "1c", FileForm::OneC),
+    (Text::CAMT, "camt", FileForm::Camt),
 ];
 
 /// The month that the page is asked for; the present one otherwise.
@@ -40,15 +50,15 @@ fn month(visit: &Visit<'_>) -> String {
 pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     let month = month(visit);
     if CalendarMonth::parse(&month).is_err() {
-        return Err(Problem::hidden(404, visit.language));
+        return Err(visit.nothing());
     }
     let balance: Balance = visit.get(&BALANCE, &[], &[]).await?;
-    let mut page = Page::new(format!("{} {month}", visit.t(Text::Reports)), "reports");
-    let field = Field::new("month", visit.t(Text::Month), FieldKind::Month).value(&*month).max(7);
-    page.push(Block::Form(Form::search("/reports", visit.t(Text::Show)).field(field)));
+    let mut page = Page::new(format!("{} {month}", visit.t(Text::REPORTS)), "reports");
+    let field = Field::new("month", visit.t(Text::MONTH), FieldKind::Month).value(&*month).max(7);
+    page.push(Block::Form(Form::search("/reports", visit.t(Text::SHOW)).field(field)));
     page.push(Block::Facts(vec![
-        (visit.t(Text::Available).to_owned(), Cell::text(visit.money(balance.available))),
-        (visit.t(Text::Held).to_owned(), Cell::text(visit.money(balance.hold))),
+        (visit.t(Text::AVAILABLE).to_owned(), Cell::text(visit.money(balance.available))),
+        (visit.t(Text::HELD).to_owned(), Cell::text(visit.money(balance.hold))),
     ]));
     let statement: Statement = visit.get(&STATEMENT, &[&month], &[]).await?;
     page.push(Block::Table(statement_table(visit, &statement)));
@@ -56,14 +66,14 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
     let report: Report = visit.get(&REPORT_EMPLOYEES, &[&month], &[]).await?;
     page.push(Block::Table(report_table(visit, &report)));
     if report.data.len() > MAX_ROWS {
-        page.push(Block::Text(visit.t(Text::MoreInFile).to_owned()));
+        page.push(Block::Text(visit.t(Text::MORE_IN_FILE).to_owned()));
     }
     page.push(Block::Links(links(visit, "report", &month, &REPORT_FILES)));
     match &report.sha256 {
-        Some(sum) => page.push(Block::Text(format!("{} SHA-256: {sum}", visit.t(Text::MonthIsClosed)))),
+        Some(sum) => page.push(Block::Text(format!("{} SHA-256: {sum}", visit.t(Text::MONTH_IS_CLOSED)))),
         None if visit.may(Scope::StatementsWrite) => {
-            let sure = Field::new("sure", visit.t(Text::CloseMonthSure), FieldKind::Check).required();
-            let form = visit.post("/reports", Text::CloseMonth).titled(visit.t(Text::CloseMonth));
+            let sure = Field::new("sure", visit.t(Text::CLOSE_MONTH_SURE), FieldKind::Check).required();
+            let form = visit.post("/reports", Text::CLOSE_MONTH).titled(visit.t(Text::CLOSE_MONTH));
             page.push(Block::Form(form.hide("month", month).field(sure).dangerous()));
         }
         None => {}
@@ -86,7 +96,7 @@ pub(crate) async fn file(visit: &Visit<'_>, what: &str, month: &str, end: &str) 
         _ => (&REPORT_EMPLOYEES, &REPORT_FILES[..]),
     };
     let Some((_, _, form)) = files.iter().find(|(_, known, _)| *known == end) else {
-        return Err(Problem::hidden(404, visit.language));
+        return Err(visit.nothing());
     };
     visit.file(operation, &[month], &[], *form).await
 }
@@ -95,7 +105,7 @@ pub(crate) async fn file(visit: &Visit<'_>, what: &str, month: &str, end: &str) 
 pub(crate) async fn close(visit: &Visit<'_>) -> Outcome {
     let month = visit.form.get("month");
     if visit.form.get("sure") != "yes" {
-        return Err(Problem::new(422, visit.language, Text::FormIncomplete));
+        return Err(Problem::new(422, visit.language, Text::FORM_INCOMPLETE));
     }
     visit.change(&REPORT_CLOSE, &[month], Some(json!({}))).await?;
     Ok(Reply::SeeOther(format!("/reports?month={month}&done=closed_month")))
@@ -103,49 +113,49 @@ pub(crate) async fn close(visit: &Visit<'_>) -> Outcome {
 
 fn entry_text<'e>(visit: &Visit<'_>, kind: &'e EntryType) -> &'e str {
     match kind {
-        EntryType::Deposit => visit.t(Text::Deposits),
-        EntryType::Hold => visit.t(Text::Holds),
-        EntryType::Debit => visit.t(Text::Debits),
-        EntryType::Release => visit.t(Text::Releases),
-        EntryType::Return => visit.t(Text::Returns),
-        EntryType::Withdrawal => visit.t(Text::PaidOut),
-        EntryType::Correction => visit.t(Text::Corrections),
+        EntryType::Deposit => visit.t(Text::DEPOSITS),
+        EntryType::Hold => visit.t(Text::HOLDS),
+        EntryType::Debit => visit.t(Text::DEBITS),
+        EntryType::Release => visit.t(Text::RELEASES),
+        EntryType::Return => visit.t(Text::RETURNS),
+        EntryType::Withdrawal => visit.t(Text::PAID_OUT),
+        EntryType::Correction => visit.t(Text::CORRECTIONS),
         other => other.as_str(),
     }
 }
 
 fn statement_table(visit: &Visit<'_>, statement: &Statement) -> Table {
-    let columns = [(Text::Kind, false), (Text::Number, true), (Text::Amount, true)];
-    let mut table = Table::new(visit.t(Text::StatementOfMonth), visit.columns(&columns), "");
+    let columns = [(Text::KIND, false), (Text::NUMBER, true), (Text::AMOUNT, true)];
+    let mut table = Table::new(visit.t(Text::STATEMENT_OF_MONTH), visit.columns(&columns), "");
     let row = |text: &str, number: String, amount: i64| {
         vec![Cell::text(text), Cell::number(number), Cell::number(visit.money(amount))]
     };
-    table.rows.push(row(visit.t(Text::Opening), String::new(), statement.opening));
+    table.rows.push(row(visit.t(Text::OPENING), String::new(), statement.opening));
     for total in &statement.totals {
         let text = entry_text(visit, &total.entry_type);
         table.rows.push(row(text, total.number.to_string(), total.amount));
     }
-    table.rows.push(row(visit.t(Text::ClosingBalance), String::new(), statement.closing));
+    table.rows.push(row(visit.t(Text::CLOSING_BALANCE), String::new(), statement.closing));
     table
 }
 
 fn report_table(visit: &Visit<'_>, report: &Report) -> Table {
     let columns = [
-        (Text::PersonnelNumber, false),
-        (Text::Name, false),
-        (Text::Category, false),
-        (Text::Opening, true),
-        (Text::Given, true),
-        (Text::Spent, true),
-        (Text::RefundedSum, true),
-        (Text::ReturnedSum, true),
-        (Text::Corrections, true),
-        (Text::Late, true),
-        (Text::ClosingBalance, true),
-        (Text::Payments, true),
+        (Text::PERSONNEL_NUMBER, false),
+        (Text::NAME, false),
+        (Text::CATEGORY, false),
+        (Text::OPENING, true),
+        (Text::GIVEN, true),
+        (Text::SPENT, true),
+        (Text::REFUNDED_SUM, true),
+        (Text::RETURNED_SUM, true),
+        (Text::CORRECTIONS, true),
+        (Text::LATE, true),
+        (Text::CLOSING_BALANCE, true),
+        (Text::PAYMENTS, true),
     ];
     let mut table =
-        Table::new(visit.t(Text::ReportOfMonth), visit.columns(&columns), visit.t(Text::NothingMoved));
+        Table::new(visit.t(Text::REPORT_OF_MONTH), visit.columns(&columns), visit.t(Text::NOTHING_MOVED));
     table.rows.extend(report.data.iter().take(MAX_ROWS).map(|row| report_row(visit, row)));
     if !report.data.is_empty() {
         let all = &report.totals;
@@ -159,7 +169,7 @@ fn report_table(visit: &Visit<'_>, report: &Report) -> Table {
             all.late,
             all.closing,
         ];
-        let total = [Cell::text(visit.t(Text::Total)), Cell::default(), Cell::default()];
+        let total = [Cell::text(visit.t(Text::TOTAL)), Cell::default(), Cell::default()];
         table.rows.push(with_money(visit, total, money, all.payments));
     }
     table

@@ -13,44 +13,57 @@ use crate::texts::{Text, code_text};
 use crate::view::{Block, Cell, Field, FieldKind, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["runs"]) => list(visit).await,
+        (false, ["runs", "new"]) => new(visit, None),
+        (true, ["runs", "new"]) => create(visit).await,
+        (false, ["run", id]) => show(visit, id, None).await,
+        (true, ["run", id, action]) => act(visit, id, action).await,
+        (false, ["approvals"]) => approvals(visit).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// The kinds that a table of people and amounts can be.
 const KINDS: [RunKind; 2] = [RunKind::TopUp, RunKind::Withdraw];
 
 fn kind_text<'k>(visit: &Visit<'_>, kind: &'k RunKind) -> &'k str {
     match kind {
-        RunKind::TopUp => visit.t(Text::TopUps),
-        RunKind::Withdraw => visit.t(Text::Withdrawals),
-        RunKind::Limit => visit.t(Text::LimitChanges),
-        RunKind::VirtualOrder => visit.t(Text::CardOrder),
-        RunKind::Employees => visit.t(Text::PeopleImport),
+        RunKind::TopUp => visit.t(Text::TOP_UPS),
+        RunKind::Withdraw => visit.t(Text::WITHDRAWALS),
+        RunKind::Limit => visit.t(Text::LIMIT_CHANGES),
+        RunKind::VirtualOrder => visit.t(Text::CARD_ORDER),
+        RunKind::Employees => visit.t(Text::PEOPLE_IMPORT),
         other => other.as_str(),
     }
 }
 
 fn state_text<'s>(visit: &Visit<'_>, state: &'s RunState) -> &'s str {
     match state {
-        RunState::Draft => visit.t(Text::Draft),
-        RunState::WaitingApproval => visit.t(Text::WaitsForApproval),
-        RunState::Scheduled => visit.t(Text::Scheduled),
-        RunState::InProcess => visit.t(Text::InProcess),
-        RunState::Success => visit.t(Text::Done),
-        RunState::PartSuccess => visit.t(Text::PartlyDone),
-        RunState::Decline => visit.t(Text::Declined),
-        RunState::Rejected => visit.t(Text::Rejected),
-        RunState::Expired => visit.t(Text::Expired),
+        RunState::Draft => visit.t(Text::DRAFT),
+        RunState::WaitingApproval => visit.t(Text::WAITS_FOR_APPROVAL),
+        RunState::Scheduled => visit.t(Text::SCHEDULED),
+        RunState::InProcess => visit.t(Text::IN_PROCESS),
+        RunState::Success => visit.t(Text::DONE),
+        RunState::PartSuccess => visit.t(Text::PARTLY_DONE),
+        RunState::Decline => visit.t(Text::DECLINED),
+        RunState::Rejected => visit.t(Text::REJECTED),
+        RunState::Expired => visit.t(Text::EXPIRED),
         other => other.as_str(),
     }
 }
 
 /// The list, newest first.
 pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
-    let mut page = Page::new(visit.t(Text::Runs), "runs");
+    let mut page = Page::new(visit.t(Text::RUNS), "runs");
     if visit.may(Scope::RunsWrite) {
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::NewRun), "/runs/new")]));
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::NEW_RUN), "/runs/new")]));
     }
     let query = [("page", visit.query.get("page")), ("per_page", "50")];
     let found: ListPage<Run> = visit.get(&RUN_LIST, &[], &query).await?;
-    let mut table = table(visit, Text::Runs, &found.data);
+    let mut table = table(visit, Text::RUNS, &found.data);
     table.pages = visit.pages("/runs", &found.meta);
     page.push(Block::Table(table));
     Ok(Reply::Page(page.noting(visit.done())))
@@ -58,13 +71,13 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
 
 /// What waits for an approval.
 pub(crate) async fn approvals(visit: &Visit<'_>) -> Outcome {
-    let mut page = Page::new(visit.t(Text::Approvals), "approvals");
+    let mut page = Page::new(visit.t(Text::APPROVALS), "approvals");
     if !visit.may(Scope::ApprovalsWrite) {
-        page.push(Block::Text(visit.t(Text::OthersApprove).to_owned()));
+        page.push(Block::Text(visit.t(Text::OTHERS_APPROVE).to_owned()));
     }
     let query = [("page", visit.query.get("page")), ("status", RunState::WaitingApproval.as_str())];
     let found: ListPage<Run> = visit.get(&RUN_LIST, &[], &query).await?;
-    let mut table = table(visit, Text::WaitsForApproval, &found.data);
+    let mut table = table(visit, Text::WAITS_FOR_APPROVAL, &found.data);
     table.pages = visit.pages("/approvals", &found.meta);
     page.push(Block::Table(table));
     Ok(Reply::Page(page.noting(visit.done())))
@@ -72,14 +85,14 @@ pub(crate) async fn approvals(visit: &Visit<'_>) -> Outcome {
 
 pub(super) fn table(visit: &Visit<'_>, caption: Text, runs: &[Run]) -> Table {
     let columns = [
-        (Text::Created, false),
-        (Text::Kind, false),
-        (Text::Reference, false),
-        (Text::State, false),
-        (Text::Rows, true),
-        (Text::Amount, true),
+        (Text::CREATED, false),
+        (Text::KIND, false),
+        (Text::REFERENCE, false),
+        (Text::STATE, false),
+        (Text::ROWS, true),
+        (Text::AMOUNT, true),
     ];
-    let mut table = Table::new(visit.t(caption), visit.columns(&columns), visit.t(Text::NoRuns));
+    let mut table = Table::new(visit.t(caption), visit.columns(&columns), visit.t(Text::NO_RUNS));
     for run in runs {
         let created = visit.moment(run.created_at);
         table.rows.push(vec![
@@ -101,21 +114,21 @@ pub(crate) fn new(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     }
     let value = |name| visit.form.get(name);
     let kinds = KINDS.map(|kind| (kind.to_string(), kind_text(visit, &kind).to_owned()));
-    let names = [("customId", Text::PersonnelNumber), ("customIdCard", Text::CardNumber)];
+    let names = [("customId", Text::PERSONNEL_NUMBER), ("customIdCard", Text::CARD_NUMBER)];
     let names = names.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned()));
     let field = |name, label, kind| Field::new(name, visit.t(label), kind).value(value(name));
-    let rows = field("rows", Text::Rows, FieldKind::Area).hint(visit.t(Text::RowsHint)).required();
+    let rows = field("rows", Text::ROWS, FieldKind::Area).hint(visit.t(Text::ROWS_HINT)).required();
     let form = visit
-        .post("/runs/new", Text::Check)
-        .field(field("kind", Text::Kind, FieldKind::Select(kinds.to_vec())))
-        .field(field("names", Text::PeopleNamedBy, FieldKind::Select(names.to_vec())))
+        .post("/runs/new", Text::CHECK)
+        .field(field("kind", Text::KIND, FieldKind::Select(kinds.to_vec())))
+        .field(field("names", Text::PEOPLE_NAMED_BY, FieldKind::Select(names.to_vec())))
         .field(rows)
         .field(
-            field("reference", Text::Reference, FieldKind::Text).hint(visit.t(Text::ReferenceHint)).max(64),
+            field("reference", Text::REFERENCE, FieldKind::Text).hint(visit.t(Text::REFERENCE_HINT)).max(64),
         )
-        .field(field("at", Text::RunsAt, FieldKind::Text).hint(visit.t(Text::RunsAtHint)).max(16));
-    let mut page = Page::new(visit.t(Text::NewRun), "runs");
-    page.push(Block::Text(visit.t(Text::NothingHappensYet).to_owned()));
+        .field(field("at", Text::RUNS_AT, FieldKind::Text).hint(visit.t(Text::RUNS_AT_HINT)).max(16));
+    let mut page = Page::new(visit.t(Text::NEW_RUN), "runs");
+    page.push(Block::Text(visit.t(Text::NOTHING_HAPPENS_YET).to_owned()));
     page.push(Block::Form(form));
     page.status = problem.map_or(200, |problem| problem.status);
     Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
@@ -167,12 +180,12 @@ pub(crate) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     let mut page = Page::new(title, "runs");
     page.push(Block::Facts(facts(visit, &run, &names)));
     if !run.state.is_final() && run.state != RunState::Draft {
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::LookAgain), &format!("/run/{id}"))]));
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::LOOK_AGAIN), &format!("/run/{id}"))]));
     }
     push_forms(visit, &mut page, &run);
     if run.faulty > 0 && visit.query.get("faulty").is_empty() {
         let path = format!("/run/{id}?faulty=true");
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::OnlyFaulty), &path)]));
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::ONLY_FAULTY), &path)]));
     }
     let query =
         [("page", visit.query.get("page")), ("faulty", visit.query.get("faulty")), ("per_page", "100")];
@@ -189,19 +202,19 @@ fn facts(visit: &Visit<'_>, run: &Run, names: &Names) -> Vec<(String, Cell)> {
     let actor =
         |actor: &Option<String>| actor.as_deref().map(|actor| names.show(visit, actor)).unwrap_or_default();
     let facts = [
-        (Text::Reference, run.reference.clone().unwrap_or_default()),
-        (Text::Rows, run.number.to_string()),
-        (Text::FaultyRows, run.faulty.to_string()),
-        (Text::Amount, visit.money(run.amount)),
-        (Text::Available, visit.money(run.available)),
-        (Text::AvailableAfter, visit.money(run.available_after)),
-        (Text::RunsAt, time(run.at)),
-        (Text::Created, visit.moment(run.created_at)),
-        (Text::CreatedBy, names.show(visit, &run.created_by)),
-        (Text::SubmittedBy, actor(&run.submitted_by)),
-        (Text::ApprovedBy, actor(&run.approved_by)),
-        (Text::Reason, run.reason.clone().unwrap_or_default()),
-        (Text::Digest, run.digest.chars().take(16).collect()),
+        (Text::REFERENCE, run.reference.clone().unwrap_or_default()),
+        (Text::ROWS, run.number.to_string()),
+        (Text::FAULTY_ROWS, run.faulty.to_string()),
+        (Text::AMOUNT, visit.money(run.amount)),
+        (Text::AVAILABLE, visit.money(run.available)),
+        (Text::AVAILABLE_AFTER, visit.money(run.available_after)),
+        (Text::RUNS_AT, time(run.at)),
+        (Text::CREATED, visit.moment(run.created_at)),
+        (Text::CREATED_BY, names.show(visit, &run.created_by)),
+        (Text::SUBMITTED_BY, actor(&run.submitted_by)),
+        (Text::APPROVED_BY, actor(&run.approved_by)),
+        (Text::REASON, run.reason.clone().unwrap_or_default()),
+        (Text::DIGEST, run.digest.chars().take(16).collect()),
     ];
     let given = facts.into_iter().filter(|(_, value)| !value.is_empty());
     given.map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
@@ -213,36 +226,36 @@ fn push_forms(visit: &Visit<'_>, page: &mut Page, run: &Run) {
     let with_digest =
         |action: &str, submit| visit.post(&path(action), submit).hide("digest", run.digest.clone());
     if visit.may(Scope::RunsWrite) && run.state == RunState::Draft {
-        let mut form = with_digest("submit", Text::Submit).titled(visit.t(Text::SubmitRun));
+        let mut form = with_digest("submit", Text::SUBMIT).titled(visit.t(Text::SUBMIT_RUN));
         if run.faulty > 0 {
-            let label = visit.t(Text::SkipFaulty);
+            let label = visit.t(Text::SKIP_FAULTY);
             form = form.field(Field::new("skipFaulty", label, FieldKind::Check).required());
         }
         page.push(Block::Form(form));
     }
     if visit.may(Scope::ApprovalsWrite) && run.state == RunState::WaitingApproval {
-        let approve = with_digest("approve", Text::Approve).titled(visit.t(Text::ApproveRun));
+        let approve = with_digest("approve", Text::APPROVE).titled(visit.t(Text::APPROVE_RUN));
         page.push(Block::Form(approve));
-        let reason = Field::new("reason", visit.t(Text::Reason), FieldKind::Text).max(256);
-        let refuse = visit.post(&path("refuse"), Text::Refuse).titled(visit.t(Text::RefuseRun));
+        let reason = Field::new("reason", visit.t(Text::REASON), FieldKind::Text).max(256);
+        let refuse = visit.post(&path("refuse"), Text::REFUSE).titled(visit.t(Text::REFUSE_RUN));
         page.push(Block::Form(refuse.field(reason).dangerous()));
     }
     let is_open = matches!(run.state, RunState::Draft | RunState::WaitingApproval | RunState::Scheduled);
     if visit.may(Scope::RunsWrite) && is_open {
-        let cancel = visit.post(&path("cancel"), Text::CancelRun).titled(visit.t(Text::CancelRun));
+        let cancel = visit.post(&path("cancel"), Text::CANCEL_RUN).titled(visit.t(Text::CANCEL_RUN));
         page.push(Block::Form(cancel.dangerous()));
     }
 }
 
 fn item_table(visit: &Visit<'_>, items: &[RunItem]) -> Table {
     let columns = [
-        (Text::Line, true),
-        (Text::PersonnelNumber, false),
-        (Text::Amount, true),
-        (Text::Outcome, false),
-        (Text::Reason, false),
+        (Text::LINE, true),
+        (Text::PERSONNEL_NUMBER, false),
+        (Text::AMOUNT, true),
+        (Text::OUTCOME, false),
+        (Text::REASON, false),
     ];
-    let mut table = Table::new(visit.t(Text::Rows), visit.columns(&columns), visit.t(Text::NoRows));
+    let mut table = Table::new(visit.t(Text::ROWS), visit.columns(&columns), visit.t(Text::NO_ROWS));
     for item in items {
         let name = item.custom_id.clone().unwrap_or_default();
         let name = match item.id_employee {
@@ -252,11 +265,11 @@ fn item_table(visit: &Visit<'_>, items: &[RunItem]) -> Table {
             None => Cell::text(name),
         };
         let outcome = match (&item.outcome, &item.fault) {
-            (Some(RunOutcome::Done), _) => visit.t(Text::Done),
-            (Some(RunOutcome::Refused), _) => visit.t(Text::Refused),
-            (Some(RunOutcome::Skipped), _) => visit.t(Text::Skipped),
+            (Some(RunOutcome::Done), _) => visit.t(Text::DONE),
+            (Some(RunOutcome::Refused), _) => visit.t(Text::REFUSED),
+            (Some(RunOutcome::Skipped), _) => visit.t(Text::SKIPPED),
             (Some(other), _) => other.as_str(),
-            (None, Some(_)) => visit.t(Text::Faulty),
+            (None, Some(_)) => visit.t(Text::FAULTY),
             (None, None) => "",
         };
         let reason = match (&item.fault, &item.reason) {
@@ -283,11 +296,11 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
         "approve" => (&RUN_APPROVE, json!({"digest": digest})),
         "refuse" => (&RUN_REFUSE, json!({"reason": form.given("reason")})),
         "cancel" => (&RUN_CANCEL, json!({})),
-        _ => return Err(Problem::hidden(404, visit.language)),
+        _ => return Err(visit.nothing()),
     };
     match visit.change(operation, &[id], Some(body)).await {
         Ok(_) => Ok(Reply::SeeOther(format!("/run/{id}?done={action}"))),
-        Err(problem) if problem.status == 404 => Err(Problem::hidden(404, visit.language)),
+        Err(problem) if problem.status == 404 => Err(visit.nothing()),
         Err(problem) => show(visit, id, Some(&problem)).await,
     }
 }

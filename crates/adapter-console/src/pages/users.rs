@@ -15,6 +15,18 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
+/// The pages of this part, and what their forms do.
+pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    match (visit.request.is_post, segments) {
+        (false, ["users"]) => show(visit, None).await,
+        (true, ["users"]) => add(visit).await,
+        (false, ["user", id]) => user(visit, id).await,
+        (true, ["user", id, action]) => act(visit, id, action).await,
+        (false, ["audit"]) => audit(visit).await,
+        _ => Err(visit.nothing()),
+    }
+}
+
 /// The roles of a partner's users.
 const ROLES: [Role; 4] = [Role::Owner, Role::Hr, Role::Finance, Role::Auditor];
 
@@ -31,11 +43,11 @@ async fn list(visit: &Visit<'_>) -> Result<Vec<UserOverview>, Problem> {
 /// The page of the users.
 pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     let users = list(visit).await?;
-    let mut page = Page::new(visit.t(Text::Users), "users");
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::AuditLog), "/audit")]));
-    let columns = [Text::Email, Text::Role, Text::Status, Text::SecondFactor, Text::LastLogin]
+    let mut page = Page::new(visit.t(Text::USERS), "users");
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::AUDIT_LOG), "/audit")]));
+    let columns = [Text::EMAIL, Text::ROLE, Text::STATUS, Text::SECOND_FACTOR, Text::LAST_LOGIN]
         .map(|text| (text, false));
-    let mut table = Table::new(visit.t(Text::Users), visit.columns(&columns), "");
+    let mut table = Table::new(visit.t(Text::USERS), visit.columns(&columns), "");
     for UserOverview { user, has_second_factor, last_login_at, .. } in &users {
         let is_active = user.status == UserStatus::Active;
         let login = user.login.as_str();
@@ -46,15 +58,15 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
                 Cell::text(login)
             },
             Cell::text(visit.t(Text::of_role(user.role))),
-            Cell::text(visit.t(if is_active { Text::Active } else { Text::Disabled })),
-            Cell::text(visit.t(if *has_second_factor { Text::Yes } else { Text::No })),
+            Cell::text(visit.t(if is_active { Text::ACTIVE } else { Text::DISABLED })),
+            Cell::text(visit.t(if *has_second_factor { Text::YES } else { Text::NO })),
             Cell::text(last_login_at.map(|at| visit.instant(at)).unwrap_or_default()),
         ]);
     }
     page.push(Block::Table(table));
     if visit.may(Scope::UsersWrite) {
-        let email = Field::new("login", visit.t(Text::Email), FieldKind::Email).required();
-        let form = visit.post("/users", Text::AddUser).titled(visit.t(Text::AddUser));
+        let email = Field::new("login", visit.t(Text::EMAIL), FieldKind::Email).required();
+        let form = visit.post("/users", Text::ADD_USER).titled(visit.t(Text::ADD_USER));
         page.push(Block::Form(
             form.field(email.value(visit.form.get("login"))).field(role_field(visit, Role::Hr)),
         ));
@@ -65,7 +77,7 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
 
 fn role_field(visit: &Visit<'_>, role: Role) -> Field {
     let roles = ROLES.map(|role| (role.to_string(), visit.t(Text::of_role(role)).to_owned()));
-    Field::new("role", visit.t(Text::Role), FieldKind::Select(roles.to_vec())).value(role.as_str())
+    Field::new("role", visit.t(Text::ROLE), FieldKind::Select(roles.to_vec())).value(role.as_str())
 }
 
 /// The audit entry of a change to a user.
@@ -84,7 +96,7 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Outcome {
     visit.require(Scope::UsersWrite)?;
     let role: Option<Role> = visit.form.get("role").parse().ok().filter(|role| ROLES.contains(role));
     let (Some(role), Ok(login)) = (role, UserLogin::parse(visit.form.get("login"))) else {
-        return show(visit, Some(&Problem::new(422, visit.language, Text::FormIncomplete))).await;
+        return show(visit, Some(&Problem::new(422, visit.language, Text::FORM_INCOMPLETE))).await;
     };
     let id = visit.partner()?;
     let found = visit.in_store(Access::Read, move |unit| partners::find(unit, id)).await;
@@ -110,9 +122,9 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Outcome {
 
 fn password_page(visit: &Visit<'_>, user: &User, password: &str) -> Reply {
     let mut page = Page::new(user.login.as_str(), "users");
-    page.push(Block::Text(visit.t(Text::KeepPassword).to_owned()));
+    page.push(Block::Text(visit.t(Text::KEEP_PASSWORD).to_owned()));
     page.push(Block::Codes(vec![password.to_owned()]));
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::Continue), "/users")]));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::CONTINUE), "/users")]));
     Reply::Page(page)
 }
 
@@ -121,7 +133,7 @@ async fn other(visit: &Visit<'_>, id: &str) -> Result<User, Problem> {
     visit.require(Scope::UsersWrite)?;
     let found = list(visit).await?.into_iter().find(|user| user.user.id.to_string() == id);
     let found = found.map(|found| found.user).filter(|user| user.id != visit.session.user.id);
-    found.ok_or_else(|| Problem::hidden(404, visit.language))
+    found.ok_or_else(|| visit.nothing())
 }
 
 /// The page of a user.
@@ -130,13 +142,13 @@ pub(crate) async fn user(visit: &Visit<'_>, id: &str) -> Outcome {
     let mut page = Page::new(user.login.as_str(), "users");
     let form = |action: &str, submit| visit.post(&format!("/user/{id}/{action}"), submit);
     page.push(Block::Form(
-        form("role", Text::Save).titled(visit.t(Text::Role)).field(role_field(visit, user.role)),
+        form("role", Text::SAVE).titled(visit.t(Text::ROLE)).field(role_field(visit, user.role)),
     ));
-    let toggle = if user.status == UserStatus::Active { Text::Disable } else { Text::Enable };
-    page.push(Block::Form(form("password", Text::NewFirstPassword)));
-    page.push(Block::Form(form("second-factor", Text::ResetSecondFactor)));
+    let toggle = if user.status == UserStatus::Active { Text::DISABLE } else { Text::ENABLE };
+    page.push(Block::Form(form("password", Text::NEW_FIRST_PASSWORD)));
+    page.push(Block::Form(form("second-factor", Text::RESET_SECOND_FACTOR)));
     page.push(Block::Form(
-        form("status", toggle).hide("enabled", (toggle == Text::Enable).to_string()).dangerous(),
+        form("status", toggle).hide("enabled", (toggle == Text::ENABLE).to_string()).dangerous(),
     ));
     Ok(Reply::Page(page.noting(visit.done())))
 }
@@ -147,7 +159,7 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
     let done = match action {
         "role" => {
             let role: Option<Role> = visit.form.get("role").parse().ok().filter(|role| ROLES.contains(role));
-            let role = role.ok_or_else(|| Problem::new(422, visit.language, Text::FormIncomplete))?;
+            let role = role.ok_or_else(|| Problem::new(422, visit.language, Text::FORM_INCOMPLETE))?;
             change(visit, "user.set_role", &user, move |unit, user| users::set_role(unit, user, role)).await
         }
         "status" => {
@@ -162,7 +174,7 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
             change(visit, "user.reset", &user, move |unit, user| users::reset(unit, user, &reset)).await
         }
         "password" => return reset_password(visit, &user).await,
-        _ => return Err(Problem::hidden(404, visit.language)),
+        _ => return Err(visit.nothing()),
     };
     done.map_err(|error| problem_of(&error, visit.language))?;
     Ok(Reply::SeeOther(format!("/user/{id}?done=saved")))
@@ -201,18 +213,18 @@ pub(crate) async fn audit(visit: &Visit<'_>) -> Outcome {
     let list = visit.in_store(Access::Read, move |unit| unit.audit().list(&filter, ENTRIES)).await;
     let records = list.map_err(|error| visit.failed(&error))?;
     let names = Names::of(visit).await;
-    let columns = [Text::Date, Text::Who, Text::Operation, Text::Subject, Text::Outcome, Text::Address]
+    let columns = [Text::DATE, Text::WHO, Text::OPERATION, Text::SUBJECT, Text::OUTCOME, Text::ADDRESS]
         .map(|text| (text, false));
-    let mut table = Table::new(visit.t(Text::AuditLog), visit.columns(&columns), "");
+    let mut table = Table::new(visit.t(Text::AUDIT_LOG), visit.columns(&columns), "");
     for record in records.iter().map(|record| &record.entry) {
         table.rows.push(vec![
             Cell::text(visit.instant(record.at)),
             Cell::text(match &record.actor {
                 Actor::User(id) => names.show(visit, &format!("user:{id}")),
-                Actor::Partner(_) | Actor::Credential(..) => visit.t(Text::AProgram).to_owned(),
-                Actor::Service => visit.t(Text::TheService).to_owned(),
-                Actor::Operator(_) => visit.t(Text::Operator).to_owned(),
-                Actor::Unknown => visit.t(Text::Unknown).to_owned(),
+                Actor::Partner(_) | Actor::Credential(..) => visit.t(Text::A_PROGRAM).to_owned(),
+                Actor::Service => visit.t(Text::THE_SERVICE).to_owned(),
+                Actor::Operator(_) => visit.t(Text::OPERATOR).to_owned(),
+                Actor::Unknown => visit.t(Text::UNKNOWN).to_owned(),
             }),
             Cell::text(record.action.clone()),
             Cell::text(record.subject.clone()),
@@ -220,7 +232,7 @@ pub(crate) async fn audit(visit: &Visit<'_>) -> Outcome {
             Cell::text(record.source.clone()),
         ]);
     }
-    let mut page = Page::new(visit.t(Text::AuditLog), "users");
+    let mut page = Page::new(visit.t(Text::AUDIT_LOG), "users");
     page.push(Block::Table(table));
     Ok(Reply::Page(page))
 }

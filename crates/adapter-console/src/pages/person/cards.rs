@@ -26,7 +26,7 @@ pub(super) async fn show(
     let id = linked.id_card.to_string();
     let Data { data: card }: Data<Card> = visit.get(&CARD_INFO, &[&id], &[]).await?;
     let number = card.custom_card_id;
-    page.push(Block::Heading(format!("{} {number}", visit.t(Text::Card))));
+    page.push(Block::Heading(format!("{} {number}", visit.t(Text::CARD))));
     let answer: Result<PaymentAnswer, Problem> =
         visit.ask(&CARD_CAN_PAY, &[&id], json!({"amount": LEAST})).await;
     page.push(Block::Text(match &answer {
@@ -45,14 +45,14 @@ pub(super) async fn show(
 fn sentence(visit: &Visit<'_>, card: &Card, answer: &PaymentAnswer) -> String {
     let mut sentence = if answer.allowed {
         let most = answer.remaining.map_or(card.balance, |remaining| remaining.min(card.balance));
-        format!("{} {}.", visit.t(Text::PaysUpTo), visit.money(most))
+        format!("{} {}.", visit.t(Text::PAYS_UP_TO), visit.money(most))
     } else {
         let code = answer.code.as_deref().unwrap_or_default();
         let reason = code_text(visit.language, code, answer.reason.as_deref().unwrap_or_default());
-        format!("{} {reason}", visit.t(Text::DoesNotPay))
+        format!("{} {reason}", visit.t(Text::DOES_NOT_PAY))
     };
     if let Some(at) = answer.resets_at.filter(|_| answer.remaining.is_some()) {
-        sentence.push_str(&format!(" {} {}.", visit.t(Text::LimitResets), visit.moment(at)));
+        sentence.push_str(&format!(" {} {}.", visit.t(Text::LIMIT_RESETS), visit.moment(at)));
     }
     sentence
 }
@@ -60,55 +60,55 @@ fn sentence(visit: &Visit<'_>, card: &Card, answer: &PaymentAnswer) -> String {
 fn facts(visit: &Visit<'_>, card: &Card) -> Vec<(String, Cell)> {
     let status = card.status_card.as_ref().map_or("", |status| status_text(visit, status));
     let facts = [
-        (Text::Balance, visit.money(card.balance)),
-        (Text::CanBeToppedUp, visit.money(card.can_to_up)),
-        (Text::CardType, card.card_type.to_string()),
-        (Text::Status, status.to_owned()),
-        (Text::AtTheBank, bank_text(visit, &card.bank_status).to_owned()),
-        (Text::ValidUntil, visit.date(card.date_until)),
-        (Text::Activated, visit.t(if card.activated { Text::Yes } else { Text::No }).to_owned()),
+        (Text::BALANCE, visit.money(card.balance)),
+        (Text::CAN_BE_TOPPED_UP, visit.money(card.can_to_up)),
+        (Text::CARD_TYPE, card.card_type.to_string()),
+        (Text::STATUS, status.to_owned()),
+        (Text::AT_THE_BANK, bank_text(visit, &card.bank_status).to_owned()),
+        (Text::VALID_UNTIL, visit.date(card.date_until)),
+        (Text::ACTIVATED, visit.t(if card.activated { Text::YES } else { Text::NO }).to_owned()),
     ];
     facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
 }
 
 fn status_text<'s>(visit: &Visit<'_>, status: &'s CardStatus) -> &'s str {
     match status {
-        CardStatus::Main => visit.t(Text::MainCard),
-        CardStatus::Additional => visit.t(Text::AdditionalCard),
-        CardStatus::TemporarilyBlocked => visit.t(Text::Frozen),
+        CardStatus::Main => visit.t(Text::MAIN_CARD),
+        CardStatus::Additional => visit.t(Text::ADDITIONAL_CARD),
+        CardStatus::TemporarilyBlocked => visit.t(Text::FROZEN),
         other => other.as_str(),
     }
 }
 
 fn bank_text<'s>(visit: &Visit<'_>, status: &'s BankStatus) -> &'s str {
     match status {
-        BankStatus::Open => visit.t(Text::Open),
-        BankStatus::Blocking => visit.t(Text::Freezing),
-        BankStatus::Blocked => visit.t(Text::Frozen),
-        BankStatus::Unblocking => visit.t(Text::Unfreezing),
-        BankStatus::BlockedByBank => visit.t(Text::BlockedByBank),
-        BankStatus::Closed => visit.t(Text::Closed),
+        BankStatus::Open => visit.t(Text::OPEN),
+        BankStatus::Blocking => visit.t(Text::FREEZING),
+        BankStatus::Blocked => visit.t(Text::FROZEN),
+        BankStatus::Unblocking => visit.t(Text::UNFREEZING),
+        BankStatus::BlockedByBank => visit.t(Text::BLOCKED_BY_BANK),
+        BankStatus::Closed => visit.t(Text::CLOSED),
         other => other.as_str(),
     }
 }
 
 fn transaction_table(visit: &Visit<'_>, number: u64, transactions: &[Transaction]) -> Table {
     let columns = [
-        (Text::Date, false),
-        (Text::Kind, false),
-        (Text::Place, false),
-        (Text::CategoryCode, false),
-        (Text::Amount, true),
+        (Text::DATE, false),
+        (Text::KIND, false),
+        (Text::PLACE, false),
+        (Text::CATEGORY_CODE, false),
+        (Text::AMOUNT, true),
     ];
-    let caption = format!("{} {number}", visit.t(Text::LatestTransactions));
-    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NoTransactions));
+    let caption = format!("{} {number}", visit.t(Text::LATEST_TRANSACTIONS));
+    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NO_TRANSACTIONS));
     for each in transactions {
         let (kind, is_income) = match &each.transaction_type {
-            TransactionType::Replenishment => (visit.t(Text::TopUp), true),
-            TransactionType::Payment => (visit.t(Text::Payment), false),
-            TransactionType::Refund => (visit.t(Text::Refund), true),
-            TransactionType::Reversal => (visit.t(Text::TakenBack), false),
-            TransactionType::Correction => (visit.t(Text::Correction), true),
+            TransactionType::Replenishment => (visit.t(Text::TOP_UP), true),
+            TransactionType::Payment => (visit.t(Text::PAYMENT), false),
+            TransactionType::Refund => (visit.t(Text::REFUND), true),
+            TransactionType::Reversal => (visit.t(Text::TAKEN_BACK), false),
+            TransactionType::Correction => (visit.t(Text::CORRECTION), true),
             other => (other.as_str(), true),
         };
         table.rows.push(vec![
@@ -125,42 +125,44 @@ fn transaction_table(visit: &Visit<'_>, number: u64, transactions: &[Transaction
 fn push_forms(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) {
     if card.bank_status == BankStatus::Closed {
         if visit.may(Scope::CardsWrite) {
-            page.push(Block::Form(form(visit, person, "unlink", Text::Unlink, card)));
+            page.push(Block::Form(form(visit, person, "unlink", Text::UNLINK, card)));
         }
         return;
     }
     let is_frozen = card.status_card == Some(CardStatus::TemporarilyBlocked);
     if visit.may(Scope::CardsWrite) {
         if is_frozen {
-            let status = Field::new("statusCard", visit.t(Text::As), statuses(visit));
-            page.push(Block::Form(form(visit, person, "switch", Text::Unfreeze, card).field(status)));
+            let status = Field::new("statusCard", visit.t(Text::AS), statuses(visit));
+            page.push(Block::Form(form(visit, person, "switch", Text::UNFREEZE, card).field(status)));
         } else {
-            page.push(Block::Form(form(visit, person, "freeze", Text::Freeze, card)));
+            page.push(Block::Form(form(visit, person, "freeze", Text::FREEZE, card)));
         }
     }
     if visit.may(Scope::ClosingsWrite) {
         let reasons = [
-            ("LOST", Text::Lost),
-            ("STOLEN", Text::Stolen),
-            ("DAMAGED", Text::Damaged),
-            ("LEAVER", Text::Leaver),
-            ("OTHER", Text::Other),
+            ("LOST", Text::LOST),
+            ("STOLEN", Text::STOLEN),
+            ("DAMAGED", Text::DAMAGED),
+            ("LEAVER", Text::LEAVER),
+            ("OTHER", Text::OTHER),
         ];
         let reasons = reasons.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned())).to_vec();
-        let hint = visit.t(Text::CloseHint);
-        let reason = Field::new("reason", visit.t(Text::Reason), FieldKind::Select(reasons)).hint(hint);
-        page.push(Block::Form(form(visit, person, "close", Text::CloseCard, card).field(reason).dangerous()));
+        let hint = visit.t(Text::CLOSE_HINT);
+        let reason = Field::new("reason", visit.t(Text::REASON), FieldKind::Select(reasons)).hint(hint);
+        page.push(Block::Form(
+            form(visit, person, "close", Text::CLOSE_CARD, card).field(reason).dangerous(),
+        ));
     }
 }
 
 fn form(visit: &Visit<'_>, person: &str, action: &str, submit: Text, card: &Card) -> Form {
     let form = visit.post(&format!("/person/{person}/{action}"), submit);
-    let title = format!("{} {}", visit.t(Text::Card), card.custom_card_id);
+    let title = format!("{} {}", visit.t(Text::CARD), card.custom_card_id);
     form.titled(title).hide("idCard", card.id_card.to_string())
 }
 
 fn statuses(visit: &Visit<'_>) -> FieldKind {
-    let each = [("MAIN", Text::MainCard), ("ADDITIONAL", Text::AdditionalCard)];
+    let each = [("MAIN", Text::MAIN_CARD), ("ADDITIONAL", Text::ADDITIONAL_CARD)];
     FieldKind::Select(each.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned())).to_vec())
 }
 
@@ -168,11 +170,11 @@ fn statuses(visit: &Visit<'_>) -> FieldKind {
 pub(super) async fn link_form(visit: &Visit<'_>, person: &str) -> Result<Form, Problem> {
     let free: ListPage<AvailableCard> = visit.get(&CARD_AVAILABLE, &[], &[("per_page", "1")]).await?;
     let number = match free.data.first() {
-        Some(card) => format!("{} {}", visit.t(Text::NextCard), card.custom_id_card),
-        None => visit.t(Text::NoCardToLink).to_owned(),
+        Some(card) => format!("{} {}", visit.t(Text::NEXT_CARD), card.custom_id_card),
+        None => visit.t(Text::NO_CARD_TO_LINK).to_owned(),
     };
-    let field = Field::new("customIdCard", visit.t(Text::CardNumber), FieldKind::Text).max(13);
-    let form = visit.post(&format!("/person/{person}/link"), Text::LinkCard);
-    let form = form.titled(visit.t(Text::LinkCard)).field(field.required().hint(number));
-    Ok(form.field(Field::new("statusCard", visit.t(Text::As), statuses(visit))))
+    let field = Field::new("customIdCard", visit.t(Text::CARD_NUMBER), FieldKind::Text).max(13);
+    let form = visit.post(&format!("/person/{person}/link"), Text::LINK_CARD);
+    let form = form.titled(visit.t(Text::LINK_CARD)).field(field.required().hint(number));
+    Ok(form.field(Field::new("statusCard", visit.t(Text::AS), statuses(visit))))
 }
