@@ -9,6 +9,7 @@ mod request;
 mod route;
 mod session;
 mod texts;
+mod unsent;
 mod view;
 mod visit;
 

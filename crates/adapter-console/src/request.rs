@@ -56,6 +56,11 @@ impl Pairs {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.as_str())
     }
 
+    /// All names with their values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The value, unless it is empty.
     pub(crate) fn given(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())

@@ -17,6 +17,7 @@ use crate::pages;
 use crate::request::{Pairs, Request, Response};
 use crate::session;
 use crate::texts::{Language, Text};
+use crate::unsent;
 use crate::view::{Block, Document, NavigationLink, Page};
 use crate::visit::{Outcome, Reply, Visit, in_store};
 
@@ -80,18 +81,24 @@ impl Console {
     }
 
     async fn respond_to_user(&self, host: &dyn Host, request: &Request, path: &str) -> Response {
+        let form = if request.is_post { Pairs::parse(&request.body) } else { Pairs::default() };
         let Some(secret) = Cookie::Session.of(&request.cookies) else {
-            return see_other("/login", Vec::new());
+            return self.to_login(request, &form, "/login", Vec::new());
         };
         let session = match self.session(secret).await {
             Ok(Some(session)) => session,
-            Ok(None) => return see_other("/login?done=ended", vec![Cookie::Session.remove()]),
+            Ok(None) => {
+                return self.to_login(request, &form, "/login?done=ended", vec![Cookie::Session.remove()]);
+            }
             Err(error) => {
                 log::warn!(error:%; "a session of the console cannot be looked up");
                 return document(request.language, &failure(request.language), None);
             }
         };
-        let form = if request.is_post { Pairs::parse(&request.body) } else { Pairs::default() };
+        let is_own = !request.is_post || is_own_form(request, form.get("token"), secret);
+        if !is_own && unsent::is_kept(request, &form) {
+            return unsent::page(self, request, &form);
+        }
         let visit = Visit {
             parts: &self.parts,
             host,
@@ -103,7 +110,7 @@ impl Console {
             request,
         };
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let outcome = if request.is_post && !session::is_own_form(request, visit.form.get("token"), secret) {
+        let outcome = if !is_own {
             Err(Problem::new(403, visit.language, Text::FOREIGN_FORM))
         } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
             Ok(Reply::SeeOther("/password".to_owned()))
@@ -111,6 +118,14 @@ impl Console {
             route(&visit, &segments).await
         };
         reply(&visit, outcome)
+    }
+
+    /// The response to somebody without a session: the login, or what they typed, which they can send behind it.
+    fn to_login(&self, request: &Request, form: &Pairs, path: &str, cookies: Vec<String>) -> Response {
+        if unsent::is_kept(request, form) {
+            return unsent::page(self, request, form);
+        }
+        see_other(path, cookies)
     }
 
     /// The session of a token. Its use is stored, so that it lives on.
@@ -123,6 +138,12 @@ impl Console {
         }
         Ok(found)
     }
+}
+
+/// Whether the form was made for this session, or for this browser when its session had ended.
+fn is_own_form(request: &Request, token: &str, secret: &str) -> bool {
+    let of_browser = Cookie::LoginForm.of(&request.cookies);
+    [Some(secret), of_browser].into_iter().flatten().any(|secret| session::is_own_form(request, token, secret))
 }
 
 fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {

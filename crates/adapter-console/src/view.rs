@@ -1,5 +1,7 @@
 //! What a page consists of. The templates turn it into HTML, and escape every value.
 
+use std::borrow::Cow;
+
 use askama::Template;
 
 use crate::texts::{Language, Text};
@@ -43,6 +45,8 @@ pub(crate) struct Notice {
 pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) link: Option<String>,
+    /// Whether the link opens a tab of its own.
+    pub(crate) opens_tab: bool,
     pub(crate) is_number: bool,
 }
 
@@ -71,7 +75,7 @@ pub(crate) struct Form {
     pub(crate) action: String,
     pub(crate) is_post: bool,
     pub(crate) title: String,
-    pub(crate) hidden: Vec<(&'static str, String)>,
+    pub(crate) hidden: Vec<(Cow<'static, str>, String)>,
     pub(crate) fields: Vec<Field>,
     pub(crate) submit: String,
     pub(crate) is_danger: bool,
@@ -151,6 +155,11 @@ impl Cell {
     pub(crate) fn link(text: impl Into<String>, path: &str) -> Self {
         Self { link: Some(format!("/console{path}")), ..Self::text(text) }
     }
+
+    /// The same link, but this page stays.
+    pub(crate) fn in_new_tab(self) -> Self {
+        Self { opens_tab: true, ..self }
+    }
 }
 
 impl Field {
@@ -194,8 +203,8 @@ impl Form {
         self
     }
 
-    pub(crate) fn hide(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.hidden.push((name, value.into()));
+    pub(crate) fn hide(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.hidden.push((name.into(), value.into()));
         self
     }
 

@@ -11,7 +11,7 @@ use crate::raw_http::{get, post};
 use crate::server::{PASSWORD, SETTINGS, TestServer};
 
 /// Lets the worker carry out what was submitted, and follow it to its end.
-fn carry_out(server: &TestServer) {
+pub fn carry_out(server: &TestServer) {
     for _ in 0..4 {
         server.run_jobs();
     }
@@ -121,7 +121,7 @@ fn reports_have_files_and_a_month_is_closed_once() {
     let early = browser.send(&page, "/reports", &[("sure", "yes")]);
     assert_eq!(early.status, 422, "the month is not over: {}", early.text);
     server.clock.advance(time::Duration::days(31));
-    let mut browser = Browser::of_known(&server, &browser);
+    let mut browser = Browser::of_known(&server, &mut browser);
     let page = browser.get("/reports?month=2026-03");
     let page = browser.send(&page, "/reports", &[("sure", "yes")]);
     assert!(page.text.contains("SHA-256:") && !offers(&page, "/reports"), "{}", page.text);
