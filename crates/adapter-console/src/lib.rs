@@ -12,7 +12,7 @@ mod texts;
 mod view;
 mod visit;
 
-pub use host::{ApiRequest, ApiResponse, Busy, Caller, FileForm, Host, Local};
+pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
 pub use request::{Request, Response};
 pub use route::{Console, ConsoleParts};
 pub use texts::Language;

@@ -186,6 +186,12 @@ fn last_row(
     Ok((!amounts.is_empty()).then_some(ReportRow { place: ReportRow::LAST, person: None, amounts }))
 }
 
+/// The SHA-256 of a closed month as it is shown: hexadecimal digits.
+#[must_use]
+pub fn sum_text(sha256: &[u8; 32]) -> String {
+    sha256.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// How far the closing of a month has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Closing {
