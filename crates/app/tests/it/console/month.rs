@@ -6,7 +6,7 @@ use kopeck_service::partners;
 use serde_json::json;
 
 use super::browser::{Browser, offers};
-use super::{Holder, holder, start};
+use super::{Holder, card_info, holder, start};
 use crate::raw_http::{RawRequest, post};
 use crate::server::{SETTINGS, TestServer};
 
@@ -69,6 +69,7 @@ fn the_month_says_what_is_to_do_and_what_is_short() {
     assert_eq!(post("/v1/replenishment", &top_up).token(&holder.token).send(&server).status, 202);
     server.run_jobs();
     server.clock.advance(SETTINGS.card_cache);
+    assert_eq!(card_info(&server, &holder)["balance"], 12_300);
     let left = RawRequest::new("PUT", &format!("/v1/employee/{}", holder.person))
         .json(&json!({"status": "DONT_WORK"}));
     assert_eq!(left.token(&holder.token).send(&server).status, 200);
