@@ -179,12 +179,15 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
 
 /// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
-    use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
+    use pages::{
+        account, home, integration, operator, orders, people, person, programmes, reports, runs, users,
+    };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
         ["people", ..] => people::route(visit, segments).await,
         ["person", ..] => person::route(visit, segments).await,
         ["runs" | "run" | "approvals", ..] => runs::route(visit, segments).await,
+        ["programmes" | "programme", ..] => programmes::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
         ["integration" | "webhook", ..] => integration::route(visit, segments).await,
@@ -207,6 +210,7 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
             (Text::PEOPLE, "/people"),
             (Text::RUNS, "/runs"),
             (Text::APPROVALS, "/approvals"),
+            (Text::PROGRAMMES, "/programmes"),
             (Text::ORDERS, "/orders"),
             (Text::REPORTS, "/reports"),
             (Text::INTEGRATION, "/integration"),
