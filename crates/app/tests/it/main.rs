@@ -55,6 +55,7 @@ mod employees;
 mod erasure;
 mod events;
 mod faults;
+mod first_start;
 mod http_bodies;
 mod http_connections;
 mod http_details;
