@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod call;
+mod chart;
 mod cookies;
 mod format;
 mod host;
@@ -13,7 +14,7 @@ mod unsent;
 mod view;
 mod visit;
 
-pub use host::{ApiRequest, ApiResponse, Busy, Caller, FileForm, Host, Local};
+pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
 pub use request::{Request, Response};
 pub use route::{Console, ConsoleParts};
 pub use texts::Language;

@@ -9,6 +9,7 @@ pub(crate) mod operator;
 pub(crate) mod orders;
 pub(crate) mod people;
 pub(crate) mod person;
+pub(crate) mod programmes;
 pub(crate) mod reports;
 pub(crate) mod runs;
 pub(crate) mod users;

@@ -143,7 +143,10 @@ impl Console {
 /// Whether the form was made for this session, or for this browser when its session had ended.
 fn is_own_form(request: &Request, token: &str, secret: &str) -> bool {
     let of_browser = Cookie::LoginForm.of(&request.cookies);
-    [Some(secret), of_browser].into_iter().flatten().any(|secret| session::is_own_form(request, token, secret))
+    [Some(secret), of_browser]
+        .into_iter()
+        .flatten()
+        .any(|secret| session::is_own_form(request, token, secret))
 }
 
 fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
@@ -161,6 +164,7 @@ fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
                     ("cache-control", "no-store".to_owned()),
                 ],
                 body: file.body,
+                chunks: file.chunks,
             }
         }
         Err(problem) => {
@@ -193,17 +197,21 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
             ("cache-control", "no-store".to_owned()),
         ],
         body: body.into_bytes(),
+        chunks: None,
     }
 }
 
 /// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
-    use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
+    use pages::{
+        account, home, integration, operator, orders, people, person, programmes, reports, runs, users,
+    };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
         ["people", ..] => people::route(visit, segments).await,
         ["person", ..] => person::route(visit, segments).await,
         ["runs" | "run" | "approvals", ..] => runs::route(visit, segments).await,
+        ["programmes" | "programme", ..] => programmes::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
         ["integration" | "webhook", ..] => integration::route(visit, segments).await,
@@ -226,6 +234,7 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
             (Text::PEOPLE, "/people"),
             (Text::RUNS, "/runs"),
             (Text::APPROVALS, "/approvals"),
+            (Text::PROGRAMMES, "/programmes"),
             (Text::ORDERS, "/orders"),
             (Text::REPORTS, "/reports"),
             (Text::INTEGRATION, "/integration"),
@@ -245,13 +254,13 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
 pub(crate) fn see_other(path: &str, cookies: Vec<String>) -> Response {
     let mut headers = vec![("location", format!("/console{path}")), ("cache-control", "no-store".to_owned())];
     headers.extend(cookies.into_iter().map(|cookie| ("set-cookie", cookie)));
-    Response { status: 303, headers, body: Vec::new() }
+    Response { status: 303, headers, ..Response::default() }
 }
 
 fn asset(media: &str, body: &str) -> Response {
     let headers =
         vec![("content-type", media.to_owned()), ("cache-control", "private, max-age=300".to_owned())];
-    Response { status: 200, headers, body: body.as_bytes().to_vec() }
+    Response { status: 200, headers, body: body.as_bytes().to_vec(), chunks: None }
 }
 
 /// The page of the service's own failure.

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let targets = Targets::read(&args.targets)?;
     let target = targets.partners.first().ok_or_else(|| anyhow::anyhow!("there is no partner"))?;
     let mut caller = Caller::connect(args.address, target)?;
-    let month = crate::seed::month();
+    let month = crate::seed::month()?;
     let person = numbered::id(numbered::EMPLOYEES + targets.employees / 2);
     let pages = [
         ("home", "/console".to_owned()),
@@ -67,8 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         if *name == "home" {
             (slow, weight) = (median, bytes);
         }
-        let figures =
-            [("median ms", median), ("worst ms", worst), ("kB", bytes as f64 / 1_000.0)];
+        let figures = [("median ms", median), ("worst ms", worst), ("kB", bytes as f64 / 1_000.0)];
         let figures: BTreeMap<String, f64> = figures.map(|(name, figure)| (name.to_owned(), figure)).into();
         Record { row: "console".to_owned(), side: (*name).to_owned(), figures }.print()?;
     }

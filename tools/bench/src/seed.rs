@@ -107,9 +107,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// The month of the payments, as the service writes it.
-pub(crate) fn month() -> String {
-    let now = OffsetDateTime::now_utc();
-    format!("{:04}-{:02}", now.year(), u8::from(now.month()))
+///
+/// # Errors
+/// If the machine's clock is out of all years.
+pub(crate) fn month() -> anyhow::Result<String> {
+    let now = OffsetDateTime::from_unix_timestamp(i64::try_from(machine::unix_seconds())?)?;
+    Ok(format!("{:04}-{:02}", now.year(), u8::from(now.month())))
 }
 
 /// Statements in the making.
@@ -170,7 +173,9 @@ impl Seeding {
                 VALUES ({p}, 1, 'DEPOSITED', -{money}), ({p}, 1, 'AVAILABLE', {money});\n"
         )?;
         let key = SealingKey::new(KeyId::from_bytes(key_id), secret);
-        Ok(Target { console_session: self.user(number)?, ..Target::new(number, token, &key) })
+        let mut target = Target::new(number, token, &key);
+        target.console_session = self.user(number)?;
+        Ok(target)
     }
 
     /// An owner with a session in the console; returns its token.

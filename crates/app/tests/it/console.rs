@@ -3,6 +3,7 @@
 mod browser;
 mod chromium;
 mod money;
+mod month;
 mod planted;
 mod walk;
 
@@ -282,7 +283,10 @@ fn what_was_typed_outlives_the_session() {
     server.clock.advance(Duration::minutes(16));
     assert!(leads_to_login(&sent(&mut browser, "cross-site")), "another site shows nothing of its own here");
     let kept = sent(&mut browser, "same-origin");
-    assert!(kept.status == 403 && kept.text.contains("T-5") && kept.text.contains("&#60;b&#62;Котов"), "{kept:?}");
+    assert!(
+        kept.status == 403 && kept.text.contains("T-5") && kept.text.contains("&#60;b&#62;Котов"),
+        "{kept:?}"
+    );
     assert!(kept.text.contains("target=\"_blank\""), "the login opens elsewhere: {kept:?}");
     let early = browser.send_once(&kept, "/people/new", &[]);
     assert!(leads_to_login(&early), "without a session it changes nothing: {early:?}");

@@ -209,7 +209,10 @@ impl RawResponse {
     fn parse(bytes: Vec<u8>) -> Self {
         let text = String::from_utf8(bytes).unwrap_or_else(|other| {
             let text = String::from_utf8_lossy(other.as_bytes()).into_owned();
-            assert!(text.contains("\r\ncontent-disposition: attachment; "), "what is no text is a file: {text}");
+            assert!(
+                text.contains("\r\ncontent-disposition: attachment; "),
+                "what is no text is a file: {text}"
+            );
             text
         });
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));

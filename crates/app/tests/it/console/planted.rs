@@ -47,7 +47,9 @@ type Field = Vec<String>;
 fn texts() -> BTreeMap<String, Vec<Field>> {
     let document: Value = serde_json::from_str(&openapi()).unwrap();
     let mut found = BTreeMap::new();
-    for operation in document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values()) {
+    for operation in
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values())
+    {
         let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
         let mut fields = Vec::new();
         collect(&document, schema, &mut Vec::new(), &mut fields);
@@ -119,7 +121,10 @@ fn plant_everywhere(server: &TestServer, token: &str, things: &Things) -> BTreeS
             if status < 300 {
                 let name = field.join(".").replace(".[]", "[]");
                 let is_row = name.starts_with("items[]");
-                taken.insert((sample.operation.name.to_owned(), if is_row { "items[]".to_owned() } else { name }));
+                taken.insert((
+                    sample.operation.name.to_owned(),
+                    if is_row { "items[]".to_owned() } else { name },
+                ));
             }
         }
     }
@@ -134,7 +139,11 @@ pub fn world(server: &TestServer) -> TestPartner {
     let taken = plant_everywhere(server, &token, &things);
     let taken: BTreeSet<(&str, &str)> =
         taken.iter().map(|(operation, field)| (operation.as_str(), field.as_str())).collect();
-    assert_eq!(taken, TAKEN.iter().copied().collect(), "look where else a new text is shown, then name it here");
+    assert_eq!(
+        taken,
+        TAKEN.iter().copied().collect(),
+        "look where else a new text is shown, then name it here"
+    );
     // A file's rows are kept as they came.
     let quoted = script(0).replace('"', "\"\"");
     let rows = format!("customId,amount,note\n\"{quoted}\",1,x\nA-1,\"{quoted}\",\"{quoted}\"\n");
@@ -165,11 +174,15 @@ fn fill_in_everything(browser: &mut Browser<'_>, pages: &BTreeSet<String>) {
             let got = if form.contains("method=\"post\"") {
                 let hidden = hidden_fields(&page.text, action);
                 let typed = typed.iter().filter(|(name, _)| hidden.iter().all(|(other, _)| other != name));
-                let fields: Vec<(&str, &str)> = hidden.iter().map(|(name, value)| (&**name, &**value))
-                    .chain(typed.map(|(name, value)| (*name, &**value))).collect();
+                let fields: Vec<(&str, &str)> = hidden
+                    .iter()
+                    .map(|(name, value)| (&**name, &**value))
+                    .chain(typed.map(|(name, value)| (*name, &**value)))
+                    .collect();
                 browser.post(action, &fields)
             } else {
-                let query: Vec<_> = typed.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+                let query: Vec<_> =
+                    typed.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
                 browser.get_once(&format!("{action}?{}", query.join("&")))
             };
             assert!(got.status < 500 && !got.text.contains(RAW), "{action}: {got:?}");
@@ -181,7 +194,11 @@ fn fill_in_everything(browser: &mut Browser<'_>, pages: &BTreeSet<String>) {
 /// The bytes of the first page with all that it loads, heads included.
 fn weight(browser: &mut Browser<'_>) -> usize {
     let page = browser.get_once("/");
-    let loaded = ["<link rel=\"stylesheet\" href=\"", "<link rel=\"icon\" type=\"image/svg+xml\" href=\"", "<script src=\""];
+    let loaded = [
+        "<link rel=\"stylesheet\" href=\"",
+        "<link rel=\"icon\" type=\"image/svg+xml\" href=\"",
+        "<script src=\"",
+    ];
     let loaded = loaded.iter().filter_map(|before| Some(page.text.split_once(before)?.1.split_once('"')?.0));
     let assets: Vec<_> = loaded.map(|path| browser.get_once(path.trim_start_matches("/console"))).collect();
     let bytes = |got: &RawResponse| {

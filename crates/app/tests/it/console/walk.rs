@@ -31,7 +31,8 @@ impl Route {
     pub fn is_of(&self, path: &str) -> bool {
         let path = path.split('?').next().unwrap();
         let found: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let fits = |(known, found): (&Option<String>, &&str)| known.as_deref().is_none_or(|known| known == *found);
+        let fits =
+            |(known, found): (&Option<String>, &&str)| known.as_deref().is_none_or(|known| known == *found);
         found.len() == self.segments.len() && self.segments.iter().zip(&found).all(fits)
     }
 }

@@ -13,7 +13,7 @@ impl Tour<'_> {
     /// A picture of the guide, as of a small screen.
     async fn picture_of_guide(&self, name: &str) {
         self.look(1_100, "light").await;
-        self.picture(&format!("guide-{name}")).await;
+        self.picture(&format!("console-{name}")).await;
     }
 }
 
@@ -47,6 +47,7 @@ pub async fn first_day(tour: &Tour<'_>, company: &Company<'_>) {
     let card = [("customIdCard", &*company.unlinked[0]), ("statusCard", "MAIN")];
     tour.send_and_go_back(&format!("{path}/link"), &card).await;
     tour.sees(&["The card is linked.", &company.unlinked[0]]).await;
+    tour.picture_of_guide("person").await;
     tour.send("/logout", &[]).await;
     tour.sees(&["You are logged out."]).await;
     // Nothing of the session is left behind Back.

@@ -72,8 +72,12 @@ impl Tour<'_> {
 
     /// Chooses an option of the list that has the focus.
     async fn choose(&self, value: &str) {
-        let place = format!("return [...document.activeElement.options].findIndex(one => one.value === {})", json!(value));
-        let place = self.browser.run(&place).await.as_u64().unwrap_or_else(|| panic!("there is no option {value}"));
+        let place = format!(
+            "return [...document.activeElement.options].findIndex(one => one.value === {})",
+            json!(value)
+        );
+        let place =
+            self.browser.run(&place).await.as_u64().unwrap_or_else(|| panic!("there is no option {value}"));
         self.press(None, &[HOME]).await;
         self.press(None, &vec![DOWN; usize::try_from(place).unwrap()]).await;
         assert_eq!(self.browser.run("return document.activeElement.value").await, value);
@@ -109,7 +113,9 @@ impl Tour<'_> {
     pub async fn enter(&self) {
         self.browser.run("window.isOld = true").await;
         self.press(None, &[ENTER]).await;
-        self.browser.wait_for("return window.isOld === undefined && document.readyState === 'complete'").await;
+        self.browser
+            .wait_for("return window.isOld === undefined && document.readyState === 'complete'")
+            .await;
     }
 
     /// Waits until the page says all of this.
