@@ -11,6 +11,7 @@ mod people;
 mod refusals;
 mod reports;
 mod runs;
+mod uploads;
 mod users;
 
 use kopeck_domain::access::Role;
@@ -79,6 +80,7 @@ impl Text {
             "frozen" => Self::CARD_FROZEN,
             "closing" => Self::CARD_CLOSING,
             "linked" => Self::CARD_LINKED,
+            "corrected" => Self::RUN_CORRECTED,
             "submit" => Self::RUN_SUBMITTED,
             "approve" => Self::RUN_APPROVED,
             "refuse" => Self::RUN_REFUSED,
@@ -122,6 +124,7 @@ mod tests {
             people::ALL,
             reports::ALL,
             runs::ALL,
+            uploads::ALL,
             users::ALL,
         ]
         .concat()

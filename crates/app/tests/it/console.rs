@@ -3,6 +3,7 @@
 mod browser;
 mod chromium;
 mod money;
+mod uploads;
 
 use kopeck_domain::access::Role;
 use kopeck_domain::partner::SealingPolicy;
