@@ -12,6 +12,7 @@ mod programmes;
 mod refusals;
 mod reports;
 mod runs;
+mod uploads;
 mod users;
 
 use kopeck_domain::access::Role;
@@ -80,6 +81,7 @@ impl Text {
             "frozen" => Self::CARD_FROZEN,
             "closing" => Self::CARD_CLOSING,
             "linked" => Self::CARD_LINKED,
+            "corrected" => Self::RUN_CORRECTED,
             "submit" => Self::RUN_SUBMITTED,
             "approve" => Self::RUN_APPROVED,
             "refuse" => Self::RUN_REFUSED,
@@ -129,6 +131,7 @@ mod tests {
             programmes::ALL,
             reports::ALL,
             runs::ALL,
+            uploads::ALL,
             users::ALL,
         ]
         .concat()

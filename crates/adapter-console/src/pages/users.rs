@@ -116,8 +116,30 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Outcome {
     });
     match made.await {
         Ok((user, password)) => Ok(password_page(visit, &user, password.expose_secret())),
+        Err(UserError::LoginTaken) => taken(visit).await,
         Err(error) => show(visit, Some(&problem_of(&error, visit.language))).await,
     }
+}
+
+/// The page for a login that is taken. If a user of the partner has it, this form was perhaps sent twice, and the page with the
+/// first password is lost: it says so, and offers a new password, since the first is shown to nobody twice.
+async fn taken(visit: &Visit<'_>) -> Outcome {
+    let problem = problem_of(&UserError::LoginTaken, visit.language);
+    let login = UserLogin::parse(visit.form.get("login")).ok();
+    let mut users = list(visit).await?.into_iter().map(|found| found.user);
+    let Some(user) = users.find(|user| Some(&user.login) == login.as_ref()) else {
+        return show(visit, Some(&problem)).await;
+    };
+    let mut page = Page::new(user.login.as_str(), "users");
+    page.push(Block::Text(visit.t(Text::USER_IS_THERE).to_owned()));
+    if user.id != visit.session.user.id {
+        let path = format!("/user/{}", user.id);
+        page.push(Block::Form(visit.post(&format!("{path}/password"), Text::NEW_FIRST_PASSWORD)));
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::SHOW_USER), &path)]));
+    }
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::USERS), "/users")]));
+    page.status = problem.status;
+    Ok(Reply::Page(page.noting(Some(problem.notice()))))
 }
 
 fn password_page(visit: &Visit<'_>, user: &User, password: &str) -> Reply {
