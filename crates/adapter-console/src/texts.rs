@@ -4,6 +4,7 @@ mod account;
 mod cards;
 mod frame;
 mod integration;
+mod limits;
 mod login;
 mod operators;
 mod orders;
@@ -122,6 +123,7 @@ mod tests {
             cards::ALL,
             frame::ALL,
             integration::ALL,
+            limits::ALL,
             login::ALL,
             operators::ALL,
             orders::ALL,

@@ -16,6 +16,7 @@ const DAYS: i64 = 92;
 pub(super) static OPERATION: Operation =
     Operation::of(&operations::PROGRAMME_PREVIEW, Needs::One(Scope::ProgrammesRead), handler!(preview))
         .reads(reads!(read))
+        .reads_body()
         .responds::<api::Data<Vec<api::ProgrammeForecast>>>(200)
         .refuses(&[Code::ProgrammeNotFound]);
 
@@ -26,8 +27,8 @@ struct Preview {
 }
 
 fn read(r: &mut Reader<'_>) -> Option<Preview> {
-    let terms = terms::read(r);
     let mut body = r.body();
+    let terms = terms::of(&mut body);
     let about = "The programme whose terms these are to replace; absent: they are those of a new one.";
     let instead_of = body.optional("idProgramme", id::<ProgrammeId>().about(about));
     let about = "The last day of the forecast; at most 366 days ahead, 92 by default.";

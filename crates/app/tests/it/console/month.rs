@@ -91,3 +91,89 @@ fn the_month_says_what_is_to_do_and_what_is_short() {
     let page = owner.send(&page, &format!("{path}/approve"), &[]);
     assert!(page.text.contains("is approved.") && page.text.contains("in force"), "{}", page.text);
 }
+
+/// The form of a programme, with two mistakes.
+fn lunch() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("name", "Lunch"),
+        ("audience", "people"),
+        ("people", "T-1, T-99"),
+        ("statuses", "WORK"),
+        ("statuses", "MEDICAL"),
+        ("grant", "fixed"),
+        ("rubles", "1 500,50"),
+        ("cap", "much"),
+        ("every", "MONTH"),
+        ("weekday", "1"),
+        ("day", "5"),
+        ("month", "1"),
+        ("time", "09:00"),
+        ("shift", "BEFORE"),
+        ("onShortage", "PART"),
+    ]
+}
+
+#[test]
+fn a_programme_is_saved_as_its_forecast_showed_it() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let category = json!({"nameCategory": "Office"});
+    let category = post("/v1/category", &category).token(&holder.token).send(&server).text_of("idCategory");
+    let mut finance = Browser::of_new(&server, Some(&partner), Role::Finance);
+    let page = finance.get("/programmes/new");
+    assert!(
+        page.text.contains("value=\"WORK\" checked") && !offers(&page, "/programmes/new"),
+        "{}",
+        page.text
+    );
+    let mut values: Vec<(&str, &str)> = lunch();
+    let page = finance.send(&page, "/programmes/preview", &values);
+    assert!(page.status == 422 && page.text.contains("No such personnel numbers: T-99"), "{}", page.text);
+    values[2].1 = "T-1";
+    let page = finance.send(&page, "/programmes/preview", &values);
+    assert!(
+        page.status == 422 && page.text.contains("amount.cap") && page.text.contains("1 500,50"),
+        "{}",
+        page.text
+    );
+    values[7].1 = "3000";
+    let page = finance.send(&page, "/programmes/preview", &values);
+    for shown in ["this programme", "₽1,500.50", "Available: 2 Mar 2026 ₽10,000.00", "Nothing is saved yet."]
+    {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    assert!(finance.get("/programmes").text.contains("No programmes."), "a forecast saves nothing");
+    let first = finance.send_once(&page, "/programmes/new", &[]);
+    let second = finance.send_once(&page, "/programmes/new", &[]);
+    assert_eq!((first.status, first.header("location")), (303, second.header("location")), "a double click");
+    let path = first.header("location").unwrap().strip_prefix("/console").unwrap();
+    let path = path.split('?').next().unwrap().to_owned();
+    let page = finance.get(&path);
+    for shown in [
+        "people named one by one: 1",
+        "gets ₽1,500.50, but holds no more than ₽3,000.00",
+        "works, on sick leave",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+
+    // Other terms: the form has the old ones, and the forecast shows the new ones in their place.
+    let page = finance.get(&format!("{path}/edit"));
+    assert!(
+        page.text.contains("\nT-1</textarea>") && page.text.contains("value=\"1500.50\""),
+        "{}",
+        page.text
+    );
+    for (at, value) in [(1, "categories"), (5, "upTo"), (6, "200"), (8, "WEEK"), (9, "3")] {
+        values[at].1 = value;
+    }
+    values.push(("idCategory", &category));
+    let page = finance.send(&page, &format!("{path}/preview"), &values);
+    assert!(page.text.contains("2026-W10") && page.text.contains("Lunch</a>"), "{}", page.text);
+    let page = finance.send(&page, &format!("{path}/edit"), &[]);
+    for shown in ["Saved.", "Office", "is filled up to ₽200.00", "every week, Wednesday"] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    let mut hr = Browser::of_new(&server, Some(&partner), Role::Hr);
+    assert_eq!((hr.get("/programmes/new").status, hr.get(&format!("{path}/edit")).status), (403, 403));
+}
