@@ -92,6 +92,7 @@ impl Text {
             "programme_pause" => Self::PROGRAMME_IS_PAUSED,
             "programme_resume" => Self::PROGRAMME_RESUMED,
             "programme_end" => Self::PROGRAMME_IS_ENDED,
+            "ordered" => Self::CARD_ORDERED,
             "queued" => Self::QUEUED,
             _ => return None,
         })

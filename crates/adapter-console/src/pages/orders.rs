@@ -37,7 +37,7 @@ const ADDRESS: [(&str, Text, usize); 3] = [
     ("phone", Text::PHONE, 16),
 ];
 
-fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
+pub(super) fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
     match state {
         RequestState::New => visit.t(Text::ACCEPTED),
         RequestState::InProcess => visit.t(Text::IN_PROCESS),

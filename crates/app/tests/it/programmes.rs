@@ -318,7 +318,7 @@ async fn programmes_of_one_moment_go_one_after_the_other() {
     assert_eq!(previewed[2]["idProgramme"], "00000000-0000-0000-0000-000000000000");
     let own = json!({"idProgramme": first["idProgramme"], "amount": {"fixed": 500}});
     let changed = preview(with(monthly(), own)).await["data"].as_array().unwrap().clone();
-    assert_eq!(column(&changed, "availableAfter"), [5_000, 2_000], "it replaces the first one");
+    assert_eq!(column(&changed, "availableAfter"), [4_000, 1_000], "it replaces the first one");
     let third = firm.create(monthly()).await;
     let forecast = firm.forecast("05.03.2026").await;
     assert_eq!(column(&previewed, "availableAfter"), column(&forecast, "availableAfter"));

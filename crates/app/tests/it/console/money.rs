@@ -11,7 +11,7 @@ use crate::raw_http::{get, post};
 use crate::server::{PASSWORD, SETTINGS, TestServer};
 
 /// Lets the worker carry out what was submitted, and follow it to its end.
-fn carry_out(server: &TestServer) {
+pub(super) fn carry_out(server: &TestServer) {
     for _ in 0..4 {
         server.run_jobs();
     }
