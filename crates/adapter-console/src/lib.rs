@@ -14,7 +14,7 @@ mod view;
 mod visit;
 mod week;
 
-pub use host::{ApiRequest, ApiResponse, Busy, Caller, FileForm, Host, Local};
+pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
 pub use request::{Request, Response};
 pub use route::{Console, ConsoleParts};
 pub use texts::Language;

@@ -1,5 +1,6 @@
 //! A request of a browser, and the response to it.
 
+use crate::host::Chunks;
 use crate::texts::Language;
 use crate::view::Form;
 
@@ -27,14 +28,16 @@ pub struct Request {
 }
 
 /// The response to a request.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Response {
     /// The status code.
     pub status: u16,
     /// The headers, with those that keep browsers safe.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// The body; empty if it comes in chunks.
     pub body: Vec<u8>,
+    /// The body of a file that is made while it is sent.
+    pub chunks: Option<Chunks>,
 }
 
 /// Names and values of a query or a form, in their order.

@@ -140,6 +140,7 @@ fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
                     ("cache-control", "no-store".to_owned()),
                 ],
                 body: file.body,
+                chunks: file.chunks,
             }
         }
         Err(problem) => {
@@ -172,6 +173,7 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
             ("cache-control", "no-store".to_owned()),
         ],
         body: body.into_bytes(),
+        chunks: None,
     }
 }
 
@@ -230,13 +232,13 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
 pub(crate) fn see_other(path: &str, cookies: Vec<String>) -> Response {
     let mut headers = vec![("location", format!("/console{path}")), ("cache-control", "no-store".to_owned())];
     headers.extend(cookies.into_iter().map(|cookie| ("set-cookie", cookie)));
-    Response { status: 303, headers, body: Vec::new() }
+    Response { status: 303, headers, ..Response::default() }
 }
 
 fn asset(media: &str, body: &str) -> Response {
     let headers =
         vec![("content-type", media.to_owned()), ("cache-control", "private, max-age=300".to_owned())];
-    Response { status: 200, headers, body: body.as_bytes().to_vec() }
+    Response { status: 200, headers, body: body.as_bytes().to_vec(), chunks: None }
 }
 
 /// The page of the service's own failure.
