@@ -12,6 +12,7 @@ mod session;
 mod texts;
 mod view;
 mod visit;
+mod week;
 
 pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
 pub use request::{Request, Response};

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod home;
 pub(crate) mod integration;
+pub(crate) mod limits;
 pub(crate) mod login;
 mod names;
 pub(crate) mod operator;

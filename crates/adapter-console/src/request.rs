@@ -6,6 +6,7 @@ use futures_util::stream;
 
 use crate::host::Chunks;
 use crate::texts::Language;
+use crate::view::Form;
 
 /// A request under the console's path.
 #[derive(Debug, Clone, Default)]
@@ -103,6 +104,11 @@ impl Pairs {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim())
     }
 
+    /// The values of all pairs of this name, without blanks around them.
+    pub(crate) fn all<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p str> {
+        self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.trim())
+    }
+
     /// The value as it was sent, for passwords.
     pub(crate) fn raw(&self, name: &str) -> &str {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.as_str())
@@ -124,10 +130,26 @@ impl Pairs {
         Self(others.chain([(name.to_owned(), value.to_owned())]).collect())
     }
 
+    /// The form with the values of these names as they are, hidden.
+    pub(crate) fn hidden(&self, mut form: Form, names: &[&'static str]) -> Form {
+        for name in names {
+            for value in self.all(name).filter(|value| !value.is_empty()) {
+                form = form.hide(name, value);
+            }
+        }
+        form
+    }
+
     /// As a query string, without empty values.
     pub(crate) fn query(&self) -> String {
         let given = self.0.iter().filter(|(_, value)| !value.is_empty());
         form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
+    }
+}
+
+impl<'n> FromIterator<(&'n str, String)> for Pairs {
+    fn from_iter<T: IntoIterator<Item = (&'n str, String)>>(pairs: T) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 

@@ -233,7 +233,8 @@ pub(crate) fn document(
 /// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     use pages::{
-        account, home, integration, operator, orders, people, person, programmes, reports, runs, users,
+        account, home, integration, limits, operator, orders, people, person, programmes, reports, runs,
+        users,
     };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
@@ -244,6 +245,7 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         }
         ["fragment", "people"] => people::route(visit, segments).await,
         ["programmes" | "programme", ..] => programmes::route(visit, segments).await,
+        ["limits", ..] => limits::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
         ["integration" | "webhook", ..] => integration::route(visit, segments).await,

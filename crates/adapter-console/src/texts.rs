@@ -4,6 +4,7 @@ mod account;
 mod cards;
 mod frame;
 mod integration;
+mod limits;
 mod login;
 mod operators;
 mod orders;
@@ -93,6 +94,7 @@ impl Text {
             "programme_pause" => Self::PROGRAMME_IS_PAUSED,
             "programme_resume" => Self::PROGRAMME_RESUMED,
             "programme_end" => Self::PROGRAMME_IS_ENDED,
+            "ordered" => Self::CARD_ORDERED,
             "queued" => Self::QUEUED,
             _ => return None,
         })
@@ -124,6 +126,7 @@ mod tests {
             cards::ALL,
             frame::ALL,
             integration::ALL,
+            limits::ALL,
             login::ALL,
             operators::ALL,
             orders::ALL,

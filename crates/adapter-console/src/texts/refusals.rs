@@ -99,6 +99,18 @@ const FIELDS: &[(&str, &str)] = &[
     ("url", "Адрес"),
     ("description", "Описание"),
     ("types", "События"),
+    ("for", "Кому"),
+    ("statuses", "Только те, кто"),
+    ("amount.fixed", "Сумма"),
+    ("amount.cap", "Предел на карте"),
+    ("amount.upTo", "Сумма"),
+    ("amount.downTo", "Сумма"),
+    ("every", "Период"),
+    ("day", "День"),
+    ("time", "Время"),
+    ("from", "Первый день"),
+    ("until", "Последний день"),
+    ("forecastUntil", "До какого дня"),
 ];
 
 /// The field of an idempotency key, which a form has from its page.
