@@ -1,5 +1,7 @@
 //! A request of a browser, and the response to it.
 
+use sha2::{Digest as _, Sha256};
+
 use crate::texts::Language;
 
 /// A request under the console's path.
@@ -67,6 +69,17 @@ impl Pairs {
         Self(others.chain([(name.to_owned(), value.to_owned())]).collect())
     }
 
+    /// SHA-256 over the path and all pairs but those of these names.
+    pub(crate) fn digest(&self, path: &str, without: &[&str]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let values = self.0.iter().filter(|(name, _)| !without.contains(&&**name));
+        for part in values.flat_map(|(name, value)| [&**name, &**value]).chain([path]) {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+
     /// As a query string, without empty values.
     pub(crate) fn query(&self) -> String {
         let given = self.0.iter().filter(|(_, value)| !value.is_empty());
@@ -83,6 +96,16 @@ impl<const N: usize> From<[(&str, &str); N]> for Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_digest_is_one_of_path_and_values() {
+        let of = |text: &str| Pairs::parse(text.as_bytes()).digest("/a", &["key"]);
+        let all = [of("a=bc"), of("ab=c"), of("a=b&c="), of(""), Pairs::default().digest("/b", &[])];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[at + 1..].contains(one), "{at}");
+        }
+        assert_eq!(of("a=bc&key=1"), of("key=2&a=bc"));
+    }
 
     #[test]
     fn a_form_is_read_and_a_query_is_written() {

@@ -156,7 +156,7 @@ impl Visit<'_> {
     }
 
     /// The idempotency key of the form.
-    fn key(&self) -> Result<&str, Problem> {
+    pub(crate) fn key(&self) -> Result<&str, Problem> {
         let key = self.form.get("key");
         let is_well_formed =
             (16..=64).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
