@@ -2,6 +2,7 @@
 
 mod call;
 mod change;
+mod chart;
 mod cookies;
 mod format;
 mod host;
@@ -13,7 +14,7 @@ mod texts;
 mod view;
 mod visit;
 
-pub use host::{ApiRequest, ApiResponse, Busy, Caller, FileForm, Host, Local};
+pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
 pub use request::{Request, Response};
 pub use route::{Console, ConsoleParts};
 pub use texts::Language;

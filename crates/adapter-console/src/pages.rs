@@ -10,6 +10,7 @@ pub(crate) mod orders;
 mod partner_problems;
 pub(crate) mod people;
 pub(crate) mod person;
+pub(crate) mod programmes;
 pub(crate) mod reports;
 pub(crate) mod runs;
 mod secrets;

@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::host::Chunks;
 use crate::texts::Language;
 
 /// A request under the console's path.
@@ -28,14 +29,16 @@ pub struct Request {
 }
 
 /// The response to a request.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Response {
     /// The status code.
     pub status: u16,
     /// The headers, with those that keep browsers safe.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// The body; empty if it comes in chunks.
     pub body: Vec<u8>,
+    /// The body of a file that is made while it is sent.
+    pub chunks: Option<Chunks>,
 }
 
 /// Names and values of a query or a form, in their order.

@@ -145,6 +145,7 @@ fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
                     ("cache-control", "no-store".to_owned()),
                 ],
                 body: file.body,
+                chunks: file.chunks,
             }
         }
         Err(problem) => {
@@ -177,17 +178,21 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
             ("cache-control", "no-store".to_owned()),
         ],
         body: body.into_bytes(),
+        chunks: None,
     }
 }
 
 /// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
-    use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
+    use pages::{
+        account, home, integration, operator, orders, people, person, programmes, reports, runs, users,
+    };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
         ["people", ..] => people::route(visit, segments).await,
         ["person", ..] => person::route(visit, segments).await,
         ["runs" | "run" | "approvals", ..] => runs::route(visit, segments).await,
+        ["programmes" | "programme", ..] => programmes::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
         ["integration" | "webhook" | "credential", ..] => integration::route(visit, segments).await,
@@ -210,6 +215,7 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
             (Text::PEOPLE, "/people"),
             (Text::RUNS, "/runs"),
             (Text::APPROVALS, "/approvals"),
+            (Text::PROGRAMMES, "/programmes"),
             (Text::ORDERS, "/orders"),
             (Text::REPORTS, "/reports"),
             (Text::INTEGRATION, "/integration"),
@@ -229,13 +235,13 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
 pub(crate) fn see_other(path: &str, cookies: Vec<String>) -> Response {
     let mut headers = vec![("location", format!("/console{path}")), ("cache-control", "no-store".to_owned())];
     headers.extend(cookies.into_iter().map(|cookie| ("set-cookie", cookie)));
-    Response { status: 303, headers, body: Vec::new() }
+    Response { status: 303, headers, ..Response::default() }
 }
 
 fn asset(media: &str, body: &str) -> Response {
     let headers =
         vec![("content-type", media.to_owned()), ("cache-control", "private, max-age=300".to_owned())];
-    Response { status: 200, headers, body: body.as_bytes().to_vec() }
+    Response { status: 200, headers, body: body.as_bytes().to_vec(), chunks: None }
 }
 
 /// The page of the service's own failure.

@@ -8,6 +8,7 @@ mod login;
 mod operators;
 mod orders;
 mod people;
+mod programmes;
 mod refusals;
 mod reports;
 mod runs;
@@ -87,6 +88,11 @@ impl Text {
             "closed_month" => Self::MONTH_CLOSED,
             "deleted" => Self::DELETED,
             "revoked" => Self::CREDENTIAL_REVOKED,
+            "programme_approve" => Self::PROGRAMME_APPROVED,
+            "programme_refuse" => Self::PROGRAMME_REFUSED,
+            "programme_pause" => Self::PROGRAMME_IS_PAUSED,
+            "programme_resume" => Self::PROGRAMME_RESUMED,
+            "programme_end" => Self::PROGRAMME_IS_ENDED,
             "queued" => Self::QUEUED,
             _ => return None,
         })
@@ -122,6 +128,7 @@ mod tests {
             operators::ALL,
             orders::ALL,
             people::ALL,
+            programmes::ALL,
             reports::ALL,
             runs::ALL,
             users::ALL,

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::chart::Chart;
 use crate::texts::{Language, Text};
 
 /// A page below the navigation.
@@ -23,6 +24,8 @@ pub(crate) enum Block {
     Notice(Notice),
     Facts(Vec<(String, Cell)>),
     Table(Table),
+    /// A chart with the table of its values.
+    Chart(Box<Chart>, Table),
     Form(Form),
     Links(Vec<Cell>),
     /// Set-up of an authenticator app.

@@ -171,6 +171,11 @@ impl Visit<'_> {
             .hide("key", self.parts.random_text())
     }
 
+    /// The day, in the service's zone.
+    pub(crate) fn today(&self) -> time::Date {
+        self.parts.env.settings.zone.day(self.parts.env.now())
+    }
+
     pub(crate) fn money(&self, kopecks: i64) -> String {
         format::money(self.language, kopecks)
     }

@@ -149,6 +149,7 @@ macro_rules! contract_tests {
             transactions_of_closed_months_are_late
             former_holders_keep_what_moved_while_they_had_the_card
             a_closed_month_keeps_its_rows
+            a_programme_gives_in_one_month_whatever_it_gives
         }
         $crate::contract_tests! { @aggregate $make, webhooks:
             a_webhook_is_stored

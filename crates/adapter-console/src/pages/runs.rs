@@ -29,7 +29,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
 /// The kinds that a table of people and amounts can be.
 const KINDS: [RunKind; 2] = [RunKind::TopUp, RunKind::Withdraw];
 
-fn kind_text<'k>(visit: &Visit<'_>, kind: &'k RunKind) -> &'k str {
+pub(super) fn kind_text<'k>(visit: &Visit<'_>, kind: &'k RunKind) -> &'k str {
     match kind {
         RunKind::TopUp => visit.t(Text::TOP_UPS),
         RunKind::Withdraw => visit.t(Text::WITHDRAWALS),

@@ -3,6 +3,7 @@
 mod browser;
 mod chromium;
 mod money;
+mod month;
 
 use kopeck_domain::access::Role;
 use kopeck_domain::partner::SealingPolicy;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use kopeck_client::{Client, FileFormat};
+use kopeck_client::{Client, FileFormat, ReportFilter, Uuid};
 
 use super::statements::{Lang, download};
 use crate::export::check_spreadsheet;
@@ -32,6 +32,9 @@ pub(crate) struct ShowArgs {
     /// Only employees of this category.
     #[arg(long)]
     category: Option<CategoryName>,
+    /// Only whom runs of this programme gave something; `given` is only that.
+    #[arg(long)]
+    programme: Option<Uuid>,
     /// What to write.
     #[arg(long, value_enum, default_value_t)]
     format: Form,
@@ -85,13 +88,13 @@ pub(super) async fn run(client: &Client, command: ReportCommand) -> Result<Outpu
 }
 
 async fn show(client: &Client, args: ShowArgs) -> Result<Output, Failure> {
-    let category = match &args.category {
-        Some(name) => Some(name.resolve(client).await?),
-        None => None,
-    };
+    let mut filter = ReportFilter { id_programme: args.programme, ..ReportFilter::default() };
+    if let Some(name) = &args.category {
+        filter.id_category = Some(name.resolve(client).await?);
+    }
     let format = match args.format {
         Form::Table => {
-            let json = json_of(&client.statements().report(&args.month, category).await?)?;
+            let json = json_of(&client.statements().report(&args.month, &filter).await?)?;
             let rows = json.get("data").and_then(|list| list.as_array()).cloned().unwrap_or_default();
             let totals = json.get("totals").cloned().unwrap_or_default();
             let text = table::list(&rows, &ROW) + &table::record(&totals, &ROW[2..]);
@@ -105,6 +108,6 @@ async fn show(client: &Client, args: ShowArgs) -> Result<Output, Failure> {
         check_spreadsheet(args.output.as_deref())?;
     }
     let language = args.lang.language();
-    let file = client.statements().report_file(&args.month, category, format, &language).await?;
+    let file = client.statements().report_file(&args.month, &filter, format, &language).await?;
     download(file, args.output).await
 }
