@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod call;
+mod change;
 mod chart;
 mod cookies;
 mod format;

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use futures_util::stream;
+use sha2::{Digest as _, Sha256};
 
 use crate::host::Chunks;
 use crate::texts::Language;
@@ -140,6 +141,17 @@ impl Pairs {
         form
     }
 
+    /// SHA-256 over the path and all pairs but those of these names.
+    pub(crate) fn digest(&self, path: &str, without: &[&str]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let values = self.0.iter().filter(|(name, _)| !without.contains(&&**name));
+        for part in values.flat_map(|(name, value)| [&**name, &**value]).chain([path]) {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+
     /// As a query string, without empty values.
     pub(crate) fn query(&self) -> String {
         let given = self.0.iter().filter(|(_, value)| !value.is_empty());
@@ -194,6 +206,16 @@ mod tests {
         }
         assert!(Request::takes(multipart) && Request::takes(FORM));
         assert!(!Request::takes("text/csv") && !Request::takes("multipart/form-data") && !Request::takes(""));
+    }
+
+    #[test]
+    fn a_digest_is_one_of_path_and_values() {
+        let of = |text: &str| Pairs::parse(text.as_bytes()).digest("/a", &["key"]);
+        let all = [of("a=bc"), of("ab=c"), of("a=b&c="), of(""), Pairs::default().digest("/b", &[])];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[at + 1..].contains(one), "{at}");
+        }
+        assert_eq!(of("a=bc&key=1"), of("key=2&a=bc"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_port_store::{Access, Store, StoreError};
 use kopeck_service::Env;
+use kopeck_service::partners::PartnerService;
 use kopeck_service::users::{UserService, UserSession};
 use secrecy::SecretString;
 
@@ -26,8 +27,12 @@ pub struct ConsoleParts {
     pub users: UserService,
     /// The database.
     pub store: Arc<dyn Store>,
+    /// Partners and their keys.
+    pub partners: PartnerService,
     /// Clock, ids, random bytes and the settings of the rules.
     pub env: Arc<Env>,
+    /// Whether the server has the reference of the API at `/docs`.
+    pub has_docs: bool,
 }
 
 /// The console.
@@ -248,7 +253,7 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         ["limits", ..] => limits::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
-        ["integration" | "webhook", ..] => integration::route(visit, segments).await,
+        ["integration" | "webhook" | "credential", ..] => integration::route(visit, segments).await,
         ["users" | "user" | "audit", ..] => users::route(visit, segments).await,
         ["partners" | "partner", ..] => operator::route(visit, segments).await,
         ["sessions" | "password" | "logout"] => account::route(visit, segments).await,

@@ -18,7 +18,8 @@ mod users;
 
 use kopeck_domain::access::Role;
 
-pub(crate) use refusals::{code_text, field_text};
+pub(crate) use integration::scope_text;
+pub(crate) use refusals::{SENT_BEFORE, code_text, field_text};
 
 /// A language of the console.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,6 +90,7 @@ impl Text {
             "cancel" => Self::RUN_CANCELLED,
             "closed_month" => Self::MONTH_CLOSED,
             "deleted" => Self::DELETED,
+            "revoked" => Self::CREDENTIAL_REVOKED,
             "programme_approve" => Self::PROGRAMME_APPROVED,
             "programme_refuse" => Self::PROGRAMME_REFUSED,
             "programme_pause" => Self::PROGRAMME_IS_PAUSED,

@@ -21,10 +21,12 @@ use crate::compose::Application;
 
 /// The console of this application, for the server of its API.
 #[must_use]
-pub fn front_end(application: &Application) -> Arc<dyn FrontEnd> {
+pub fn front_end(application: &Application, has_docs: bool) -> Arc<dyn FrontEnd> {
     let parts = ConsoleParts {
         users: application.users.clone(),
+        partners: application.partners.clone(),
         store: application.store(),
+        has_docs,
         env: Arc::clone(&application.env),
     };
     Arc::new(ConsoleFrontEnd(Console::new(parts)))
