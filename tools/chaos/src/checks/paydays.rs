@@ -15,7 +15,7 @@ use super::bank::transactions;
 use crate::bank;
 use crate::fleet::Fleet;
 use crate::journal::Journal;
-use crate::load::{Paydays, Partner, months, runs_of_programmes};
+use crate::load::{MainCard, Partner, Paydays, months, runs_of_programmes};
 
 /// Reasons of refusals that a run meets on its own.
 const SHORT: &str = "not enough partner balance";
@@ -129,7 +129,9 @@ fn tries(partner: &Partner, runs: &[Run], journal: &Journal) -> Tries {
         let ends = ends.remove(&run.id_run).unwrap_or_default();
         let is_right = ends.last() == Some(&run.state)
             && ends.iter().rev().skip(1).all(|state| *state == RunState::Decline);
-        journal.must(is_right, || format!("{name}: run {} is {}, its tries ended {ends:?}", run.id_run, run.state));
+        journal.must(is_right, || {
+            format!("{name}: run {} is {}, its tries ended {ends:?}", run.id_run, run.state)
+        });
         again += usize::from(ends.len() > 1);
     }
     Tries { overlapping, again }
@@ -195,9 +197,7 @@ impl Paid {
             let is_right = match (is_covered, Self::is_done(item)) {
                 // The bank refuses amounts that end in 13, and what is spent cannot be taken back.
                 (true, true) => amount % 100 != 13,
-                (true, false) => {
-                    reason == BY_BANK && amount % 100 == 13 || reason == EMPTY && !is_top_up
-                }
+                (true, false) => reason == BY_BANK && amount % 100 == 13 || reason == EMPTY && !is_top_up,
                 (false, is_done) => !is_done && reason == SHORT,
             };
             if !is_right {
@@ -216,35 +216,45 @@ impl Paid {
     }
 }
 
+/// A card by the bank's ledger.
+struct CardHistory {
+    /// What moved beside payments and what an order brought, in its order; below zero what was taken.
+    moved: Vec<i64>,
+    /// The balances before the first of these, after it, and so on.
+    balances: Vec<Vec<i64>>,
+}
+
+impl CardHistory {
+    /// `first`: what the order brought.
+    fn read(bank: &Simulator, card: MainCard, first: i64) -> anyhow::Result<Self> {
+        let (mut balance, mut moved, mut balances) = (first, Vec::new(), vec![vec![first]]);
+        let skipped = usize::from(first > 0);
+        for transaction in transactions(bank, card.number)?.into_iter().skip(skipped) {
+            let is_payment = transaction.kind == TransactionType::Payment;
+            let is_out = is_payment || transaction.kind == TransactionType::Reversal;
+            let amount = transaction.amount.get();
+            let signed = if is_out { -amount } else { amount };
+            balance += signed;
+            if is_payment && let Some(last) = balances.last_mut() {
+                last.push(balance);
+            } else {
+                moved.push(signed);
+                balances.push(vec![balance]);
+            }
+        }
+        Ok(Self { moved, balances })
+    }
+}
+
 /// Each card got what the items say, once; balances were seen as they were.
 fn cards(bank: &Simulator, account: &Account<'_>, all: &[Paid], journal: &Journal) -> anyhow::Result<()> {
-    let cards = account.partner.book().cards.clone();
+    let (name, cards) = (&account.partner.name, account.partner.book().cards.clone());
     let issued: BTreeMap<String, i64> =
         account.requests.iter().flat_map(|request| request.issued.iter().cloned()).collect();
     for card in cards {
-        let first = issued.get(&card.number.to_string()).copied().filter(|amount| *amount > 0);
-        let (mut balance, mut moved, mut segments) = (0, Vec::new(), vec![Vec::new()]);
-        for transaction in transactions(bank, card.number)? {
-            let amount = transaction.amount.get();
-            let signed = match transaction.kind {
-                TransactionType::Payment | TransactionType::Reversal => -amount,
-                _ => amount,
-            };
-            balance += signed;
-            if transaction.kind == TransactionType::Payment || segments.len() == 1 && Some(signed) == first && balance == signed {
-                if let Some(last) = segments.last_mut() {
-                    last.push(balance);
-                }
-            } else {
-                moved.push(signed);
-                segments.push(vec![balance]);
-            }
-        }
-        if first.is_none() && let Some(start) = segments.first_mut() {
-            start.insert(0, 0);
-        }
-        let mut expected = Vec::new();
-        let mut seen = Vec::new();
+        let first = issued.get(&card.number.to_string()).copied().unwrap_or_default();
+        let CardHistory { moved, balances } = CardHistory::read(bank, card, first)?;
+        let (mut expected, mut seen) = (Vec::new(), Vec::new());
         for paid in all {
             let item = paid.items.iter().find(|item| item.id_card == Some(card.id));
             seen.push((paid, expected.len(), item));
@@ -253,12 +263,6 @@ fn cards(bank: &Simulator, account: &Account<'_>, all: &[Paid], journal: &Journa
                 expected.push(if paid.run.kind == RunKind::TopUp { amount } else { -amount });
             }
         }
-        let name = &account.partner.name;
-        let sorted = |amounts: &[i64]| {
-            let mut sorted = amounts.to_vec();
-            sorted.sort_unstable();
-            sorted
-        };
         journal.must(sorted(&expected) == sorted(&moved), || {
             format!("{name}: card {} moved {moved:?}, its programmes say {expected:?}", card.number)
         });
@@ -266,19 +270,26 @@ fn cards(bank: &Simulator, account: &Account<'_>, all: &[Paid], journal: &Journa
             // A run that was overtaken.
             continue;
         }
-        for (paid, place, item) in seen.into_iter().filter(|(paid, ..)| paid.is_alone && paid.goes_by_balances()) {
-            let was = segments.get(place).map(Vec::as_slice).unwrap_or_default();
+        seen.retain(|(paid, ..)| paid.is_alone && paid.goes_by_balances());
+        for (paid, place, item) in seen {
+            let was = balances.get(place).map(Vec::as_slice).unwrap_or_default();
             let is_right = match item {
                 Some(item) => item.balance_seen.is_some_and(|seen| was.contains(&seen)),
                 None => was.iter().any(|balance| change(&paid.terms, *balance) == 0),
             };
             journal.must(is_right, || {
-                let Run { id_run, period, .. } = &paid.run;
-                format!("{name}: run {id_run} of {period:?}: card {} held {was:?}, the item is {item:?}", card.number)
+                let (id, period, number) = (paid.run.id_run, &paid.run.period, card.number);
+                format!("{name}: run {id} of {period:?}: card {number} held {was:?}, the item is {item:?}")
             });
         }
     }
     Ok(())
+}
+
+fn sorted(amounts: &[i64]) -> Vec<i64> {
+    let mut sorted = amounts.to_vec();
+    sorted.sort_unstable();
+    sorted
 }
 
 /// The report of each programme has what its runs gave.

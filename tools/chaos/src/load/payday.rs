@@ -17,14 +17,14 @@ use crate::journal::Journal;
 use kopeck_test_support::Random;
 
 /// Kopecks that the partner starts with: now and then they do not cover a payday.
-pub(crate) const OPENING: i64 = 160_000;
+pub(crate) const OPENING: i64 = 120_000;
 /// Its people.
 pub(crate) const PEOPLE: u16 = 40;
 /// Days that pass during the faults.
 const DAYS: u32 = 15;
 const SECONDS_OF_A_DAY: u32 = 86_400;
 /// The most that it gets on a day.
-const MOST_DEPOSITED: u64 = 60_000;
+const MOST_DEPOSITED: u64 = 50_000;
 /// Pause before the clock is moved again, or a run is looked at again.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Runs of a page.
