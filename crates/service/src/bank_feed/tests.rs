@@ -23,7 +23,7 @@ fn a_decline_of_a_page_that_others_have_passed_is_not_recorded() {
     let env = Bench::new();
     let mut unit = MockUnit::default();
     let state = BankFeedState { cursor: 500, ..BankFeedState::default() };
-    unit.bank_feed.expect_state().times(1).returning(move || Ok(state.clone()));
+    unit.bank_feed.expect_state().times(1).returning(move || Ok(state));
     unit.bank_feed.expect_record_decline().times(2).returning(|_, seq| Ok(seq == 500 - LATE_ENTRIES + 1));
     unit.cards.expect_get().returning(|_, _| Ok(Some(card_record(1))));
     unit.transactions.expect_latest_id().returning(|_, _| Ok(0));
