@@ -198,6 +198,11 @@ impl TestServer {
         }
     }
 
+    /// The address of its database.
+    pub fn database_url(&self) -> &str {
+        &self.deployment.url
+    }
+
     /// A partner with so many kopecks.
     pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
         let login = format!("partner-{}", self.deployment.partners.lock().unwrap().len() + 1);
