@@ -181,6 +181,8 @@ class Operations(unittest.TestCase):
             "POST /v1/programme/ID/refuse {}",
             "GET /v1/programme/ID/runs",
             "GET /v1/programmes/forecast?until=07.02.2026",
+            f"POST /v1/programmes/forecast {terms}",
+            f'POST /v1/programmes/forecast {terms[:-1]},"idProgramme":"ID","forecastUntil":"07.02.2026"}}',
             "DELETE /v1/programme/ID",
         )
 
@@ -421,6 +423,8 @@ def programmes(client: Client) -> None:
     client.programmes.refuse(ID)
     assert client.programmes.runs(ID).data[0].id_run == ID
     assert client.programmes.forecast(NOON.date())[0].needed == 500
+    assert client.programmes.preview(terms)[0].needed == 500
+    client.programmes.preview(terms, id_programme=ID, until=NOON.date())
     client.programmes.delete(ID)
 
 

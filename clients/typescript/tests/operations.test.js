@@ -220,6 +220,7 @@ const groups = {
     await programmes.refuse(ID);
     assert.equal((await programmes.runs(ID)).data[0].idRun, ID);
     assert.equal((await programmes.forecast("07.02.2026"))[0].needed, 500);
+    assert.equal((await programmes.preview({ ...terms, idProgramme: ID, forecastUntil: "07.02.2026" }))[0].needed, 500);
     await programmes.delete(ID);
   },
   async runs({ runs }) {
@@ -372,6 +373,7 @@ const SENT = {
     "POST /v1/programme/ID/refuse {}",
     "GET /v1/programme/ID/runs",
     "GET /v1/programmes/forecast?until=07.02.2026",
+    'POST /v1/programmes/forecast {"name":"Meals","for":{"all":true},"amount":{"upTo":500},"every":"MONTH","day":5,"idProgramme":"ID","forecastUntil":"07.02.2026"}',
     "DELETE /v1/programme/ID",
   ],
   runs: [

@@ -26,6 +26,12 @@ pub trait Host {
     /// [`Busy`] if the queue is too long.
     fn check_password(&self, check: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>>;
 
+    /// Runs the reading of a file on a blocking thread, in the partner's queue of spreadsheets.
+    ///
+    /// # Errors
+    /// [`Busy`] if the queue is too long.
+    fn read_file(&self, partner: PartnerId, read: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>>;
+
     /// The client's address, if it is known.
     fn address(&self) -> Option<String>;
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod call;
+mod change;
 mod chart;
 mod cookies;
 mod format;
@@ -13,6 +14,7 @@ mod texts;
 mod unsent;
 mod view;
 mod visit;
+mod week;
 
 pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
 pub use request::{Request, Response};

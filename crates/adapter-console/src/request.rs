@@ -1,7 +1,13 @@
 //! A request of a browser, and the response to it.
 
+use std::convert::Infallible;
+
+use futures_util::stream;
+use sha2::{Digest as _, Sha256};
+
 use crate::host::Chunks;
 use crate::texts::Language;
+use crate::view::Form;
 
 /// A request under the console's path.
 #[derive(Debug, Clone, Default)]
@@ -20,10 +26,55 @@ pub struct Request {
     pub origin: Option<String>,
     /// `Sec-Fetch-Site`.
     pub fetch_site: Option<String>,
+    /// `Content-Type`.
+    pub content_type: String,
     /// The body: a form.
     pub body: Vec<u8>,
+    /// The status code that refuses a body which could not be read, such as 413.
+    pub refused: Option<u16>,
     /// The language that the browser prefers.
     pub language: Language,
+}
+
+/// The type of forms without a file.
+const FORM: &str = "application/x-www-form-urlencoded";
+
+impl Request {
+    /// Whether the console reads bodies of this type: forms, with files or without.
+    #[must_use]
+    pub fn takes(content_type: &str) -> bool {
+        content_type == FORM || multer::parse_boundary(content_type).is_ok()
+    }
+
+    /// What the form says; `None` if it is no whole form.
+    pub(crate) async fn form(&self) -> Option<SentForm> {
+        if self.content_type == FORM || self.body.is_empty() {
+            return Some(SentForm { fields: Pairs::parse(&self.body), file: None });
+        }
+        let boundary = multer::parse_boundary(&self.content_type).ok()?;
+        let body = multer::bytes::Bytes::copy_from_slice(&self.body);
+        let mut parts = multer::Multipart::new(stream::iter([Ok::<_, Infallible>(body)]), boundary);
+        let mut form = SentForm::default();
+        while let Some(part) = parts.next_field().await.ok()? {
+            let (name, is_file) = (part.name()?.to_owned(), part.file_name().is_some());
+            let value = part.bytes().await.ok()?;
+            if is_file {
+                // A browser sends an empty part where nobody has chosen a file.
+                form.file = Some(value.to_vec()).filter(|file| !file.is_empty()).or(form.file);
+            } else {
+                form.fields.0.push((name, String::from_utf8(value.to_vec()).ok()?));
+            }
+        }
+        Some(form)
+    }
+}
+
+/// A form as it was sent.
+#[derive(Default)]
+pub(crate) struct SentForm {
+    pub(crate) fields: Pairs,
+    /// The file that was chosen.
+    pub(crate) file: Option<Vec<u8>>,
 }
 
 /// The response to a request.
@@ -54,6 +105,11 @@ impl Pairs {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim())
     }
 
+    /// The values of all pairs of this name, without blanks around them.
+    pub(crate) fn all<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p str> {
+        self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.trim())
+    }
+
     /// The value as it was sent, for passwords.
     pub(crate) fn raw(&self, name: &str) -> &str {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.as_str())
@@ -62,6 +118,11 @@ impl Pairs {
     /// All names with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Whether there is a pair of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(other, _)| other == name)
     }
 
     /// The value, unless it is empty.
@@ -75,10 +136,37 @@ impl Pairs {
         Self(others.chain([(name.to_owned(), value.to_owned())]).collect())
     }
 
+    /// The form with the values of these names as they are, hidden.
+    pub(crate) fn hidden(&self, mut form: Form, names: &[&'static str]) -> Form {
+        for name in names {
+            for value in self.all(name).filter(|value| !value.is_empty()) {
+                form = form.hide(name, value);
+            }
+        }
+        form
+    }
+
+    /// SHA-256 over the path and all pairs but those of these names.
+    pub(crate) fn digest(&self, path: &str, without: &[&str]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let values = self.0.iter().filter(|(name, _)| !without.contains(&&**name));
+        for part in values.flat_map(|(name, value)| [&**name, &**value]).chain([path]) {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+
     /// As a query string, without empty values.
     pub(crate) fn query(&self) -> String {
         let given = self.0.iter().filter(|(_, value)| !value.is_empty());
         form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
+    }
+}
+
+impl<'n> FromIterator<(&'n str, String)> for Pairs {
+    fn from_iter<T: IntoIterator<Item = (&'n str, String)>>(pairs: T) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 
@@ -90,7 +178,50 @@ impl<const N: usize> From<[(&str, &str); N]> for Pairs {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
+
+    fn read(content_type: &str, body: &str) -> Option<(String, Option<Vec<u8>>)> {
+        let request = Request {
+            content_type: content_type.to_owned(),
+            body: body.replace('\n', "\r\n").into_bytes(),
+            ..Request::default()
+        };
+        // Everything is there, so nothing waits.
+        let form = request.form().now_or_never().unwrap()?;
+        Some((form.fields.query(), form.file))
+    }
+
+    #[test]
+    fn a_form_with_a_file_is_read() {
+        let part =
+            |head: &str, body: &str| format!("--x\nContent-Disposition: form-data; {head}\n\n{body}\n");
+        let (kind, end) = (part("name=\"kind\"", "ТОП"), "--x--\n");
+        let file = part("name=\"file\"; filename=\"a;b.csv\"", "A;B\n1;2");
+        let none = part("name=\"file\"; filename=\"\"", "");
+        let multipart = "multipart/form-data; boundary=x";
+        let kind_alone = "kind=%D0%A2%D0%9E%D0%9F".to_owned();
+        let with_file = Some((kind_alone.clone(), Some(b"A;B\r\n1;2".to_vec())));
+        assert_eq!(read(multipart, &format!("{kind}{file}{end}")), with_file);
+        assert_eq!(read(multipart, &format!("{kind}{none}{end}")), Some((kind_alone.clone(), None)));
+        assert_eq!(read(FORM, "kind=%D0%A2%D0%9E%D0%9F"), Some((kind_alone, None)));
+        for cut in [format!("{kind}{file}"), kind.replace("name=", "other="), "nothing".to_owned()] {
+            assert_eq!(read(multipart, &cut), None, "{cut}");
+        }
+        assert!(Request::takes(multipart) && Request::takes(FORM));
+        assert!(!Request::takes("text/csv") && !Request::takes("multipart/form-data") && !Request::takes(""));
+    }
+
+    #[test]
+    fn a_digest_is_one_of_path_and_values() {
+        let of = |text: &str| Pairs::parse(text.as_bytes()).digest("/a", &["key"]);
+        let all = [of("a=bc"), of("ab=c"), of("a=b&c="), of(""), Pairs::default().digest("/b", &[])];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[at + 1..].contains(one), "{at}");
+        }
+        assert_eq!(of("a=bc&key=1"), of("key=2&a=bc"));
+    }
 
     #[test]
     fn a_form_is_read_and_a_query_is_written() {

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_port_store::{Access, Store, StoreError};
 use kopeck_service::Env;
+use kopeck_service::partners::PartnerService;
 use kopeck_service::users::{UserService, UserSession};
 use secrecy::SecretString;
 
@@ -14,11 +15,11 @@ use crate::call::Problem;
 use crate::cookies::Cookie;
 use crate::host::Host;
 use crate::pages;
-use crate::request::{Pairs, Request, Response};
+use crate::request::{Pairs, Request, Response, SentForm};
 use crate::session;
 use crate::texts::{Language, Text};
 use crate::unsent;
-use crate::view::{Block, Document, NavigationLink, Page};
+use crate::view::{Block, Document, NavigationLink, Page, Waiting};
 use crate::visit::{Outcome, Reply, Visit, in_store};
 
 /// What the console works with.
@@ -27,8 +28,12 @@ pub struct ConsoleParts {
     pub users: UserService,
     /// The database.
     pub store: Arc<dyn Store>,
+    /// Partners and their keys.
+    pub partners: PartnerService,
     /// Clock, ids, random bytes and the settings of the rules.
     pub env: Arc<Env>,
+    /// Whether the server has the reference of the API at `/docs`.
+    pub has_docs: bool,
 }
 
 /// The console.
@@ -38,10 +43,11 @@ pub struct Console {
 
 const STYLE: &str = include_str!("../site/console.css");
 const ICON: &str = include_str!("../site/icon.svg");
+const SCRIPT: &str = include_str!("../site/console.js");
 
-/// Nothing but the console's own style sheet and icon, no script, no frame, and forms to the console alone.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
-    base-uri 'none'; frame-ancestors 'none'";
+/// Nothing but the console's own style sheet, icon and script, no frame, and forms and requests to the console alone.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 impl ConsoleParts {
     /// 128 random bits as text.
@@ -65,6 +71,7 @@ impl Console {
         let mut response = match path {
             "/console.css" => asset("text/css; charset=utf-8", STYLE),
             "/icon.svg" => asset("image/svg+xml", ICON),
+            "/console.js" => asset("text/javascript; charset=utf-8", SCRIPT),
             "/login" | "/login/code" => pages::login::respond(self, host, request, path).await,
             _ => self.respond_to_user(host, request, path).await,
         };
@@ -81,23 +88,34 @@ impl Console {
     }
 
     async fn respond_to_user(&self, host: &dyn Host, request: &Request, path: &str) -> Response {
-        let form = if request.is_post { Pairs::parse(&request.body) } else { Pairs::default() };
-        let Some(secret) = Cookie::Session.of(&request.cookies) else {
-            return self.to_login(request, &form, "/login", Vec::new());
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let (is_fragment, is_poll) =
+            (matches!(*segments, ["fragment" | "poll", ..]), path.starts_with("/poll/"));
+        let form = if request.is_post { request.form().await } else { Some(SentForm::default()) };
+        let is_whole = form.is_some() && request.refused.is_none();
+        let SentForm { fields, file } = form.unwrap_or_default();
+        // A file would have to be chosen again: without it there is nothing to send.
+        let is_kept = is_whole && !is_fragment && file.is_none() && unsent::is_kept(request, &fields);
+        let secret = Cookie::Session.of(&request.cookies);
+        let session = match secret {
+            Some(secret) => self.session(secret, !is_poll).await,
+            None => Ok(None),
         };
-        let session = match self.session(secret).await {
-            Ok(Some(session)) => session,
-            Ok(None) => {
-                return self.to_login(request, &form, "/login?done=ended", vec![Cookie::Session.remove()]);
-            }
-            Err(error) => {
+        let (secret, session) = match (secret, session) {
+            (Some(secret), Ok(Some(session))) => (secret, session),
+            // The script leaves the page as it is.
+            (_, Ok(_)) if is_fragment => return fragment(401, String::new()),
+            (_, Ok(_)) if is_kept => return unsent::page(self, request, &fields),
+            (Some(_), Ok(_)) => return see_other("/login?done=ended", vec![Cookie::Session.remove()]),
+            (None, _) => return see_other("/login", Vec::new()),
+            (_, Err(error)) => {
                 log::warn!(error:%; "a session of the console cannot be looked up");
-                return document(request.language, &failure(request.language), None);
+                return document(request.language, &failure(request.language), None, None);
             }
         };
-        let is_own = !request.is_post || is_own_form(request, form.get("token"), secret);
-        if !is_own && unsent::is_kept(request, &form) {
-            return unsent::page(self, request, &form);
+        let is_own = !request.is_post || is_own_form(request, fields.get("token"), secret);
+        if !is_own && is_kept {
+            return unsent::page(self, request, &fields);
         }
         let visit = Visit {
             parts: &self.parts,
@@ -106,33 +124,30 @@ impl Console {
             session,
             secret,
             query: Pairs::parse(request.query.as_bytes()),
-            form,
+            form: fields,
+            file,
             request,
         };
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let outcome = if !is_own {
+        let outcome = if let Some(status) = request.refused {
+            Err(unread(&visit, status))
+        } else if !is_whole {
+            Err(Problem::new(422, visit.language, Text::FORM_INCOMPLETE))
+        } else if !is_own {
             Err(Problem::new(403, visit.language, Text::FOREIGN_FORM))
         } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
             Ok(Reply::SeeOther("/password".to_owned()))
         } else {
             route(&visit, &segments).await
         };
-        reply(&visit, outcome)
+        if is_fragment { fragment_reply(outcome) } else { reply(&visit, outcome).await }
     }
 
-    /// The response to somebody without a session: the login, or what they typed, which they can send behind it.
-    fn to_login(&self, request: &Request, form: &Pairs, path: &str, cookies: Vec<String>) -> Response {
-        if unsent::is_kept(request, form) {
-            return unsent::page(self, request, form);
-        }
-        see_other(path, cookies)
-    }
-
-    /// The session of a token. Its use is stored, so that it lives on.
-    async fn session(&self, secret: &str) -> Result<Option<UserSession>, StoreError> {
+    /// The session of a token. If `is_use`, that is stored, so that the session lives on: what a page asks by itself is none.
+    async fn session(&self, secret: &str, is_use: bool) -> Result<Option<UserSession>, StoreError> {
         let (users, token) = (self.parts.users.clone(), SecretString::from(secret));
         let found = in_store(&self.parts, Access::Read, move |unit| users.look_up(unit, &token)).await?;
-        if let Some(session) = found.clone().filter(|session| self.parts.users.needs_touch(session)) {
+        let touched = found.clone().filter(|session| is_use && self.parts.users.needs_touch(session));
+        if let Some(session) = touched {
             let users = self.parts.users.clone();
             in_store(&self.parts, Access::Write, move |unit| users.touch(unit, &session)).await?;
         }
@@ -149,9 +164,40 @@ fn is_own_form(request: &Request, token: &str, secret: &str) -> bool {
         .any(|secret| session::is_own_form(request, token, secret))
 }
 
-fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
+/// Why a form could not be read.
+fn unread(visit: &Visit<'_>, status: u16) -> Problem {
+    let text = match status {
+        413 => Text::FILE_TOO_LARGE,
+        503 => Text::BUSY,
+        _ => Text::FORM_INCOMPLETE,
+    };
+    Problem::new(status, visit.language, text)
+}
+
+/// A part of a page.
+fn fragment(status: u16, html: String) -> Response {
+    let headers = vec![
+        ("content-type", "text/html; charset=utf-8".to_owned()),
+        ("cache-control", "no-store".to_owned()),
+    ];
+    Response { status, headers, body: html.into_bytes() }
+}
+
+/// What is no part of a page has only its status code: the script leaves the page as it is.
+fn fragment_reply(outcome: Outcome) -> Response {
     match outcome {
-        Ok(Reply::Page(page)) => document(visit.language, &page, Some(visit)),
+        Ok(Reply::Fragment(html)) => fragment(200, html),
+        Ok(_) => fragment(404, String::new()),
+        Err(problem) => fragment(problem.status, String::new()),
+    }
+}
+
+async fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
+    match outcome {
+        Ok(Reply::Page(page)) => {
+            document(visit.language, &page, Some(visit), pages::runs::waiting(visit).await)
+        }
+        Ok(Reply::Fragment(html)) => fragment(200, html),
         Ok(Reply::SeeOther(path)) => see_other(&path, Vec::new()),
         Ok(Reply::LoggedOut) => see_other("/login?done=logged_out", vec![Cookie::Session.remove()]),
         Ok(Reply::File(file)) => {
@@ -174,14 +220,19 @@ fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
                 blocks: vec![Block::Notice(problem.notice())],
                 ..Page::default()
             };
-            document(visit.language, &page, Some(visit))
+            document(visit.language, &page, Some(visit), None)
         }
     }
 }
 
-/// The HTML of a page, for `visit` with navigation.
-pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>>) -> Response {
-    let navigation = visit.map(|visit| navigation(visit, page.section)).unwrap_or_default();
+/// The HTML of a page, for `visit` with navigation, in which stands how many runs wait for an approval.
+pub(crate) fn document(
+    language: Language,
+    page: &Page,
+    visit: Option<&Visit<'_>>,
+    waiting: Option<Waiting>,
+) -> Response {
+    let navigation = visit.map(|visit| navigation(visit, page.section, waiting)).unwrap_or_default();
     let user = visit
         .map(|visit| (visit.session.user.login.as_str().to_owned(), visit.post("/logout", Text::LOG_OUT)));
     let document = Document { language, page, navigation, user };
@@ -204,17 +255,22 @@ pub(crate) fn document(language: Language, page: &Page, visit: Option<&Visit<'_>
 /// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     use pages::{
-        account, home, integration, operator, orders, people, person, programmes, reports, runs, users,
+        account, home, integration, limits, operator, orders, people, person, programmes, reports, runs,
+        users,
     };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
         ["people", ..] => people::route(visit, segments).await,
         ["person", ..] => person::route(visit, segments).await,
-        ["runs" | "run" | "approvals", ..] => runs::route(visit, segments).await,
+        ["runs" | "run" | "approvals" | "poll", ..] | ["fragment", "run", ..] => {
+            runs::route(visit, segments).await
+        }
+        ["fragment", "people"] => people::route(visit, segments).await,
         ["programmes" | "programme", ..] => programmes::route(visit, segments).await,
+        ["limits", ..] => limits::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
-        ["integration" | "webhook", ..] => integration::route(visit, segments).await,
+        ["integration" | "webhook" | "credential", ..] => integration::route(visit, segments).await,
         ["users" | "user" | "audit", ..] => users::route(visit, segments).await,
         ["partners" | "partner", ..] => operator::route(visit, segments).await,
         ["sessions" | "password" | "logout"] => account::route(visit, segments).await,
@@ -223,7 +279,7 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
 }
 
 /// The parts of the console that a user has.
-fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
+fn navigation(visit: &Visit<'_>, section: &str, waiting: Option<Waiting>) -> Vec<NavigationLink> {
     let entries: &[(Text, &'static str)] = if visit.session.must_change_password {
         &[]
     } else if visit.session.user.partner.is_none() {
@@ -246,6 +302,7 @@ fn navigation(visit: &Visit<'_>, section: &str) -> Vec<NavigationLink> {
         text: visit.t(*text),
         path,
         is_current: path.trim_start_matches('/') == section,
+        waiting: waiting.filter(|_| *path == "/approvals"),
     };
     entries.iter().map(link).collect()
 }

@@ -4,6 +4,7 @@ mod account;
 mod cards;
 mod frame;
 mod integration;
+mod limits;
 mod login;
 mod operators;
 mod orders;
@@ -12,11 +13,13 @@ mod programmes;
 mod refusals;
 mod reports;
 mod runs;
+mod uploads;
 mod users;
 
 use kopeck_domain::access::Role;
 
-pub(crate) use refusals::{code_text, field_name, field_text};
+pub(crate) use integration::scope_text;
+pub(crate) use refusals::{SENT_BEFORE, code_text, field_name, field_text};
 
 /// A language of the console.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,17 +83,20 @@ impl Text {
             "frozen" => Self::CARD_FROZEN,
             "closing" => Self::CARD_CLOSING,
             "linked" => Self::CARD_LINKED,
+            "corrected" => Self::RUN_CORRECTED,
             "submit" => Self::RUN_SUBMITTED,
             "approve" => Self::RUN_APPROVED,
             "refuse" => Self::RUN_REFUSED,
             "cancel" => Self::RUN_CANCELLED,
             "closed_month" => Self::MONTH_CLOSED,
             "deleted" => Self::DELETED,
+            "revoked" => Self::CREDENTIAL_REVOKED,
             "programme_approve" => Self::PROGRAMME_APPROVED,
             "programme_refuse" => Self::PROGRAMME_REFUSED,
             "programme_pause" => Self::PROGRAMME_IS_PAUSED,
             "programme_resume" => Self::PROGRAMME_RESUMED,
             "programme_end" => Self::PROGRAMME_IS_ENDED,
+            "ordered" => Self::CARD_ORDERED,
             "queued" => Self::QUEUED,
             _ => return None,
         })
@@ -122,6 +128,7 @@ mod tests {
             cards::ALL,
             frame::ALL,
             integration::ALL,
+            limits::ALL,
             login::ALL,
             operators::ALL,
             orders::ALL,
@@ -129,6 +136,7 @@ mod tests {
             programmes::ALL,
             reports::ALL,
             runs::ALL,
+            uploads::ALL,
             users::ALL,
         ]
         .concat()

@@ -40,7 +40,7 @@ pub(crate) fn page(console: &Console, request: &Request, form: &Pairs) -> Respon
     let again = Form { is_post: true, ..again }.hide("token", session::form_token(&secret));
     let fields = form.iter().filter(|(name, _)| *name != "token");
     page.push(Block::Form(fields.fold(again, |form, (name, value)| form.hide(name.to_owned(), value))));
-    let mut response = document(language, &page, None);
+    let mut response = document(language, &page, None, None);
     if known.is_none() {
         response.headers.push(("set-cookie", Cookie::LoginForm.set(&secret)));
     }

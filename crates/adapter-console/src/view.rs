@@ -28,13 +28,47 @@ pub(crate) enum Block {
     Table(Table),
     /// A chart with the table of its values.
     Chart(Box<Chart>, Table),
+    /// When a card pays: the name and the path of a picture of a week, and the table that says the same.
+    Week(String, String, Table),
     Form(Form),
     Links(Vec<Cell>),
     /// Set-up of an authenticator app.
     Setup(Setup),
     /// Recovery codes.
     Codes(Vec<String>),
+    /// A part that the script replaces.
+    Region(Box<Region>),
 }
+
+/// A part of a page that the script fetches anew. Without the script it is as good as the blocks in it.
+#[derive(Debug, Template)]
+#[template(path = "region.html")]
+pub(crate) struct Region {
+    /// Its `id`.
+    pub(crate) id: &'static str,
+    /// Where it is fetched from.
+    pub(crate) source: String,
+    /// The seconds after which it is fetched anew; not at all if absent.
+    pub(crate) poll: Option<u32>,
+    /// What a screen reader says after it was replaced.
+    pub(crate) says: String,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A part of a region.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Facts(Vec<(String, Cell)>),
+    /// What it is about, how much of it is done, and of how much.
+    Progress(String, u64, u64),
+    Table(Table),
+    Links(Vec<Cell>),
+}
+
+/// How many runs wait for an approval, in the navigation.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "waiting.html")]
+pub(crate) struct Waiting(pub(crate) u64);
 
 /// A message about what was done or not.
 #[derive(Debug)]
@@ -80,8 +114,31 @@ pub(crate) struct Form {
     pub(crate) title: String,
     pub(crate) hidden: Vec<(Cow<'static, str>, String)>,
     pub(crate) fields: Vec<Field>,
+    /// Controls in a table, below the fields.
+    pub(crate) table: Option<ControlTable>,
     pub(crate) submit: String,
     pub(crate) is_danger: bool,
+    /// While it has text, the script shows what a search finds in the region of this `id`.
+    pub(crate) searches: Option<&'static str>,
+}
+
+/// A table with controls of a form.
+#[derive(Debug, Default)]
+pub(crate) struct ControlTable {
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<Cell>,
+    pub(crate) rows: Vec<Vec<Control>>,
+}
+
+/// What stands in a cell of such a table.
+#[derive(Debug)]
+pub(crate) enum Control {
+    Cell(Cell),
+    /// A text, by the names for the form and for people, with its value.
+    Input(String, String, String),
+    Check(String, String),
+    /// As an input, with values and their labels.
+    Select(String, String, String, Vec<(String, String)>),
 }
 
 /// A field of a form.
@@ -112,8 +169,12 @@ pub(crate) enum FieldKind {
     Month,
     Area,
     Check,
-    /// Values with their labels.
+    /// A file; the value of `accept` is that of tables.
+    File,
+    /// Values with their labels, of which one is chosen.
     Select(Vec<(String, String)>),
+    /// Values with their labels, of which any are chosen; the field's value has those, with blanks between.
+    Many(Vec<(String, String)>),
 }
 
 /// The secret of an authenticator app, as a QR code and as text.
@@ -135,8 +196,14 @@ impl FieldKind {
             Self::Password => "password",
             Self::Search => "search",
             Self::Month => "month",
-            Self::Text | Self::Code | Self::Area | Self::Check | Self::Select(_) => "text",
+            Self::File => "file",
+            Self::Text | Self::Code | Self::Area | Self::Check | Self::Select(_) | Self::Many(_) => "text",
         }
+    }
+
+    /// Whether it takes a file.
+    pub(crate) const fn is_file(&self) -> bool {
+        matches!(self, Self::File)
     }
 
     /// Whether it takes a code.
@@ -166,6 +233,11 @@ impl Cell {
 }
 
 impl Field {
+    /// Whether this value of many is chosen.
+    pub(crate) fn has(&self, value: &str) -> bool {
+        self.value.split(' ').any(|chosen| chosen == value)
+    }
+
     pub(crate) fn new(name: &'static str, label: impl Into<String>, kind: FieldKind) -> Self {
         Self { name, label: label.into(), kind, autocomplete: "off", max: 512, ..Self::default() }
     }
@@ -211,6 +283,11 @@ impl Form {
         self
     }
 
+    /// Whether it is sent with a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.fields.iter().any(|field| field.kind.is_file())
+    }
+
     /// It undoes or destroys something.
     pub(crate) fn dangerous(self) -> Self {
         Self { is_danger: true, ..self }
@@ -248,6 +325,8 @@ pub(crate) struct NavigationLink {
     pub(crate) text: &'static str,
     pub(crate) path: &'static str,
     pub(crate) is_current: bool,
+    /// How much waits behind it.
+    pub(crate) waiting: Option<Waiting>,
 }
 
 /// The whole document.

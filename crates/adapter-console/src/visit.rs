@@ -27,6 +27,8 @@ pub(crate) enum Reply {
     SeeOther(String),
     /// A file.
     File(ApiResponse),
+    /// A part of a page, for the script.
+    Fragment(String),
     /// The session is over.
     LoggedOut,
 }
@@ -43,6 +45,8 @@ pub(crate) struct Visit<'a> {
     pub(crate) secret: &'a str,
     pub(crate) query: Pairs,
     pub(crate) form: Pairs,
+    /// The file of the form.
+    pub(crate) file: Option<Vec<u8>>,
     pub(crate) request: &'a Request,
 }
 
@@ -150,13 +154,41 @@ impl Visit<'_> {
         ids: &[&str],
         body: Option<Value>,
     ) -> Result<ApiResponse, Problem> {
-        let key = Some(self.key()?);
-        let call = Call { ids, body, key, ..Call::default() };
+        self.change_as(self.key()?, operation, ids, body).await
+    }
+
+    /// As [`Self::change`], for a form that changes several things: each under a key of its own.
+    pub(crate) async fn change_as(
+        &self,
+        key: &str,
+        operation: &'static Operation,
+        ids: &[&str],
+        body: Option<Value>,
+    ) -> Result<ApiResponse, Problem> {
+        let call = Call { ids, body, key: Some(key), ..Call::default() };
         call::send(self.host, &self.caller()?, self.language, operation, call).await
     }
 
+    /// Reads a file on a blocking thread.
+    ///
+    /// # Errors
+    /// If the queue is too long.
+    pub(crate) async fn read_file<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (sender, receiver) = oneshot::channel();
+        let read = move || {
+            // The receiver is gone if the client has disconnected.
+            let _ = sender.send(read());
+        };
+        let busy = || Problem::new(503, self.language, Text::BUSY);
+        self.host.read_file(self.partner()?, Box::new(read)).await.map_err(|_| busy())?;
+        receiver.await.map_err(|_| busy())
+    }
+
     /// The idempotency key of the form.
-    fn key(&self) -> Result<&str, Problem> {
+    pub(crate) fn key(&self) -> Result<&str, Problem> {
         let key = self.form.get("key");
         let is_well_formed =
             (16..=64).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
@@ -174,6 +206,11 @@ impl Visit<'_> {
     /// The day, in the service's zone.
     pub(crate) fn today(&self) -> time::Date {
         self.parts.env.settings.zone.day(self.parts.env.now())
+    }
+
+    /// A part of a page, for the script.
+    pub(crate) fn fragment(&self, part: &dyn askama::DynTemplate) -> Outcome {
+        part.dyn_render().map(Reply::Fragment).map_err(|error| self.failed(&error))
     }
 
     pub(crate) fn money(&self, kopecks: i64) -> String {

@@ -7,11 +7,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use kopeck_audit::Entry;
+use kopeck_domain::ids::PartnerId;
 use kopeck_fair_queue::Rank;
 
 use crate::body::{self, BodyLimits};
@@ -26,6 +27,7 @@ use crate::pipeline::{LocalClient, serve_local};
 use crate::request_id::RequestId;
 use crate::request_source::RequestSource;
 use crate::response::{BodyStream, HandlerResult, ResponseBody};
+use crate::settings::HttpSettings;
 use crate::state::Shared;
 use crate::wording::Language;
 
@@ -47,8 +49,8 @@ pub struct FrontEndRequest<'a> {
     pub head: &'a HttpRequest,
     /// Its path below that of the front end, percent-decoded.
     pub path: &'a str,
-    /// Its body.
-    pub body: Bytes,
+    /// Its body, or the status code that refuses it: too large, too slow, broken off, no memory for it.
+    pub body: Result<Bytes, StatusCode>,
     /// The language that its `Accept-Language` prefers.
     pub language: Language,
     /// What it can call.
@@ -146,6 +148,19 @@ impl LocalOperations {
         self.shared.logins.run(source, Rank::First, check).await.map_err(|_| Busy)
     }
 
+    /// Runs the reading of a file on a blocking thread, in the queue of spreadsheets: a small workbook may hold much.
+    ///
+    /// # Errors
+    /// [`Busy`] if no permit is free in time.
+    pub async fn read_file<T: Send + 'static>(
+        &self,
+        partner: PartnerId,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        let source = RequestSource::Partner(partner);
+        self.shared.spreadsheets.run(source, Rank::First, read).await.map_err(|_| Busy)
+    }
+
     /// The client's address, if it is known.
     #[must_use]
     pub fn address(&self) -> Option<String> {
@@ -183,13 +198,13 @@ pub(crate) async fn serve(
     shared: &Arc<Shared>,
     request: &HttpRequest,
     path: &str,
-    payload: Payload,
+    mut payload: Payload,
 ) -> HttpResponse {
     let builder = ResponseBuilder::new(shared, None, request).of_front_end(PATH);
-    let body = match read_body(shared, request, &builder, payload).await {
-        Ok(body) => body,
-        Err(error) => return builder.build(shared, Err(error)),
-    };
+    let body = read_body(shared, request, &builder, &mut payload).await.map_err(|error| error.status());
+    if body == Err(StatusCode::PAYLOAD_TOO_LARGE) {
+        drain(payload, &shared.parts.settings).await;
+    }
     let operations = LocalOperations {
         shared: Arc::clone(shared),
         address: builder.address,
@@ -206,7 +221,7 @@ async fn read_body(
     shared: &Shared,
     request: &HttpRequest,
     builder: &ResponseBuilder,
-    payload: Payload,
+    payload: &mut Payload,
 ) -> Result<Bytes, ApiError> {
     if request.method() != Method::POST {
         return Ok(Bytes::new());
@@ -224,4 +239,23 @@ async fn read_body(
         deadline: settings.body_deadline,
     };
     body::read(payload, limits).await
+}
+
+/// Bodies up to so many times the limit are read to their end before they are refused.
+const DRAINED: usize = 8;
+
+/// Reads what is left of a body that is too large: a browser that is still sending would show an error of the connection, not
+/// the page that says why.
+async fn drain(mut payload: Payload, settings: &HttpSettings) {
+    let mut left = settings.body_limit.saturating_mul(DRAINED);
+    let rest = async {
+        while let Some(Ok(chunk)) = payload.next().await {
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    // Whoever sends more slowly sees that error.
+    let _ = tokio::time::timeout(settings.body_deadline, rest).await;
 }

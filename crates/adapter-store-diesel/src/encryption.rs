@@ -63,7 +63,7 @@ enum PrimaryKey {
     IdempotencyKey,
 }
 
-const COLUMNS: [EncryptedColumn; 13] = [
+const COLUMNS: [EncryptedColumn; 14] = [
     EncryptedColumn("employees", "phone", PrimaryKey::IdAndPartner),
     EncryptedColumn("employees", "email", PrimaryKey::IdAndPartner),
     EncryptedColumn("order_lines", "address", PrimaryKey::OrderLine),
@@ -77,6 +77,7 @@ const COLUMNS: [EncryptedColumn; 13] = [
     EncryptedColumn("users", "login", PrimaryKey::PartnerAndId),
     EncryptedColumn("users", "totp_secret", PrimaryKey::PartnerAndId),
     EncryptedColumn("user_sessions", "setup", PrimaryKey::PartnerAndId),
+    EncryptedColumn("user_uploads", "content", PrimaryKey::PartnerAndId),
 ];
 
 impl EncryptedColumn {

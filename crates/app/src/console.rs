@@ -15,15 +15,18 @@ use kopeck_adapter_http::{
     LocalRequest, LocalUser,
 };
 use kopeck_audit::Entry;
+use kopeck_domain::ids::PartnerId;
 
 use crate::compose::Application;
 
 /// The console of this application, for the server of its API.
 #[must_use]
-pub fn front_end(application: &Application) -> Arc<dyn FrontEnd> {
+pub fn front_end(application: &Application, has_docs: bool) -> Arc<dyn FrontEnd> {
     let parts = ConsoleParts {
         users: application.users.clone(),
+        partners: application.partners.clone(),
         store: application.store(),
+        has_docs,
         env: Arc::clone(&application.env),
     };
     Arc::new(ConsoleFrontEnd(Console::new(parts)))
@@ -35,15 +38,14 @@ impl FrontEnd for ConsoleFrontEnd {
     fn respond<'a>(&'a self, request: FrontEndRequest<'a>) -> Local<'a, HttpResponse> {
         Box::pin(async move {
             let FrontEndRequest { head, path, body, language, operations } = request;
-            let is_form = !body.is_empty();
+            let content_type = text(head, &header::CONTENT_TYPE).unwrap_or_default();
+            let is_form = body.as_ref().is_ok_and(|body| !body.is_empty());
             if ![Method::GET, Method::HEAD, Method::POST].contains(head.method()) {
                 return HttpResponse::MethodNotAllowed()
                     .insert_header((header::ALLOW, "GET, HEAD, POST"))
                     .finish();
             }
-            if is_form
-                && text(head, &header::CONTENT_TYPE).as_deref() != Some("application/x-www-form-urlencoded")
-            {
+            if is_form && !Request::takes(&content_type) {
                 return HttpResponse::UnsupportedMediaType().finish();
             }
             let fetch_site = head.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok());
@@ -57,7 +59,9 @@ impl FrontEnd for ConsoleFrontEnd {
                 host: text(head, &header::HOST).unwrap_or_default(),
                 origin: text(head, &header::ORIGIN),
                 fetch_site: fetch_site.map(str::to_owned),
-                body: body.to_vec(),
+                content_type,
+                refused: body.as_ref().err().map(StatusCode::as_u16),
+                body: body.map(|body| body.to_vec()).unwrap_or_default(),
                 language: match language {
                     ApiLanguage::English => Language::English,
                     ApiLanguage::Russian => Language::Russian,
@@ -117,6 +121,10 @@ impl Host for ServerHost {
 
     fn check_password(&self, check: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>> {
         Box::pin(async move { self.0.check_password(check).await.map_err(|_| Busy) })
+    }
+
+    fn read_file(&self, partner: PartnerId, read: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>> {
+        Box::pin(async move { self.0.read_file(partner, read).await.map_err(|_| Busy) })
     }
 
     fn address(&self) -> Option<String> {

@@ -74,6 +74,8 @@ identifiers! {
     RunId;
     /// A programme: a rule that makes a run for each period.
     ProgrammeId;
+    /// A file that a user has sent.
+    UploadId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
     /// An event of a partner's feed.

@@ -89,6 +89,7 @@ macro_rules! contract_tests {
             sessions_of_a_user_end_one_by_one_and_together
             sessions_of_all_users_of_a_partner_end
             old_sessions_of_users_are_forgotten
+            a_users_newest_uploads_are_kept_until_their_end
         }
         $crate::contract_tests! { @aggregate $make, credentials:
             a_credential_is_found_by_key_and_by_id

@@ -53,7 +53,9 @@ pub use request_log::{
 pub use runs::{RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest};
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};
-pub use users::{SecondFactor, SessionStage, TotpSecret, UserRecord, UserRepository, UserSessionRecord};
+pub use users::{
+    SecondFactor, SessionStage, TotpSecret, UserRecord, UserRepository, UserSessionRecord, UserUpload,
+};
 pub use webhooks::{
     ATTEMPT_HORIZON, DeliveryBacklog, EventRef, Lease, RedeliveryRange, SecretBytes, WebhookRecord,
     WebhookRepository,

@@ -4,7 +4,7 @@
     reason = "every method fails with the store; rules are named where they can break"
 )]
 
-use kopeck_domain::ids::{PartnerId, SessionId, UserId};
+use kopeck_domain::ids::{PartnerId, SessionId, UploadId, UserId};
 use kopeck_domain::string_enum;
 use kopeck_domain::user::{User, UserLogin};
 use time::OffsetDateTime;
@@ -90,6 +90,30 @@ impl std::fmt::Debug for UserSessionRecord {
     }
 }
 
+/// A file that a user has sent and not used yet.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UserUpload {
+    /// Its identifier.
+    pub id: UploadId,
+    /// The user's partner; `None` for an operator.
+    pub partner: Option<PartnerId>,
+    /// The user.
+    pub user: UserId,
+    /// The file. The store encrypts it.
+    pub content: Vec<u8>,
+    /// When it was sent.
+    pub created_at: OffsetDateTime,
+    /// Until when it is kept.
+    pub expires_at: OffsetDateTime,
+}
+
+/// Personal data stays out of logs.
+impl std::fmt::Debug for UserUpload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UserUpload").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
 /// Users. Those of a partner belong to it like everything else; operators belong to no partner (`None`).
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait UserRepository {
@@ -103,7 +127,7 @@ pub trait UserRepository {
     fn list(&mut self, partner: Option<PartnerId>) -> Result<Vec<UserRecord>, StoreError>;
     /// Stores a changed user; login and partner never change.
     fn update(&mut self, record: &UserRecord) -> Result<(), StoreError>;
-    /// Removes a user with its recovery codes and sessions.
+    /// Removes a user with its recovery codes, sessions and uploads.
     fn delete(&mut self, partner: Option<PartnerId>, id: UserId) -> Result<(), StoreError>;
     /// Replaces all recovery codes of a user by those with these digests.
     fn set_recovery_codes(
@@ -149,6 +173,15 @@ pub trait UserRepository {
     ) -> Result<u64, StoreError>;
     /// Ends the sessions of all users of a partner. Returns their number.
     fn end_sessions_of(&mut self, partner: PartnerId) -> Result<u64, StoreError>;
-    /// Removes sessions that ended before `moment`, `limit` at most.
+    /// Adds an upload, and removes all of its user but the newest `kept`, itself among them.
+    fn add_upload(&mut self, upload: &UserUpload, kept: u32) -> Result<(), StoreError>;
+    /// An upload of the user.
+    fn upload(
+        &mut self,
+        partner: Option<PartnerId>,
+        user: UserId,
+        id: UploadId,
+    ) -> Result<Option<UserUpload>, StoreError>;
+    /// Removes sessions and uploads that ended before `moment`, `limit` of each at most.
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
 }

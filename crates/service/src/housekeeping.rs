@@ -14,8 +14,8 @@ const SWEEP: u32 = 1_000;
 /// Token pairs are kept for a day past their end, so that a late token is still distinguished from one never issued.
 const PAIR_GRACE: Duration = Duration::DAY;
 
-/// Removes responses past their retention, failures and nonces past their window, token pairs and users' sessions past their end,
-/// activation codes past their validity, events, deliveries and logged requests past their retention. Returns the number
+/// Removes responses past their retention, failures and nonces past their window, token pairs, users' sessions and their
+/// uploads past their end, activation codes past their validity, events, deliveries and logged requests past their retention. Returns the number
 /// of rows.
 ///
 /// A response outlives the nonces that it was given to, and a delivery its event, so that a redelivery of an expired event is

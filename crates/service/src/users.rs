@@ -11,6 +11,7 @@ mod recovery;
 mod sessions;
 #[cfg(test)]
 mod testing;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ pub use admin::{
 };
 pub use login::{NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt};
 pub use sessions::{Confirmation, EndedSessions, SessionView, UserSession};
+pub use uploads::{MAX_UPLOADS, UPLOAD_LIFE, keep_upload, upload};
 
 /// How long a password that another person has set is accepted.
 pub const INITIAL_PASSWORD_LIFE: Duration = Duration::days(7);

@@ -4,8 +4,12 @@ mod encoding;
 mod separated;
 mod table;
 mod workbook;
+mod write;
 
 pub use table::{Cell, Row, Table};
+pub use write::write;
+
+use table::Naming;
 
 /// The most columns of a table.
 pub const MAX_COLUMNS: usize = 64;
@@ -16,6 +20,9 @@ pub const MAX_NAME: usize = 100;
 /// The most bytes that all rows have, each with the names of its columns: a value that stands in a file once can stand in any
 /// number of cells.
 pub const MAX_TEXT: usize = 16 << 20;
+
+/// What the fault of a row can be; what [`write`] writes has the first.
+pub const ROW_FAULTS: [&str; 2] = [table::SURPLUS, separated::UNCLOSED];
 
 /// Why a file is no table at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,13 +61,25 @@ pub enum TableError {
 /// # Errors
 /// [`TableError`] if it is no table at all. Whatever is wrong with single rows is for who reads their values.
 pub fn parse(file: &[u8], max_rows: usize) -> Result<Table, TableError> {
+    read(file, max_rows, Naming::Known)
+}
+
+/// As [`parse`], whatever the first row names: for a person who says which column is which.
+///
+/// # Errors
+/// [`TableError`] if it is no table at all.
+pub fn parse_any(file: &[u8], max_rows: usize) -> Result<Table, TableError> {
+    read(file, max_rows, Naming::Any)
+}
+
+fn read(file: &[u8], max_rows: usize, naming: Naming) -> Result<Table, TableError> {
     if workbook::begins(file) {
-        return workbook::parse(file, max_rows);
+        return workbook::parse(file, max_rows, naming);
     }
     if workbook::begins_old(file) {
         return Err(TableError::OldWorkbook);
     }
-    separated::parse(&encoding::decode(file)?, max_rows)
+    separated::parse(&encoding::decode(file)?, max_rows, naming)
 }
 
 #[cfg(test)]

@@ -3,16 +3,16 @@
 use csv::{ReaderBuilder, StringRecord};
 use kopeck_domain::column::Column;
 
-use crate::table::{Builder, Cell, Table};
+use crate::table::{Builder, Cell, Naming, Table};
 use crate::{MAX_COLUMNS, TableError};
 
 /// In the order in which they win if the names do not tell.
 const SEPARATORS: [u8; 3] = *b";\t,";
 /// The fault of a row with a quote that nothing closes: it has swallowed all rows behind it.
-const UNCLOSED: &str = "has a quote that is not closed, up to the end of the file";
+pub(crate) const UNCLOSED: &str = "has a quote that is not closed, up to the end of the file";
 
-pub(crate) fn parse(text: &str, max_rows: usize) -> Result<Table, TableError> {
-    let mut builder = Builder::new(max_rows);
+pub(crate) fn parse(text: &str, max_rows: usize, naming: Naming) -> Result<Table, TableError> {
+    let mut builder = Builder::new(max_rows, naming);
     let mut reader = reader(text, separator(text));
     let mut record = StringRecord::new();
     let mut lines = Lines { text, counted: 0, line: 1 };
@@ -34,20 +34,24 @@ fn reader(text: &str, separator: u8) -> csv::Reader<&[u8]> {
     ReaderBuilder::new().delimiter(separator).has_headers(false).flexible(true).from_reader(text.as_bytes())
 }
 
-/// The separator by which the first row names most columns that are known.
+/// The separator by which the first row names most columns that are known; if it names none, the one that stands in it most.
 fn separator(text: &str) -> u8 {
     let text = text.trim_start();
-    let known = |separator| {
+    let weight = |separator| {
         let mut record = StringRecord::new();
         let is_read = reader(text, separator).read_record(&mut record).unwrap_or(false);
-        if is_read { record.iter().filter(|name| Column::named(name).is_some()).count() } else { 0 }
+        if !is_read {
+            return (0, 0);
+        }
+        let known = record.iter().filter(|name| Column::named(name).is_some()).count();
+        (known, if known == 0 { record.len() } else { 0 })
     };
     let [first, ..] = SEPARATORS;
-    let best = |best: (u8, usize), separator| {
-        let known = known(separator);
-        if known > best.1 { (separator, known) } else { best }
+    let best = |best: (u8, (usize, usize)), separator| {
+        let weight = weight(separator);
+        if weight > best.1 { (separator, weight) } else { best }
     };
-    SEPARATORS.into_iter().fold((first, 0), best).0
+    SEPARATORS.into_iter().fold((first, (0, 0)), best).0
 }
 
 /// Whether a quote was opened and not closed. Within a quoted value it is doubled, so that a whole row has an even number.

@@ -8,6 +8,8 @@ use crate::{MAX_COLUMNS, MAX_NAME, MAX_TEXT, TableError};
 /// A table: a row of names, and what stands below them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
+    /// The line of the names, or in a workbook their row, from 1.
+    pub line: u32,
     /// The names of the columns, as the file has them.
     pub names: Vec<String>,
     /// The rows that are not empty.
@@ -61,20 +63,31 @@ impl Table {
     }
 }
 
+/// What the first row has to name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// At least one column that is known.
+    Known,
+    /// Anything.
+    Any,
+}
+
 /// Puts a table together, row by row.
 pub(crate) struct Builder {
     max_rows: usize,
+    naming: Naming,
     table: Option<Table>,
     /// The bytes that all rows have so far.
     bytes: usize,
 }
 
 /// The fault of a row with a value behind the last column.
-const SURPLUS: &str = "has a value without a column: a value with a separator in it has to stand in quotes";
+pub(crate) const SURPLUS: &str =
+    "has a value without a column: a value with a separator in it has to stand in quotes";
 
 impl Builder {
-    pub(crate) const fn new(max_rows: usize) -> Self {
-        Self { max_rows, table: None, bytes: 0 }
+    pub(crate) const fn new(max_rows: usize, naming: Naming) -> Self {
+        Self { max_rows, naming, table: None, bytes: 0 }
     }
 
     /// Adds a row, the first of which names the columns. An empty one counts for nothing.
@@ -89,7 +102,7 @@ impl Builder {
             return Ok(());
         }
         let Some(table) = &mut self.table else {
-            self.table = Some(named(&cells)?);
+            self.table = Some(named(line, &cells, self.naming)?);
             return Ok(());
         };
         if table.rows.len() == self.max_rows {
@@ -113,7 +126,7 @@ impl Builder {
 }
 
 /// The table with these names.
-fn named(cells: &[Cell]) -> Result<Table, TableError> {
+fn named(line: u32, cells: &[Cell], naming: Naming) -> Result<Table, TableError> {
     if cells.len() > MAX_COLUMNS {
         return Err(TableError::TooManyColumns);
     }
@@ -121,8 +134,8 @@ fn named(cells: &[Cell]) -> Result<Table, TableError> {
     if names.iter().any(|name| name.chars().count() > MAX_NAME) {
         return Err(TableError::LongName);
     }
-    if names.iter().all(|name| Column::named(name).is_none()) {
+    if naming == Naming::Known && names.iter().all(|name| Column::named(name).is_none()) {
         return Err(TableError::NoKnownColumn);
     }
-    Ok(Table { names, rows: Vec::new() })
+    Ok(Table { line, names, rows: Vec::new() })
 }

@@ -225,3 +225,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_with_strange_names_is_read_for_a_person_to_name_them() {
+    for (text, names) in [
+        ("\nTab. No.;Payment\nT-1;1 500,50\n", vec!["Tab. No.", "Payment"]),
+        ("Tab. No.\tTo pay, roubles\nT-1\t1 500,50\n", vec!["Tab. No.", "To pay, roubles"]),
+        ("Tab. No.,Payment,note\nT-1,\"1 500,50\",\n", vec!["Tab. No.", "Payment", "note"]),
+    ] {
+        assert_eq!(parse(text.as_bytes(), 10), Err(TableError::NoKnownColumn));
+        let table = parse_any(text.as_bytes(), 10).unwrap();
+        assert_eq!(
+            (table.names, table.rows[0].cells[1].text()),
+            (names.iter().map(|name| (*name).to_owned()).collect(), "1 500,50")
+        );
+    }
+    assert_eq!(parse_any("\nA;B\n1;2\n".as_bytes(), 10).unwrap().line, 2);
+    assert_eq!(parse_any(b" \n", 10), Err(TableError::Empty));
+}
+
+/// Names, lines, formulas, texts that look like something else, and faults.
+#[test]
+fn a_table_is_read_from_a_workbook_as_it_was_written() {
+    let text = "customId,amount,note\nA,100,=1+1\n\n\nB,007,\"two\nlines\"\nC,5,x,y\n";
+    let mut table = parse(text.as_bytes(), 10).unwrap();
+    table.rows[1].cells[1] = Cell::Formula;
+    let file = write(&table).unwrap();
+    assert_eq!(write(&table).unwrap(), file, "the same bytes each time");
+    assert_eq!(parse(&file, 10).unwrap(), Table { line: 1, ..table.clone() });
+    // Without a row of names of its own.
+    table.rows[0].line = 1;
+    let lines: Vec<u32> =
+        parse(&write(&table).unwrap(), 10).unwrap().rows.iter().map(|row| row.line).collect();
+    assert_eq!(lines, [2, 6, 8]);
+    table.rows[0].cells[0] = Cell::of(&"x".repeat(40_000));
+    assert_eq!(write(&table), Err(TableError::TooLarge));
+}

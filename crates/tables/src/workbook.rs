@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read as _};
 use calamine::{DataRef, ExcelDateTime, Reader as _, Xlsx, XlsxError};
 use zip::ZipArchive;
 
-use crate::table::{Builder, Cell, Table};
+use crate::table::{Builder, Cell, Naming, Table};
 use crate::{MAX_COLUMNS, MAX_TEXT, MAX_UNPACKED, TableError};
 
 /// The most parts of a workbook.
@@ -24,11 +24,11 @@ pub(crate) fn begins_old(file: &[u8]) -> bool {
     file.starts_with(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 }
 
-pub(crate) fn parse(file: &[u8], max_rows: usize) -> Result<Table, TableError> {
+pub(crate) fn parse(file: &[u8], max_rows: usize, naming: Naming) -> Result<Table, TableError> {
     check_size(file)?;
     let mut workbook: Xlsx<_> = Xlsx::new(Cursor::new(file)).map_err(broken)?;
     let sheet = workbook.sheet_names().first().cloned().ok_or(TableError::BrokenWorkbook)?;
-    let mut builder = Builder::new(max_rows);
+    let mut builder = Builder::new(max_rows, naming);
     for (row, cells) in rows(&mut workbook, &sheet, max_rows)? {
         builder.add(row.saturating_add(1), cells, None)?;
     }

@@ -108,7 +108,7 @@ impl Login<'_> {
     }
 
     fn answer(&self, page: &Page) -> Response {
-        document(self.request.language, page, None)
+        document(self.request.language, page, None, None)
     }
 
     fn first_page(&self, notice: Option<Notice>) -> Response {

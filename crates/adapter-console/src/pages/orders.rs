@@ -1,43 +1,35 @@
 //! Orders of cards, the cards in stock, and activation codes, which are shown on demand and audited.
 
+mod wizard;
+
 use kopeck_api::operations::{
-    CARD_AVAILABLE, ORDER_CANCEL, ORDER_CONFIRM, ORDER_LIST, ORDER_PLASTIC, ORDER_RESULT, ORDER_STATUS,
-    RUN_CREATE,
+    CARD_AVAILABLE, ORDER_CANCEL, ORDER_CONFIRM, ORDER_LIST, ORDER_RESULT, ORDER_STATUS,
 };
 use kopeck_api::{
-    AvailableCard, CardType, Order, OrderCreated, OrderKind, OrderResult, OrderState, Page as ListPage,
-    RequestState, Run,
+    AvailableCard, Order, OrderKind, OrderResult, OrderState, Page as ListPage, PageMeta, RequestState,
 };
 use kopeck_domain::access::Scope;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::call::{self, Problem};
+use crate::call::Problem;
 use crate::texts::Text;
-use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
+use crate::view::{Block, Cell, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
 /// The pages of this part, and what their forms do.
 pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
-        (false, ["orders"]) => show(visit, None).await,
-        (true, ["orders", kind @ ("plastic" | "virtual")]) => create(visit, kind).await,
+        (false, ["orders"]) => show(visit).await,
+        (false, ["orders", "stock"]) => stock_page(visit).await,
+        (false, ["orders", "new"]) => wizard::show(visit).await,
+        (true, ["orders", kind @ ("plastic" | "virtual")]) => wizard::create(visit, kind).await,
         (false, ["order", id]) => order(visit, id, None).await,
         (true, ["order", id, action]) => act(visit, id, action).await,
         _ => Err(visit.nothing()),
     }
 }
 
-/// The products that an order of plastic cards can have.
-const PLASTIC: [CardType; 2] = [CardType::Mp4, CardType::Kkl];
-
-/// The fields of an order of plastic cards that are texts.
-const ADDRESS: [(&str, Text, usize); 3] = [
-    ("deliveryAddress", Text::DELIVERY_ADDRESS, 512),
-    ("recipient", Text::RECIPIENT, 128),
-    ("phone", Text::PHONE, 16),
-];
-
-fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
+pub(super) fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
     match state {
         RequestState::New => visit.t(Text::ACCEPTED),
         RequestState::InProcess => visit.t(Text::IN_PROCESS),
@@ -50,23 +42,32 @@ fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
     }
 }
 
-/// The orders, the stock, and the forms of new orders.
-pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
+/// The orders, and the beginning of the stock.
+async fn show(visit: &Visit<'_>) -> Outcome {
     let mut page = Page::new(visit.t(Text::ORDERS), "orders");
+    if visit.may(Scope::OrdersWrite) {
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::NEW_ORDER), "/orders/new")]));
+    }
     let query = [("page", visit.query.get("page")), ("per_page", "50")];
     let orders: ListPage<Order> = visit.get(&ORDER_LIST, &[], &query).await?;
     let mut table = order_table(visit, &orders.data);
     table.pages = visit.pages("/orders", &orders.meta);
     page.push(Block::Table(table));
-    page.push(Block::Table(stock(visit).await?));
-    if visit.may(Scope::OrdersWrite) {
-        page.push(Block::Form(plastic_form(visit)));
-        if visit.may(Scope::RunsWrite) {
-            page.push(Block::Form(virtual_form(visit)));
-        }
-    }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    let (stock, _) = stock(visit, &[("per_page", "20")]).await?;
+    page.push(Block::Table(stock));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::ALL_STOCK), "/orders/stock")]));
+    Ok(Reply::Page(page.noting(visit.done())))
+}
+
+/// All cards in stock.
+async fn stock_page(visit: &Visit<'_>) -> Outcome {
+    let query = [("page", visit.query.get("page")), ("per_page", "100")];
+    let (mut table, meta) = stock(visit, &query).await?;
+    table.pages = visit.pages("/orders/stock", &meta);
+    let mut page = Page::new(visit.t(Text::ALL_STOCK), "orders");
+    page.push(Block::Table(table));
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::ORDERS), "/orders")]));
+    Ok(Reply::Page(page))
 }
 
 fn order_table(visit: &Visit<'_>, orders: &[Order]) -> Table {
@@ -98,8 +99,8 @@ fn order_table(visit: &Visit<'_>, orders: &[Order]) -> Table {
 }
 
 /// The cards that belong to nobody yet.
-async fn stock(visit: &Visit<'_>) -> Result<Table, Problem> {
-    let found: ListPage<AvailableCard> = visit.get(&CARD_AVAILABLE, &[], &[("per_page", "20")]).await?;
+async fn stock(visit: &Visit<'_>, query: &[(&str, &str)]) -> Result<(Table, PageMeta), Problem> {
+    let found: ListPage<AvailableCard> = visit.get(&CARD_AVAILABLE, &[], query).await?;
     let columns = [Text::CARD_NUMBER, Text::CARD_TYPE, Text::VALID_UNTIL].map(|text| (text, false));
     let total = found.meta.total.unwrap_or_default();
     let caption = format!("{}: {total}", visit.t(Text::STOCK));
@@ -111,64 +112,7 @@ async fn stock(visit: &Visit<'_>) -> Result<Table, Problem> {
             Cell::text(visit.date(card.date_until)),
         ]);
     }
-    Ok(table)
-}
-
-fn number_field(visit: &Visit<'_>) -> Field {
-    Field::new("numberCards", visit.t(Text::HOW_MANY), FieldKind::Text)
-        .value(visit.form.get("numberCards"))
-        .max(6)
-        .required()
-}
-
-fn plastic_form(visit: &Visit<'_>) -> Form {
-    let types = PLASTIC.map(|kind| (kind.to_string(), kind.to_string()));
-    let kind = Field::new("typeCard", visit.t(Text::CARD_TYPE), FieldKind::Select(types.to_vec()));
-    let form = visit.post("/orders/plastic", Text::ORDER_CARDS).titled(visit.t(Text::PLASTIC_CARDS));
-    let mut form = form.field(kind.value(visit.form.get("typeCard"))).field(number_field(visit));
-    for (name, label, max) in ADDRESS {
-        let field =
-            Field::new(name, visit.t(label), FieldKind::Text).value(visit.form.get(name)).max(max).required();
-        form = form.field(if name == "phone" { field.hint(visit.t(Text::PHONE_RULE)) } else { field });
-    }
-    form
-}
-
-fn virtual_form(visit: &Visit<'_>) -> Form {
-    let amount = Field::new("rubles", visit.t(Text::AMOUNT_OF_EACH), FieldKind::Text).max(16).required();
-    let form = visit.post("/orders/virtual", Text::CHECK).titled(visit.t(Text::VIRTUAL_CARDS));
-    form.field(number_field(visit)).field(amount.value(visit.form.get("rubles")))
-}
-
-/// Orders plastic cards; an order of virtual ones is a run, which is shown before it is submitted.
-pub(crate) async fn create(visit: &Visit<'_>, kind: &str) -> Outcome {
-    let form = &visit.form;
-    let made = if kind == "plastic" {
-        let number: Value = form
-            .get("numberCards")
-            .parse::<u32>()
-            .map_or_else(|_| json!(form.get("numberCards")), Value::from);
-        let [address, recipient, phone] = ADDRESS.map(|(name, ..)| form.get(name));
-        let item = json!({"typeCard": form.get("typeCard"), "numberCards": number, "deliveryAddress": address,
-            "recipient": recipient, "phone": phone});
-        visit.change(&ORDER_PLASTIC, &[], Some(json!({"data": [item]}))).await
-    } else {
-        let item = json!({"typeCard": CardType::Mlz.as_str(), "numberCards": form.get("numberCards"),
-            "rubles": form.get("rubles")});
-        visit.change(&RUN_CREATE, &[], Some(json!({"kind": "VIRTUAL_ORDER", "items": [item]}))).await
-    };
-    match made {
-        Ok(response) if kind == "plastic" => {
-            let made: OrderCreated = call::read(&response, visit.language)?;
-            Ok(Reply::SeeOther(format!("/order/{}?done=saved", made.order_id)))
-        }
-        Ok(response) => {
-            let run: Run = call::read(&response, visit.language)?;
-            Ok(Reply::SeeOther(format!("/run/{}", run.id_run)))
-        }
-        Err(problem) if problem.status == 403 => Err(visit.hidden_alike(problem)),
-        Err(problem) => show(visit, Some(&problem)).await,
-    }
+    Ok((table, found.meta))
 }
 
 /// An order and what can be done with it.

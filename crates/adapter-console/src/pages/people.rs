@@ -12,13 +12,14 @@ use serde_json::{Map, Value, json};
 use crate::call::Problem;
 use crate::request::Pairs;
 use crate::texts::Text;
-use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
+use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Part, Region, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
 /// The pages of this part, and what their forms do.
 pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["people"]) => list(visit).await,
+        (false, ["fragment", "people"]) => fragment(visit).await,
         (false, ["people", "new"]) => new(visit, None).await,
         (true, ["people", "new"]) => add(visit).await,
         _ => Err(visit.nothing()),
@@ -45,17 +46,19 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
     if let Some(person) = find_exactly(visit, sought).await {
         return Ok(Reply::SeeOther(format!("/person/{person}")));
     }
-    let query = ["q", "status", "idCategory", "page"].map(|name| (name, visit.query.get(name)));
-    let query = [&query[..], &[("per_page", "50")]].concat();
-    let found: Result<ListPage<Employee>, Problem> = visit.get(&EMPLOYEE_LIST, &[], &query).await;
+    let found = search(visit).await;
     let categories = categories(visit).await?;
     let mut page = Page::new(visit.t(Text::PEOPLE), "people");
     page.push(Block::Form(search_form(visit, &categories)));
     if visit.may(Scope::EmployeesWrite) {
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::NEW_PERSON), "/people/new")]));
+        let mut links = vec![Cell::link(visit.t(Text::NEW_PERSON), "/people/new")];
+        if visit.may(Scope::RunsWrite) {
+            links.push(Cell::link(visit.t(Text::PEOPLE_IMPORT), "/runs/new?kind=EMPLOYEES"));
+        }
+        page.push(Block::Links(links));
     }
     match found {
-        Ok(found) => page.push(Block::Table(table(visit, &found, &categories))),
+        Ok(found) => page.push(Block::Region(Box::new(region(visit, &found, &categories)))),
         Err(problem) if problem.status == 422 => {
             page.status = 422;
             return Ok(Reply::Page(page.noting(Some(problem.notice()))));
@@ -63,6 +66,24 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
         Err(problem) => return Err(problem),
     }
     Ok(Reply::Page(page.noting(visit.done())))
+}
+
+/// What the search finds.
+async fn search(visit: &Visit<'_>) -> Result<ListPage<Employee>, Problem> {
+    let query = ["q", "status", "idCategory", "page"].map(|name| (name, visit.query.get(name)));
+    visit.get(&EMPLOYEE_LIST, &[], &[&query[..], &[("per_page", "50")]].concat()).await
+}
+
+/// What the search finds, for the script.
+async fn fragment(visit: &Visit<'_>) -> Outcome {
+    visit.fragment(&region(visit, &search(visit).await?, &categories(visit).await?))
+}
+
+/// The part of the page that a search replaces.
+fn region(visit: &Visit<'_>, found: &ListPage<Employee>, categories: &[CategoryWithCount]) -> Region {
+    let says = format!("{}: {}", visit.t(Text::FOUND), found.meta.total.unwrap_or_default());
+    let parts = vec![Part::Table(table(visit, found, categories))];
+    Region { id: "found", source: "/fragment/people".to_owned(), poll: None, says, parts }
 }
 
 /// The person whose identifier, or the holder of the card whose identifier or number, is this text.
@@ -100,8 +121,8 @@ fn search_form(visit: &Visit<'_>, categories: &[CategoryWithCount]) -> Form {
     let each = STATUSES.iter().map(|status| (status.to_string(), status_text(visit, status).to_owned()));
     let statuses = FieldKind::Select(std::iter::once(all).chain(each).collect());
     let field = |name, label, kind| Field::new(name, visit.t(label), kind).value(visit.query.get(name));
-    Form::search("/people", visit.t(Text::SEARCH))
-        .field(field("q", Text::SEARCH_PEOPLE, FieldKind::Search).hint(visit.t(Text::SEARCH_HINT)).max(64))
+    let form = Form { searches: Some("found"), ..Form::search("/people", visit.t(Text::SEARCH)) };
+    form.field(field("q", Text::SEARCH_PEOPLE, FieldKind::Search).hint(visit.t(Text::SEARCH_HINT)).max(64))
         .field(field("status", Text::STATUS, statuses))
         .field(field("idCategory", Text::CATEGORY, category_options(visit, categories, Text::ALL)))
 }

@@ -1,7 +1,10 @@
 //! Programmes: rules that make a run for each period, what they will do, and what can be done with them.
 
 pub(crate) mod forecast;
+mod form;
 mod terms;
+
+pub(crate) use terms::WEEKDAYS;
 
 use kopeck_api::operations::{
     BALANCE, PROGRAMME_APPROVE, PROGRAMME_DELETE, PROGRAMME_GET, PROGRAMME_LIST, PROGRAMME_PAUSE,
@@ -25,6 +28,12 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["programmes"]) => list(visit).await,
         (false, ["programmes", "forecast"]) => show_forecast(visit).await,
+        (false, ["programmes", "new"]) => form::open(visit, None).await,
+        (true, ["programmes", "new"]) => form::save(visit, None).await,
+        (true, ["programmes", "preview"]) => form::preview(visit, None).await,
+        (false, ["programme", id, "edit"]) => form::open(visit, Some(id)).await,
+        (true, ["programme", id, "edit"]) => form::save(visit, Some(id)).await,
+        (true, ["programme", id, "preview"]) => form::preview(visit, Some(id)).await,
         (false, ["programme", id]) => show(visit, id, None).await,
         (true, ["programme", id, action]) => act(visit, id, action).await,
         _ => Err(visit.nothing()),
@@ -44,7 +53,14 @@ pub(super) fn state_text<'s>(visit: &Visit<'_>, state: &'s ProgrammeState) -> &'
 /// The list.
 async fn list(visit: &Visit<'_>) -> Outcome {
     let mut page = Page::new(visit.t(Text::PROGRAMMES), "programmes");
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::FORECAST), "/programmes/forecast")]));
+    let mut links = vec![Cell::link(visit.t(Text::FORECAST), "/programmes/forecast")];
+    if visit.may(Scope::ProgrammesWrite) {
+        links.push(Cell::link(visit.t(Text::NEW_PROGRAMME), "/programmes/new"));
+    }
+    if visit.may(Scope::RunsWrite) {
+        links.push(Cell::link(visit.t(Text::SET_LIMITS), "/limits"));
+    }
+    page.push(Block::Links(links));
     let query = [("page", visit.query.get("page")), ("per_page", "50")];
     let found: ListPage<Programme> = visit.get(&PROGRAMME_LIST, &[], &query).await?;
     let mut table = table(visit, &found.data);
@@ -134,6 +150,7 @@ fn push_forms(visit: &Visit<'_>, page: &mut Page, id: &str, programme: &Programm
     if !visit.may(Scope::ProgrammesWrite) || programme.state == ProgrammeState::Ended {
         return;
     }
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::EDIT), &format!("/programme/{id}/edit"))]));
     match programme.state {
         ProgrammeState::Active => {
             page.push(Block::Text(visit.t(Text::PAUSE_RULE).to_owned()));

@@ -22,4 +22,13 @@ texts! {
     SHOW_CARDS = "Show cards and codes", "Показать карты и коды";
     ACTIVATION_CODE = "Activation code", "Код активации";
     CODES_ARE_AUDITED = "A code activates its card for anyone. The audit log records who has looked.", "Кодом карту может активировать кто угодно. Журнал записывает, кто смотрел.";
+    NEW_ORDER = "New order", "Новый заказ";
+    ALL_STOCK = "All cards in stock", "Все свободные карты";
+    FOR_WHOM = "For whom", "Для кого";
+    A_NUMBER_OF_CARDS = "a number of cards", "указать количество карт";
+    ALL_WITHOUT_A_CARD = "everybody who has no main card", "все, у кого нет основной карты";
+    WITHOUT_A_CARD_IN = "without a main card, of the category", "без основной карты, из категории";
+    PEOPLE_WITHOUT_A_CARD = "People without a main card", "Сотрудники без основной карты";
+    EVERYBODY_HAS_A_CARD = "Everybody there has a main card.", "Там у всех есть основная карта.";
+    TOO_MANY_PEOPLE = "There are too many people to look through. Give a number of cards.", "Сотрудников слишком много, чтобы их просмотреть. Укажите количество карт.";
 }

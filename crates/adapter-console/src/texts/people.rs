@@ -10,6 +10,7 @@ texts! {
     STATUS = "Status", "Статус";
     CATEGORY = "Category", "Категория";
     NO_CATEGORY = "none", "нет";
+    FOUND = "Found", "Найдено";
     NOBODY_FOUND = "Nobody found.", "Никто не найден.";
     NEW_PERSON = "New person", "Новый сотрудник";
     NAME = "Name", "Имя";

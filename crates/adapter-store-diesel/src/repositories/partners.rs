@@ -132,6 +132,7 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM sessions WHERE partner_id = ?",
     "DELETE FROM user_recovery_codes WHERE partner_id = ?",
     "DELETE FROM user_sessions WHERE partner_id = ?",
+    "DELETE FROM user_uploads WHERE partner_id = ?",
     "DELETE FROM users WHERE partner_id = ?",
     "DELETE FROM credentials WHERE partner_id = ?",
     "DELETE FROM balances WHERE partner_id = ?",

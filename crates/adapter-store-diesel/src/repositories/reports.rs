@@ -145,12 +145,15 @@ macro_rules! executed {
     };
 }
 
-/// What a programme brought. Whatever becomes of a top-up around midnight, it is in one month.
+/// What a programme brought. Whatever becomes of a top-up around midnight, it is in one month. The items of a person are found by
+/// an index that has no more than their keys: SQLite prefers the primary key to one that leads to rows.
 const GIVEN_BY: &str = concat!(
     "SELECT e.seq AS place, CAST(SUM(i.amount) AS BIGINT) AS amount \
-     FROM employees e CROSS JOIN run_items i CROSS JOIN runs r CROSS JOIN run_requests q CROSS JOIN card_batches b \
-     WHERE i.partner_id = e.partner_id AND i.employee_id = e.id AND i.outcome = 'DONE' \
-     AND r.partner_id = i.partner_id AND r.id = i.run_id AND r.kind = 'TOP_UP' \
+     FROM employees e CROSS JOIN run_items k CROSS JOIN runs r CROSS JOIN run_requests q CROSS JOIN card_batches b \
+     CROSS JOIN run_items i \
+     WHERE k.partner_id = e.partner_id AND k.employee_id = e.id \
+     AND i.partner_id = k.partner_id AND i.run_id = k.run_id AND i.ordinal = k.ordinal AND i.outcome = 'DONE' \
+     AND r.partner_id = k.partner_id AND r.id = k.run_id AND r.kind = 'TOP_UP' \
      AND q.partner_id = r.partner_id AND q.run_id = r.id AND b.partner_id = q.partner_id AND b.id = q.request_id \
      AND r.programme_id = ? AND e.partner_id = ? AND e.seq >= ? AND e.seq < ? AND b.created_at < ? AND ",
     executed!(),
@@ -234,8 +237,9 @@ impl DieselTransaction {
         self.change(partner, months, binds![partner.key(), partner.key(), employee.key()])?;
         let rows =
             "UPDATE closed_month_rows SET custom_id = NULL, surname = NULL, name = NULL, patronymic = NULL,
-            category_id = NULL, category = NULL WHERE partner_id = ? AND employee_id = ?";
-        self.change(partner, rows, binds![partner.key(), employee.key()])
+            category_id = NULL, category = NULL WHERE partner_id = ? AND (month, place) IN
+            (SELECT month, place FROM closed_month_rows WHERE partner_id = ? AND employee_id = ?)";
+        self.change(partner, rows, binds![partner.key(), partner.key(), employee.key()])
     }
 }
 

@@ -5,17 +5,17 @@ pub(crate) mod rows;
 use std::sync::Arc;
 
 use diesel::prelude::*;
-use kopeck_domain::ids::{PartnerId, SessionId, UserId};
+use kopeck_domain::ids::{PartnerId, SessionId, UploadId, UserId};
 use kopeck_domain::user::UserLogin;
-use kopeck_port_store::{StoreError, UserRecord, UserRepository, UserSessionRecord};
+use kopeck_port_store::{StoreError, UserRecord, UserRepository, UserSessionRecord, UserUpload};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use self::rows::{RecoveryCodeRow, SessionRow, UserRow};
+use self::rows::{RecoveryCodeRow, SessionRow, UploadRow, UserRow};
 use crate::convert::{AsKey, natural};
 use crate::dialect;
 use crate::error::{Stored, StoredRows};
-use crate::schema::{user_recovery_codes, user_sessions, users};
+use crate::schema::{user_recovery_codes, user_sessions, user_uploads, users};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, binds};
 use crate::transaction::DieselTransaction;
@@ -79,6 +79,7 @@ impl UserRepository for DieselTransaction {
         self.end_sessions(partner, id, None)?;
         for text in [
             "DELETE FROM user_recovery_codes WHERE partner_id = ? AND user_id = ?",
+            "DELETE FROM user_uploads WHERE partner_id = ? AND user_id = ?",
             "DELETE FROM users WHERE partner_id = ? AND id = ?",
         ] {
             self.change(owner, text, binds![owner.key(), id.key()])?;
@@ -187,9 +188,38 @@ impl UserRepository for DieselTransaction {
         Ok(statements::execute(self.of(partner)?, text, binds![partner.key()]).stored()? as u64)
     }
 
+    fn add_upload(&mut self, upload: &UserUpload, kept: u32) -> Result<(), StoreError> {
+        let (owner, user) = (owner(upload.partner), upload.user.key());
+        let row = UploadRow::new(upload, &*self.cipher)?;
+        statements::insert(self.of(owner)?, &[row]).stored()?;
+        let text = "DELETE FROM user_uploads WHERE partner_id = ? AND user_id = ? AND id NOT IN (
+            SELECT id FROM user_uploads WHERE partner_id = ? AND user_id = ? ORDER BY created_at DESC, id DESC LIMIT ?)";
+        self.change(owner, text, binds![owner.key(), user, owner.key(), user, i64::from(kept)])
+    }
+
+    fn upload(
+        &mut self,
+        partner: Option<PartnerId>,
+        user: UserId,
+        id: UploadId,
+    ) -> Result<Option<UserUpload>, StoreError> {
+        let cipher = Arc::clone(&self.cipher);
+        user_uploads::table
+            .find((owner(partner).key(), id.key()))
+            .filter(user_uploads::user_id.eq(user.key()))
+            .select(UploadRow::as_select())
+            .get_result(self.of(owner(partner))?)
+            .found(|row: UploadRow| row.upload(&*cipher))
+    }
+
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old = "user_sessions WHERE expires_at < ? ORDER BY expires_at";
         let moment = UtcTimestamp::of(moment);
-        Ok(self.sweep("DELETE FROM user_sessions", "partner_id, id", old, moment, limit)?.into())
+        let mut forgotten = 0;
+        for table in ["user_sessions", "user_uploads"] {
+            let old = format!("{table} WHERE expires_at < ? ORDER BY expires_at");
+            let change = format!("DELETE FROM {table}");
+            forgotten += u64::from(self.sweep(&change, "partner_id, id", &old, moment, limit)?);
+        }
+        Ok(forgotten)
     }
 }

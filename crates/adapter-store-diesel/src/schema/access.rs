@@ -77,6 +77,15 @@ tables! {
         expires_at -> UtcTimestamp,
     }
 
+    user_uploads (partner_id, id) {
+        partner_id -> Id,
+        id -> Id,
+        user_id -> Id,
+        content -> Binary,
+        created_at -> UtcTimestamp,
+        expires_at -> UtcTimestamp,
+    }
+
     sessions (partner_id, id) {
         partner_id -> Id,
         id -> Id,

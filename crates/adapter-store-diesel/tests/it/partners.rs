@@ -52,6 +52,7 @@ const ROWS: &str = "
         VALUES (ONE, ID, x'01', HASH, 'OWNER', 'ACTIVE', 'hash', 0);
     INSERT INTO user_recovery_codes VALUES (ONE, ID, HASH);
     INSERT INTO user_sessions VALUES (ONE, ID, ID, HASH, 'OPEN', NULL, NULL, 0, 0, 1);
+    INSERT INTO user_uploads VALUES (ONE, ID, ID, x'01', 0, 1);
     INSERT INTO runs (partner_id, id, seq, kind, creates_categories, items, faulty, amount, available, available_after, digest,
             created_by, created_at, state, state_since)
         VALUES (ONE, ID, 1, 'TOP_UP', 0, 1, 0, 1, 1, 0, HASH, 'PARTNER', 0, 'DRAFT', 0);

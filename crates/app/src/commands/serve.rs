@@ -67,8 +67,11 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     // Before anything works, as a past of the demo partner is made on a clock of its own.
     let welcome = process.first_start(args, &url, has_console)?;
     let state = process.http_state(args, max_connections);
-    let state =
-        if has_console { state.with_front_end(console::front_end(&process.application)) } else { state };
+    let state = if has_console {
+        state.with_front_end(console::front_end(&process.application, args.docs))
+    } else {
+        state
+    };
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None

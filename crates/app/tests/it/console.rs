@@ -5,6 +5,7 @@ mod chromium;
 mod money;
 mod month;
 mod planted;
+mod uploads;
 mod walk;
 
 use kopeck_domain::access::Role;

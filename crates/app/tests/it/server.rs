@@ -165,7 +165,7 @@ impl TestServer {
             webhooks: Arc::new(FakeSender),
             settings: http,
         })
-        .with_front_end(kopeck::console::front_end(&application));
+        .with_front_end(kopeck::console::front_end(&application, true));
         let (base_url, handle, thread) = listening(state);
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
@@ -196,6 +196,11 @@ impl TestServer {
             deployment,
             died: false,
         }
+    }
+
+    /// The address of its database.
+    pub fn database_url(&self) -> &str {
+        &self.deployment.url
     }
 
     /// A partner with so many kopecks.

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use kopeck_client::{Client, FileFormat, ReportFilter, Uuid};
 
-use super::statements::{Lang, download};
+use super::statements::{FileForm, Lang, download};
 use crate::export::check_spreadsheet;
 use crate::failure::Failure;
 use crate::names::CategoryName;
@@ -37,27 +37,13 @@ pub(crate) struct ShowArgs {
     programme: Option<Uuid>,
     /// What to write.
     #[arg(long, value_enum, default_value_t)]
-    format: Form,
+    format: FileForm,
     /// The language of files for people.
     #[arg(long, default_value_t = Lang::En, value_enum)]
     lang: Lang,
     /// Write a file here in place of standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// The form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Form {
-    /// A table in roubles, for people; JSON with `--json`.
-    #[default]
-    Table,
-    /// The rows, in kopecks.
-    Csv,
-    /// A spreadsheet in roubles, for people.
-    Xlsx,
-    /// The rows as CSV that a spreadsheet program takes apart by itself, in roubles, for people.
-    Excel,
 }
 
 const ROW: [Column; 11] = [
@@ -92,17 +78,12 @@ async fn show(client: &Client, args: ShowArgs) -> Result<Output, Failure> {
     if let Some(name) = &args.category {
         filter.id_category = Some(name.resolve(client).await?);
     }
-    let format = match args.format {
-        Form::Table => {
-            let json = json_of(&client.statements().report(&args.month, &filter).await?)?;
-            let rows = json.get("data").and_then(|list| list.as_array()).cloned().unwrap_or_default();
-            let totals = json.get("totals").cloned().unwrap_or_default();
-            let text = table::list(&rows, &ROW) + &table::record(&totals, &ROW[2..]);
-            return Ok(Output::new(json, text));
-        }
-        Form::Csv => FileFormat::Csv,
-        Form::Xlsx => FileFormat::Xlsx,
-        Form::Excel => FileFormat::ExcelCsv,
+    let Some(format) = args.format.file() else {
+        let json = json_of(&client.statements().report(&args.month, &filter).await?)?;
+        let rows = json.get("data").and_then(|list| list.as_array()).cloned().unwrap_or_default();
+        let totals = json.get("totals").cloned().unwrap_or_default();
+        let text = table::list(&rows, &ROW) + &table::record(&totals, &ROW[2..]);
+        return Ok(Output::new(json, text));
     };
     if format == FileFormat::Xlsx {
         check_spreadsheet(args.output.as_deref())?;

@@ -1,11 +1,11 @@
 //! Users, their second factors and their sessions.
 
 use kopeck_domain::access::Role;
-use kopeck_domain::ids::{PartnerId, SessionId};
+use kopeck_domain::ids::{PartnerId, SessionId, UploadId};
 use kopeck_domain::user::{User, UserLogin, UserStatus};
 
 use super::support::{at, fresh, id, partner, read, write};
-use crate::{Rule, SecondFactor, SessionStage, Store, StoreError, UserRecord, UserSessionRecord};
+use crate::{Rule, SecondFactor, SessionStage, Store, StoreError, UserRecord, UserSessionRecord, UserUpload};
 
 /// A user of a partner, or an operator, who has just been created.
 pub(super) fn user(partner: Option<PartnerId>, seconds: i64) -> UserRecord {
@@ -262,4 +262,46 @@ pub fn old_sessions_of_users_are_forgotten(store: &dyn Store) {
     assert_eq!(sessions(store, &record), begun[2..]);
     assert_eq!((forget(104, 10), forget(104, 10)), (1, 0));
     assert_eq!(sessions(store, &record), begun[3..]);
+}
+
+/// Sends a file of a user that is kept for 100 seconds, beside the newest `kept - 1` others.
+fn send(store: &dyn Store, record: &UserRecord, seconds: i64, kept: u32) -> UserUpload {
+    let (partner, user) = (record.user.partner, record.user.id);
+    let content = fresh().to_be_bytes().to_vec();
+    let upload = UserUpload {
+        id: id(),
+        partner,
+        user,
+        content,
+        created_at: at(seconds),
+        expires_at: at(seconds + 100),
+    };
+    let new = upload.clone();
+    write(store, move |unit| unit.users().add_upload(&new, kept)).unwrap();
+    upload
+}
+
+fn upload(store: &dyn Store, record: &UserRecord, id: UploadId) -> Option<UserUpload> {
+    let (partner, user) = (record.user.partner, record.user.id);
+    read(store, move |unit| unit.users().upload(partner, user, id))
+}
+
+/// The newest uploads are kept until their end, each for its user alone.
+pub fn a_users_newest_uploads_are_kept_until_their_end(store: &dyn Store) {
+    let owner = partner(store);
+    let [one, two] = [Some(owner), None].map(|owner| stored(store, owner, 1));
+    let colleague = stored(store, Some(owner), 1);
+    let other = send(store, &two, 0, 2);
+    let [first, second, third] = [1, 2, 3].map(|seconds| send(store, &one, seconds, 2));
+    assert_eq!(upload(store, &one, first.id), None);
+    assert_eq!(upload(store, &one, second.id), Some(second.clone()));
+    assert_eq!(upload(store, &one, third.id), Some(third.clone()));
+    assert_eq!((upload(store, &colleague, third.id), upload(store, &two, third.id)), (None, None));
+    assert_eq!(upload(store, &two, other.id), Some(other));
+    let forget = |moment| write(store, move |unit| unit.users().forget_expired(at(moment), 10)).unwrap();
+    assert_eq!((forget(103), forget(103)), (2, 0));
+    assert_eq!((upload(store, &one, second.id), upload(store, &one, third.id)), (None, Some(third)));
+    let user = one.user.id;
+    write(store, move |unit| unit.users().delete(Some(owner), user)).unwrap();
+    assert_eq!(get(store, &one), None);
 }

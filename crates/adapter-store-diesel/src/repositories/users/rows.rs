@@ -3,12 +3,14 @@
 use diesel::prelude::*;
 use kopeck_domain::ids::{PartnerId, UserId};
 use kopeck_domain::user::{User, UserLogin};
-use kopeck_port_store::{ColumnCipher, SecondFactor, StoreError, TotpSecret, UserRecord, UserSessionRecord};
+use kopeck_port_store::{
+    ColumnCipher, SecondFactor, StoreError, TotpSecret, UserRecord, UserSessionRecord, UserUpload,
+};
 
 use super::owner;
 use crate::convert::{AsKey, corrupt, fixed, natural, word};
 use crate::encryption::RowCipher;
-use crate::schema::{user_recovery_codes, user_sessions, users};
+use crate::schema::{user_recovery_codes, user_sessions, user_uploads, users};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{Bind, binds, row};
 
@@ -187,6 +189,46 @@ impl SessionRow {
             created_at: self.created_at.time("user_sessions.created_at")?,
             last_used_at: self.last_used_at.time("user_sessions.last_used_at")?,
             expires_at: self.expires_at.time("user_sessions.expires_at")?,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = user_uploads)]
+pub(super) struct UploadRow {
+    partner_id: Id,
+    id: Id,
+    user_id: Id,
+    content: Vec<u8>,
+    created_at: UtcTimestamp,
+    expires_at: UtcTimestamp,
+}
+
+row!(UploadRow, user_uploads: partner_id, id, user_id, content, created_at, expires_at);
+
+impl UploadRow {
+    pub(super) fn new(upload: &UserUpload, cipher: &dyn ColumnCipher) -> Result<Self, StoreError> {
+        let (owner, id) = (owner(upload.partner), upload.id.key());
+        let content = row_cipher(cipher, "user_uploads", owner, &id).encrypt("content", &upload.content)?;
+        Ok(Self {
+            partner_id: owner.key(),
+            user_id: upload.user.key(),
+            content,
+            created_at: UtcTimestamp::of(upload.created_at),
+            expires_at: UtcTimestamp::of(upload.expires_at),
+            id,
+        })
+    }
+
+    pub(super) fn upload(self, cipher: &dyn ColumnCipher) -> Result<UserUpload, StoreError> {
+        let row = row_cipher(cipher, "user_uploads", self.partner_id.to(), &self.id);
+        Ok(UserUpload {
+            id: self.id.to(),
+            partner: partner_of(self.partner_id),
+            user: self.user_id.to(),
+            content: row.decrypt("content", &self.content)?,
+            created_at: self.created_at.time("user_uploads.created_at")?,
+            expires_at: self.expires_at.time("user_uploads.expires_at")?,
         })
     }
 }

@@ -113,6 +113,18 @@ impl<'s> Browser<'s> {
         self.exchange(form_request(action, fields))
     }
 
+    /// Sends the form with this action of a page with a file, as a browser does.
+    pub fn upload(
+        &mut self,
+        page: &RawResponse,
+        action: &str,
+        values: Values<'_>,
+        file: &[u8],
+    ) -> RawResponse {
+        let got = self.exchange(upload_request(page, action, values, file));
+        self.follow(got)
+    }
+
     fn follow(&mut self, mut got: RawResponse) -> RawResponse {
         for _ in 0..5 {
             if got.status != 303 {
@@ -153,10 +165,28 @@ pub fn form_request(action: &str, fields: Values<'_>) -> RawRequest {
         .bytes("application/x-www-form-urlencoded", fields.join("&"))
 }
 
+/// A form with a file as a browser sends it.
+pub fn upload_request(page: &RawResponse, action: &str, values: Values<'_>, file: &[u8]) -> RawRequest {
+    let hidden = hidden_fields(&page.text, action);
+    let fields = hidden.iter().map(|(name, value)| (&**name, &**value)).chain(values.iter().copied());
+    let mut body = Vec::new();
+    for (name, value) in fields {
+        let head = format!("--line\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+        body.extend(head.into_bytes());
+    }
+    let head = "--line\r\nContent-Disposition: form-data; name=\"file\"; filename=\"list.csv\"\r\n\
+        Content-Type: text/csv\r\n\r\n";
+    body.extend([head.as_bytes(), file, b"\r\n--line--\r\n"].concat());
+    RawRequest::new("POST", &format!("/console{action}")).bytes("multipart/form-data; boundary=line", body)
+}
+
 /// A value in a query or a form.
 pub fn encoded(value: &str) -> String {
     value.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
+
+/// The console's own script.
+const SCRIPT: &str = "<script src=\"/console/console.js\" defer></script>";
 
 /// The rules for every response of the console.
 fn check(got: &RawResponse) {
@@ -168,9 +198,16 @@ fn check(got: &RawResponse) {
     assert!(got.header("x-request-id").is_some());
     if got.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
         assert_eq!(got.header("cache-control"), Some("no-store"));
+        // A part of a page, for the script.
+        if !got.text.starts_with("<!doctype") {
+            assert!(!got.text.contains("<h1>"), "{}", got.text);
+            return;
+        }
+        assert_eq!(got.text.matches(SCRIPT).count(), 1, "the console has one script of its own");
+        let whole = got.text.replace(SCRIPT, "");
         let elsewhere = ["href=\"http", "src=\"", "href=\"//", "href=\"javascript:", "action=\"http"];
         for refused in ["<script", " style=", "<style"].iter().chain(&elsewhere) {
-            assert!(!got.text.contains(refused), "{refused} in {}", got.text);
+            assert!(!whole.contains(refused), "{refused} in {whole}");
         }
         assert_eq!(got.text.matches("<h1>").count(), 1, "{}", got.text);
     }

@@ -5,9 +5,10 @@ use kopeck_domain::access::Role;
 use kopeck_service::partners;
 use serde_json::json;
 
-use super::browser::{Browser, offers};
+use super::browser::{Browser, between, offers};
+use super::money::carry_out;
 use super::{Holder, card_info, holder, start};
-use crate::raw_http::{RawRequest, post};
+use crate::raw_http::{RawRequest, RawResponse, post};
 use crate::server::{SETTINGS, TestServer};
 
 fn programme(server: &TestServer, holder: &Holder, name: &str, fixed: i64) -> String {
@@ -90,4 +91,153 @@ fn the_month_says_what_is_to_do_and_what_is_short() {
     let page = owner.get(&path);
     let page = owner.send(&page, &format!("{path}/approve"), &[]);
     assert!(page.text.contains("is approved.") && page.text.contains("in force"), "{}", page.text);
+}
+
+/// The form of a programme, with two mistakes.
+fn lunch() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("name", "Lunch"),
+        ("audience", "people"),
+        ("people", "T-1, T-99"),
+        ("statuses", "WORK"),
+        ("statuses", "MEDICAL"),
+        ("grant", "fixed"),
+        ("rubles", "1 500,50"),
+        ("cap", "much"),
+        ("every", "MONTH"),
+        ("weekday", "1"),
+        ("day", "5"),
+        ("month", "1"),
+        ("time", "09:00"),
+        ("shift", "BEFORE"),
+        ("onShortage", "PART"),
+    ]
+}
+
+#[test]
+fn a_programme_is_saved_as_its_forecast_showed_it() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let category = json!({"nameCategory": "Office"});
+    let category = post("/v1/category", &category).token(&holder.token).send(&server).text_of("idCategory");
+    let mut finance = Browser::of_new(&server, Some(&partner), Role::Finance);
+    let page = finance.get("/programmes/new");
+    assert!(
+        page.text.contains("value=\"WORK\" checked") && !offers(&page, "/programmes/new"),
+        "{}",
+        page.text
+    );
+    let mut values: Vec<(&str, &str)> = lunch();
+    let page = finance.send(&page, "/programmes/preview", &values);
+    assert!(page.status == 422 && page.text.contains("No such personnel numbers: T-99"), "{}", page.text);
+    values[2].1 = "T-1";
+    let page = finance.send(&page, "/programmes/preview", &values);
+    assert!(
+        page.status == 422 && page.text.contains("amount.cap") && page.text.contains("1 500,50"),
+        "{}",
+        page.text
+    );
+    values[7].1 = "3000";
+    let page = finance.send(&page, "/programmes/preview", &values);
+    for shown in ["this programme", "₽1,500.50", "Available: 2 Mar 2026 ₽10,000.00", "Nothing is saved yet."]
+    {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    assert!(finance.get("/programmes").text.contains("No programmes."), "a forecast saves nothing");
+    let first = finance.send_once(&page, "/programmes/new", &[]);
+    let second = finance.send_once(&page, "/programmes/new", &[]);
+    assert_eq!((first.status, first.header("location")), (303, second.header("location")), "a double click");
+    let path = first.header("location").unwrap().strip_prefix("/console").unwrap();
+    let path = path.split('?').next().unwrap().to_owned();
+    let page = finance.get(&path);
+    for shown in [
+        "people named one by one: 1",
+        "gets ₽1,500.50, but holds no more than ₽3,000.00",
+        "works, on sick leave",
+    ] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+
+    // Other terms: the form has the old ones, and the forecast shows the new ones in their place.
+    let page = finance.get(&format!("{path}/edit"));
+    assert!(
+        page.text.contains("\nT-1</textarea>") && page.text.contains("value=\"1500.50\""),
+        "{}",
+        page.text
+    );
+    for (at, value) in [(1, "categories"), (5, "upTo"), (6, "200"), (8, "WEEK"), (9, "3")] {
+        values[at].1 = value;
+    }
+    values.push(("idCategory", &category));
+    let page = finance.send(&page, &format!("{path}/preview"), &values);
+    assert!(page.text.contains("2026-W10") && page.text.contains("Lunch</a>"), "{}", page.text);
+    let page = finance.send(&page, &format!("{path}/edit"), &[]);
+    for shown in ["Saved.", "Office", "is filled up to ₽200.00", "every week, Wednesday"] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    let mut hr = Browser::of_new(&server, Some(&partner), Role::Hr);
+    assert_eq!((hr.get("/programmes/new").status, hr.get(&format!("{path}/edit")).status), (403, 403));
+}
+
+/// Submits the run whose page this is, and lets the worker carry it out.
+fn submit(server: &TestServer, browser: &mut Browser<'_>, page: &RawResponse) {
+    let path = format!("/run/{}/submit", between(&page.text, "action=\"/console/run/", "/"));
+    browser.send(page, &path, &[]);
+    carry_out(server);
+}
+
+#[test]
+fn a_person_s_page_sets_a_limit_moves_money_and_tells_what_was_declined() {
+    let (server, partner) = start();
+    let holder = holder(&server, &partner);
+    let mut owner = Browser::of_new(&server, Some(&partner), Role::Owner);
+    let path = format!("/person/{}", holder.person);
+    let page = owner.get(&format!("/limits?names=customIdCard&people={}", holder.number));
+    assert!(page.text.contains(&format!("\n{}</textarea>", holder.number)), "{}", page.text);
+    let mut values = vec![("whom", "people"), ("names", "customIdCard"), ("people", &*holder.number)];
+    values.extend([("rubles", "much"), ("period", "CDAY"), ("days", "1"), ("days", "2"), ("times", "08:00-20:30")]);
+    let refused = owner.send(&page, "/limits/preview", &values);
+    assert_eq!(refused.status, 422, "{}", refused.text);
+    values[3].1 = "500";
+    let page = owner.send(&refused, "/limits/preview", &values);
+    for shown in ["₽500.00 a day", "<td>Tuesday</td><td>08:00–20:30</td>", "<td>Sunday</td><td>does not pay</td>"] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    assert!(page.text.contains("d=\"M480 10h750v80h-750zM480 110h750"), "{}", page.text);
+    let page = owner.send(&page, "/limits", &[]);
+    submit(&server, &mut owner, &page);
+    let page = owner.get(&path);
+    assert!(page.text.contains("₽500.00 a day") && page.text.contains("08:00–20:30"), "{}", page.text);
+
+    let page = owner.send(&page, &format!("{path}/topup"), &[("rubles", "1000")]);
+    submit(&server, &mut owner, &page);
+    assert_eq!(card_info(&server, &holder)["balance"], 100_000);
+    let ask = |rubles: &str| format!("{path}?card={}&rubles={rubles}", holder.card);
+    assert!(owner.get(&ask("500")).text.contains("It would pay that."));
+    let page = owner.get(&ask("500.01"));
+    assert!(page.text.contains("Does not pay now:"), "{}", page.text);
+    let wanted = json!({"amount": 60_000, "place": "Bookshop"});
+    let wanted = post(&format!("/sandbox/v1/card/{}/purchase", holder.card), &wanted);
+    assert_eq!(wanted.token(&holder.token).send(&server).json()["approved"], false);
+    server.follow_feed();
+    let page = owner.get(&path);
+    for shown in ["Declined purchases", "Bookshop", "₽600.00"] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    let page = owner.send(&page, &format!("{path}/withdraw"), &[]);
+    submit(&server, &mut owner, &page);
+    assert_eq!(card_info(&server, &holder)["balance"], 0);
+
+    let page = owner.get(&format!("{path}/replace"));
+    let address = [("typeCard", "MP4"), ("deliveryAddress", ""), ("recipient", "Орлова Анна"), ("phone", "9031234567")];
+    let refused = owner.send(&page, &format!("{path}/replace"), &address);
+    assert_eq!(refused.status, 422, "{}", refused.text);
+    let address = [address[0], ("deliveryAddress", "Nevsky 1"), address[2], address[3]];
+    let page = owner.send(&refused, &format!("{path}/replace"), &address);
+    assert!(page.text.contains("The card is ordered.") && page.text.contains("Orders of a new card"), "{}", page.text);
+
+    let file = owner.get_once("/people/export");
+    assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"people.csv\""));
+    assert_eq!(file.text.lines().nth(1), Some("T-1,Орлова,Анна,,,,WORK,"));
+    assert_eq!(owner.get_once("/people/export?status=VACATION").text.lines().count(), 1);
 }
