@@ -140,7 +140,7 @@ impl Pairs {
     pub(crate) fn hidden(&self, mut form: Form, names: &[&'static str]) -> Form {
         for name in names {
             for value in self.all(name).filter(|value| !value.is_empty()) {
-                form = form.hide(name, value);
+                form = form.hide(*name, value);
             }
         }
         form

@@ -180,7 +180,7 @@ fn fragment(status: u16, html: String) -> Response {
         ("content-type", "text/html; charset=utf-8".to_owned()),
         ("cache-control", "no-store".to_owned()),
     ];
-    Response { status, headers, body: html.into_bytes() }
+    Response { status, headers, body: html.into_bytes(), chunks: None }
 }
 
 /// What is no part of a page has only its status code: the script leaves the page as it is.
