@@ -11,6 +11,7 @@ mod request;
 mod route;
 mod session;
 mod texts;
+mod unsent;
 mod view;
 mod visit;
 mod week;

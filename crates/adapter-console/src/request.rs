@@ -120,6 +120,11 @@ impl Pairs {
         self.0.iter().any(|(other, _)| other == name)
     }
 
+    /// All names with their values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The value, unless it is empty.
     pub(crate) fn given(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())
@@ -135,7 +140,7 @@ impl Pairs {
     pub(crate) fn hidden(&self, mut form: Form, names: &[&'static str]) -> Form {
         for name in names {
             for value in self.all(name).filter(|value| !value.is_empty()) {
-                form = form.hide(name, value);
+                form = form.hide(*name, value);
             }
         }
         form

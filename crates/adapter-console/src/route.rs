@@ -18,6 +18,7 @@ use crate::pages;
 use crate::request::{Pairs, Request, Response, SentForm};
 use crate::session;
 use crate::texts::{Language, Text};
+use crate::unsent;
 use crate::view::{Block, Document, NavigationLink, Page, Waiting};
 use crate::visit::{Outcome, Reply, Visit, in_store};
 
@@ -95,20 +96,27 @@ impl Console {
             Some(secret) => self.session(secret, !is_poll).await,
             None => Ok(None),
         };
+        let form = if request.is_post { request.form().await } else { Some(SentForm::default()) };
+        let is_whole = form.is_some();
+        let form = form.unwrap_or_default();
         let (secret, session) = match (secret, session) {
             (Some(secret), Ok(Some(session))) => (secret, session),
             // The script leaves the page as it is.
             (_, Ok(_)) if is_fragment => return fragment(401, String::new()),
-            (Some(_), Ok(_)) => return see_other("/login?done=ended", vec![Cookie::Session.remove()]),
-            (None, _) => return see_other("/login", Vec::new()),
+            (Some(_), Ok(_)) => {
+                return self.to_login(request, &form, "/login?done=ended", vec![Cookie::Session.remove()]);
+            }
+            (None, _) => return self.to_login(request, &form, "/login", Vec::new()),
             (_, Err(error)) => {
                 log::warn!(error:%; "a session of the console cannot be looked up");
                 return document(request.language, &failure(request.language), None, None);
             }
         };
-        let form = if request.is_post { request.form().await } else { Some(SentForm::default()) };
-        let is_whole = form.is_some();
-        let SentForm { fields, file } = form.unwrap_or_default();
+        let is_own = !request.is_post || is_own_form(request, form.fields.get("token"), secret);
+        if !is_own && unsent::is_kept(request, &form) {
+            return unsent::page(self, request, &form.fields);
+        }
+        let SentForm { fields, file } = form;
         let visit = Visit {
             parts: &self.parts,
             host,
@@ -124,7 +132,7 @@ impl Console {
             Err(unread(&visit, status))
         } else if !is_whole {
             Err(Problem::new(422, visit.language, Text::FORM_INCOMPLETE))
-        } else if request.is_post && !session::is_own_form(request, visit.form.get("token"), secret) {
+        } else if !is_own {
             Err(Problem::new(403, visit.language, Text::FOREIGN_FORM))
         } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
             Ok(Reply::SeeOther("/password".to_owned()))
@@ -132,6 +140,14 @@ impl Console {
             route(&visit, &segments).await
         };
         if is_fragment { fragment_reply(outcome) } else { reply(&visit, outcome).await }
+    }
+
+    /// The response to somebody without a session: the login, or what they typed, which they can send behind it.
+    fn to_login(&self, request: &Request, form: &SentForm, path: &str, cookies: Vec<String>) -> Response {
+        if unsent::is_kept(request, form) {
+            return unsent::page(self, request, &form.fields);
+        }
+        see_other(path, cookies)
     }
 
     /// The session of a token. If `is_use`, that is stored, so that the session lives on: what a page asks by itself is none.
@@ -145,6 +161,15 @@ impl Console {
         }
         Ok(found)
     }
+}
+
+/// Whether the form was made for this session, or for this browser when its session had ended.
+fn is_own_form(request: &Request, token: &str, secret: &str) -> bool {
+    let of_browser = Cookie::LoginForm.of(&request.cookies);
+    [Some(secret), of_browser]
+        .into_iter()
+        .flatten()
+        .any(|secret| session::is_own_form(request, token, secret))
 }
 
 /// Why a form could not be read.
@@ -163,7 +188,7 @@ fn fragment(status: u16, html: String) -> Response {
         ("content-type", "text/html; charset=utf-8".to_owned()),
         ("cache-control", "no-store".to_owned()),
     ];
-    Response { status, headers, body: html.into_bytes() }
+    Response { status, headers, body: html.into_bytes(), chunks: None }
 }
 
 /// What is no part of a page has only its status code: the script leaves the page as it is.

@@ -17,17 +17,23 @@ pub(crate) fn form_token(secret: &str) -> String {
 
 /// Whether a form was made for this secret, and sent by a page of the console itself.
 pub(crate) fn is_own_form(request: &Request, token: &str, secret: &str) -> bool {
-    is_same_site(request) && bool::from(token.as_bytes().ct_eq(form_token(secret).as_bytes()))
+    says_own_site(request) != Some(false) && bool::from(token.as_bytes().ct_eq(form_token(secret).as_bytes()))
 }
 
-/// Whether the browser says that the request comes from a page of this host. Old browsers say nothing.
-fn is_same_site(request: &Request) -> bool {
+/// Whether the browser says that the request comes from a page of this host.
+pub(crate) fn is_surely_own_site(request: &Request) -> bool {
+    says_own_site(request) == Some(true)
+}
+
+/// What the browser says of that. Old browsers say nothing.
+fn says_own_site(request: &Request) -> Option<bool> {
     match (&request.fetch_site, &request.origin) {
-        (Some(site), _) => site == "same-origin",
+        (Some(site), _) => Some(site == "same-origin"),
         (None, Some(origin)) => {
-            origin.split_once("://").is_some_and(|(_, host)| host.eq_ignore_ascii_case(&request.host))
+            let host = origin.split_once("://").map(|(_, host)| host);
+            Some(host.is_some_and(|host| host.eq_ignore_ascii_case(&request.host)))
         }
-        (None, None) => true,
+        (None, None) => None,
     }
 }
 
@@ -47,6 +53,7 @@ mod tests {
         let own = Some("http://127.0.0.1:8080");
         for good in [from(Some("same-origin"), own), from(None, own), from(None, None)] {
             assert!(is_own_form(&good, &token, "secret"), "{good:?}");
+            assert_eq!(is_surely_own_site(&good), good.origin.is_some(), "{good:?}");
             assert!(!is_own_form(&good, &token, "other") && !is_own_form(&good, "", "secret"));
         }
         let (other, null) = (Some("https://evil.example"), Some("null"));
@@ -57,7 +64,7 @@ mod tests {
             from(None, other),
             from(None, null),
         ] {
-            assert!(!is_own_form(&bad, &token, "secret"), "{bad:?}");
+            assert!(!is_own_form(&bad, &token, "secret") && !is_surely_own_site(&bad), "{bad:?}");
         }
     }
 }

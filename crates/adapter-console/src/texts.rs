@@ -19,7 +19,7 @@ mod users;
 use kopeck_domain::access::Role;
 
 pub(crate) use integration::scope_text;
-pub(crate) use refusals::{SENT_BEFORE, code_text, field_text};
+pub(crate) use refusals::{SENT_BEFORE, code_text, field_name, field_text};
 
 /// A language of the console.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! What a page consists of. The templates turn it into HTML, and escape every value.
 
+use std::borrow::Cow;
+
 use askama::Template;
 
 use crate::chart::Chart;
@@ -80,6 +82,8 @@ pub(crate) struct Notice {
 pub(crate) struct Cell {
     pub(crate) text: String,
     pub(crate) link: Option<String>,
+    /// Whether the link opens a tab of its own.
+    pub(crate) opens_tab: bool,
     pub(crate) is_number: bool,
 }
 
@@ -108,7 +112,7 @@ pub(crate) struct Form {
     pub(crate) action: String,
     pub(crate) is_post: bool,
     pub(crate) title: String,
-    pub(crate) hidden: Vec<(&'static str, String)>,
+    pub(crate) hidden: Vec<(Cow<'static, str>, String)>,
     pub(crate) fields: Vec<Field>,
     /// Controls in a table, below the fields.
     pub(crate) table: Option<ControlTable>,
@@ -221,6 +225,11 @@ impl Cell {
     pub(crate) fn link(text: impl Into<String>, path: &str) -> Self {
         Self { link: Some(format!("/console{path}")), ..Self::text(text) }
     }
+
+    /// The same link, but this page stays.
+    pub(crate) fn in_new_tab(self) -> Self {
+        Self { opens_tab: true, ..self }
+    }
 }
 
 impl Field {
@@ -269,8 +278,8 @@ impl Form {
         self
     }
 
-    pub(crate) fn hide(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.hidden.push((name, value.into()));
+    pub(crate) fn hide(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.hidden.push((name.into(), value.into()));
         self
     }
 

@@ -63,6 +63,18 @@ impl Caller {
         self.answer(body)
     }
 
+    /// Reads a page of the console with the session of a user, as [`Self::get`].
+    pub(crate) fn page(
+        &mut self,
+        path: &str,
+        session: &str,
+        body: &mut dyn FnMut(&[u8]),
+    ) -> anyhow::Result<u16> {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: bench\r\ncookie: __Host-kopeck={session}\r\n\r\n");
+        self.socket.write_all(head.as_bytes())?;
+        self.answer(body)
+    }
+
     /// A request with a sealed body, ready to be sent.
     pub(crate) fn sealed_post(&self, path: &'static str, value: &Value) -> Sealed {
         let (nonce, now) = (nonce(), machine::unix_seconds());

@@ -8,6 +8,7 @@
 #![cfg_attr(test, expect(clippy::float_cmp, reason = "figures that are made exactly"))]
 
 mod caller;
+mod console;
 mod hostile;
 mod instant_bank;
 mod load;
@@ -54,6 +55,8 @@ enum Command {
     Parsers(parsers::Args),
     /// Starts a server and waits for its first response.
     Start(start::Args),
+    /// Asks for pages of the console of a large partner.
+    Console(console::Args),
     /// Makes the tables.
     Report(report::Args),
 }
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Statements(args) => statements::run(&args),
         Command::Parsers(args) => parsers::run(&args),
         Command::Start(args) => start::run(&args),
+        Command::Console(args) => console::run(&args),
         Command::Report(args) => report::run(&args),
     };
     match done {

@@ -14,6 +14,8 @@ use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_port_security::{SecretBinding, SecretBox as _, TokenClaims, TokenCodec as _, TokenKind};
 use kopeck_sealing::{KeyId, SealingKey};
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
+use sha2::{Digest as _, Sha256};
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::targets::{Target, Targets};
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     /// Cards of each employee.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(0..=2))]
     cards: u64,
+    /// Payments of each partner in the present month, spread over its MAIN cards, and a user who is logged in.
+    #[arg(long, default_value_t = 0)]
+    payments: u64,
     /// The master key of the service.
     #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true)]
     master_key: SecretString,
@@ -86,6 +91,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for number in args.first..args.first + args.partners {
         partners.push(seeding.partner(number)?);
         seeding.staff(number, args.employees, args.cards)?;
+        seeding.payments(number, args.employees, args.payments);
     }
     seeding.sql.push_str("COMMIT;\n");
     Targets { partners, employees: args.employees, cards: args.cards }.write(&args.targets)?;
@@ -98,6 +104,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         None => print!("{}VACUUM ANALYZE;\nCHECKPOINT;\n", seeding.sql),
     }
     Ok(())
+}
+
+/// The month of the payments, as the service writes it.
+///
+/// # Errors
+/// If the machine's clock is out of all years.
+pub(crate) fn month() -> anyhow::Result<String> {
+    let now = OffsetDateTime::from_unix_timestamp(i64::try_from(machine::unix_seconds())?)?;
+    Ok(format!("{:04}-{:02}", now.year(), u8::from(now.month())))
 }
 
 /// Statements in the making.
@@ -158,7 +173,43 @@ impl Seeding {
                 VALUES ({p}, 1, 'DEPOSITED', -{money}), ({p}, 1, 'AVAILABLE', {money});\n"
         )?;
         let key = SealingKey::new(KeyId::from_bytes(key_id), secret);
-        Ok(Target::new(number, token, &key))
+        let mut target = Target::new(number, token, &key);
+        target.console_session = self.user(number)?;
+        Ok(target)
+    }
+
+    /// An owner with a session in the console; returns its token.
+    fn user(&mut self, number: u64) -> anyhow::Result<String> {
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.time(self.now));
+        let user = numbered::id(numbered::PARTNERS + number);
+        let login = self.encrypted(number, "users", "login", user.as_bytes(), "owner@bench.example")?;
+        let token = SecretString::from(Uuid::from_bytes(machine::random()).to_string());
+        let digest = self.bytes(&Sha256::digest(token.expose_secret().as_bytes()));
+        let (login_digest, end) = (self.bytes(&machine::random::<32>()), self.time(self.now + TOKEN_LIFE));
+        write!(
+            self.sql,
+            "INSERT INTO users (partner_id, id, login, login_digest, role, status, password_hash, created_at)
+                VALUES ({p}, {p}, {login}, {login_digest}, 'OWNER', 'ACTIVE', '-', {now});
+            INSERT INTO user_sessions
+                (partner_id, id, user_id, token_digest, stage, created_at, last_used_at, expires_at)
+                VALUES ({p}, {p}, {p}, {digest}, 'OPEN', {now}, {now}, {end});\n"
+        )?;
+        Ok(token.expose_secret().to_owned())
+    }
+
+    /// Payments of this month, each on the card of another employee, so long as there are as many.
+    fn payments(&mut self, number: u64, employees: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.time(self.now));
+        let card = self.id_of(&format!("(1 + i % {employees})"), numbered::MAIN_CARDS);
+        self.sql.push_str(&format!(
+            "INSERT INTO transactions (partner_id, card_id, id, seq, executed_at, kind, amount, place, mcc, merchant_id)
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+                SELECT {p}, {card}, i, i, {now}, 'PAYMENT', 100 + i % 1000, 'Canteen', '5812', 'M-1' FROM n;
+            INSERT INTO counters (partner_id, list, last) VALUES ({p}, 'transactions', {count});\n"
+        ));
     }
 
     /// Employees, each with its cards, and one limit change of the first card.

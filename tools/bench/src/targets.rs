@@ -29,12 +29,15 @@ pub(crate) struct Target {
     pub(crate) access_token: String,
     /// The text of its sealing key.
     sealing_key: String,
+    /// The token of a session of its owner in the console, if it was seeded: good for a quarter of an hour.
+    pub(crate) console_session: String,
 }
 
 impl Target {
     /// A partner with its token and its key.
     pub(crate) fn new(number: u64, access_token: String, key: &SealingKey) -> Self {
-        Self { number, access_token, sealing_key: key.to_text().to_string() }
+        let sealing_key = key.to_text().to_string();
+        Self { number, access_token, sealing_key, console_session: String::new() }
     }
 
     /// The key that it seals with.

@@ -139,7 +139,7 @@ async fn waiting_table(visit: &Visit<'_>, runs: &[Run]) -> Result<Table, Problem
 async fn programmes(visit: &Visit<'_>, found: &[Programme]) -> Table {
     let columns = [Text::NAME_OF_PROGRAMME, Text::CREATED_BY].map(|text| (text, false));
     let caption = visit.t(Text::PROGRAMMES_THAT_WAIT);
-    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NO_PROGRAMMES));
+    let mut table = Table::new(caption, visit.columns(&columns), visit.t(Text::NO_PROGRAMME_WAITS));
     let names = Names::of(visit).await;
     let waits = |one: &&Programme| one.state == ProgrammeState::WaitingApproval || one.proposed.is_some();
     for one in found.iter().filter(waits) {

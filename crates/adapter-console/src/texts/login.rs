@@ -22,5 +22,9 @@ texts! {
     LOGIN_EXPIRED = "The login took too long. Begin again.", "Время входа истекло. Начните сначала.";
     TOO_MANY_LOGINS = "Too many failed logins. Try again later.", "Слишком много неудачных попыток входа. Попробуйте позже.";
     SESSION_ENDED = "Your session has ended. Nothing further was changed.", "Сеанс завершён. Ничего больше не изменено.";
+    NOT_SENT = "Not sent", "Не отправлено";
+    NOT_SENT_YET = "Your session ended before this arrived, and nothing was changed. What you typed is below. Log in in another tab, come back here, and send it again.", "Сеанс завершился раньше, и ничего не изменено. Введённые данные показаны ниже. Войдите в другой вкладке, вернитесь сюда и отправьте их ещё раз.";
+    LOG_IN_ELSEWHERE = "Log in in another tab", "Войти в другой вкладке";
+    SEND_AGAIN = "Send again", "Отправить ещё раз";
     LOGGED_OUT = "You are logged out.", "Вы вышли.";
 }

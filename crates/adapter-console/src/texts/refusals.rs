@@ -129,6 +129,14 @@ pub(crate) fn code_text(language: Language, code: &str, message: &str) -> String
     russian.map_or_else(|| sentence(message), str::to_owned)
 }
 
+/// The name of a field of a form.
+pub(crate) fn field_name(language: Language, field: &str) -> &str {
+    match language {
+        Language::English => field,
+        Language::Russian => find(FIELDS, field).unwrap_or(field),
+    }
+}
+
 /// What a faulty field of a form says.
 pub(crate) fn field_text(language: Language, field: &str, detail: &str) -> String {
     match language {
@@ -138,7 +146,7 @@ pub(crate) fn field_text(language: Language, field: &str, detail: &str) -> Strin
         Language::English => format!("{field}: {}", sentence(detail)),
         Language::Russian if field == SENT_BEFORE => "Эта форма уже отправлена с другими данными.".to_owned(),
         Language::Russian => {
-            format!("{}: недопустимое значение.", find(FIELDS, field).unwrap_or(field))
+            format!("{}: недопустимое значение.", field_name(language, field))
         }
     }
 }

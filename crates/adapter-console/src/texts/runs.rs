@@ -96,6 +96,6 @@ texts! {
     BEFORE = "Before", "Было";
     NOW = "Now", "Стало";
     PROGRAMMES_THAT_WAIT = "Programmes that wait for approval", "Программы, которые ждут согласования";
-    NO_PROGRAMMES = "No programme waits for approval.", "Нет программ, которые ждут согласования.";
+    NO_PROGRAMME_WAITS = "No programme waits for approval.", "Нет программ, которые ждут согласования.";
     NAME_OF_PROGRAMME = "Programme", "Программа";
 }

@@ -1,10 +1,13 @@
 //! The partners' part of the book as Markdown, for readers that are programs, and its table of contents, `/llms.txt`.
 
+use actix_web::web::Bytes;
+
 use super::File;
 use crate::markdown::{linked, without_directions};
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
+const PNG: &str = "image/png";
 
 /// Declares pages by their paths below `docs/`, below which they are served too.
 macro_rules! pages {
@@ -34,6 +37,9 @@ pages! {
     "guide/sandbox.md",
     "guide/who-may-do-what.md",
     "guide/console.md",
+    "guide/console-first-day.md",
+    "guide/console-payday.md",
+    "guide/console-month-end.md",
     "guide/limits-of-use.md",
     "guide/firewall.md",
     "guide/reference.md",
@@ -42,12 +48,37 @@ pages! {
     "COMMAND-LINE.md",
 }
 
+/// Declares pictures by their names in `docs/images/`.
+macro_rules! pictures {
+    ($($name:literal),* $(,)?) => {
+        const PICTURES: &[&str] = &[$($name),*];
+
+        static IMAGES: [File; PICTURES.len()] = [$(
+            File::new(concat!("/docs/images/", $name), PNG, || {
+                Bytes::from_static(include_bytes!(concat!("../../../../docs/images/", $name)))
+            }),
+        )*];
+    };
+}
+
+pictures! {
+    "console-month.png",
+    "console-person.png",
+    "console-preview.png",
+    "console-result.png",
+    "console-report.png",
+    "console-closed.png",
+}
+
 static CONTENTS: File =
     File::new("/llms.txt", TEXT, || contents(include_str!("../../../../docs/README.md")).into());
 
 /// The page at this path.
 pub(super) fn page(path: &str) -> Option<&'static File> {
-    if path == CONTENTS.path { Some(&CONTENTS) } else { PAGES.iter().find(|page| page.path == path) }
+    if path == CONTENTS.path {
+        return Some(&CONTENTS);
+    }
+    PAGES.iter().chain(&IMAGES).find(|page| page.path == path)
 }
 
 /// A page as it is served.
@@ -65,6 +96,9 @@ fn address(path: &str, target: &str) -> Option<String> {
         target.split_once('#').map_or((target, None), |(file, heading)| (file, Some(heading)));
     let address = match resolved(path, file) {
         page if PATHS.contains(&page.as_str()) => format!("/docs/{page}"),
+        image if image.strip_prefix("images/").is_some_and(|name| PICTURES.contains(&name)) => {
+            format!("/docs/{image}")
+        }
         document if document == "openapi.json" => "/openapi.json".to_owned(),
         data => {
             let name = data.strip_prefix("../crates/sealing/tests/data/")?;
@@ -128,6 +162,7 @@ mod tests {
             ("API.md", "guide/retries.md", Some("/docs/guide/retries.md")),
             ("API.md", "#paging", Some("#paging")),
             ("guide/reference.md", "../openapi.json", Some("/openapi.json")),
+            ("guide/console.md", "../images/console-month.png", Some("/docs/images/console-month.png")),
             ("SEALING.md", "../crates/sealing/tests/data/vectors.json", Some("/docs/vectors.json")),
             ("guide/sealing.md", "https://rustup.rs", Some("https://rustup.rs")),
             ("README.md", "OPERATIONS.md", None),

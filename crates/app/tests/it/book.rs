@@ -81,9 +81,12 @@ chapters! {
     chapter_11_sandbox = "sandbox",
     chapter_12_who_may_do_what = "who-may-do-what",
     chapter_13_console = "console",
-    chapter_14_limits_of_use = "limits-of-use",
-    chapter_15_firewall = "firewall",
-    chapter_16_reference = "reference",
+    chapter_14_console_first_day = "console-first-day",
+    chapter_15_console_payday = "console-payday",
+    chapter_16_console_month_end = "console-month-end",
+    chapter_17_limits_of_use = "limits-of-use",
+    chapter_18_firewall = "firewall",
+    chapter_19_reference = "reference",
 }
 
 #[test]

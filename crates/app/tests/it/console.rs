@@ -4,7 +4,9 @@ mod browser;
 mod chromium;
 mod money;
 mod month;
+mod planted;
 mod uploads;
+mod walk;
 
 use kopeck_domain::access::Role;
 use kopeck_domain::partner::SealingPolicy;
@@ -266,34 +268,48 @@ fn the_audit_log_names_the_user() {
     assert!(!dump.contains(&browser.cookies["__Host-kopeck"]), "no token of a session is stored");
 }
 
-/// Every text that the API takes and a page shows is shown as a text.
+/// A form whose session has ended is carried out once the user has logged in again; one with a password is not kept.
 #[test]
-fn what_looks_like_a_script_is_shown_as_a_text() {
-    const SCRIPT: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+fn what_was_typed_outlives_the_session() {
     let (server, partner) = start();
-    let holder = holder(&server, &partner);
-    let call = |path: &str, body: &Value| post(path, body).token(&holder.token).send(&server);
-    let category = call("/v1/category", &json!({"nameCategory": SCRIPT})).text_of("idCategory");
-    let update = json!({"idCategory": category});
-    let put = crate::raw_http::RawRequest::new("PUT", &format!("/v1/employee/{}", holder.person));
-    assert_eq!(put.json(&update).token(&holder.token).send(&server).status, 200);
-    let top_up = json!({"cards": [{"idCard": holder.card, "amountReplenishment": 10_000}]});
-    assert_eq!(call("/v1/replenishment", &top_up).status, 202);
-    server.run_jobs();
-    let bought = json!({"amount": 500, "place": SCRIPT, "mcc": "5812", "merchantId": SCRIPT});
-    let bought = call(&format!("/sandbox/v1/card/{}/purchase", holder.card), &bought);
-    assert_eq!(bought.json()["approved"], true, "{bought:?}");
-    server.follow_feed();
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let page = browser.get("/people/new");
+    let mut fields = hidden_fields(&page.text, "/people/new");
+    fields.push(("customId".to_owned(), "T-5".to_owned()));
+    fields.push(("surname".to_owned(), "<b>Котов".to_owned()));
+    let sent = |browser: &mut Browser<'_>, site: &str| {
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+        browser.exchange(form_request("/people/new", &fields).and("sec-fetch-site", site))
+    };
+    server.clock.advance(Duration::minutes(16));
+    assert!(leads_to_login(&sent(&mut browser, "cross-site")), "another site shows nothing of its own here");
+    let kept = sent(&mut browser, "same-origin");
+    assert!(
+        kept.status == 403 && kept.text.contains("T-5") && kept.text.contains("&#60;b&#62;Котов"),
+        "{kept:?}"
+    );
+    assert!(kept.text.contains("target=\"_blank\""), "the login opens elsewhere: {kept:?}");
+    let early = browser.send_once(&kept, "/people/new", &[]);
+    assert!(leads_to_login(&early), "without a session it changes nothing: {early:?}");
 
-    let mut browser = Browser::of_new(&server, Some(&partner), Role::Owner);
-    let path = format!("/person/{}", holder.person);
-    let mut shown = 0;
-    let query = "/people?q=%3Cscript%3Ealert(1)%3C/script%3E&status=%22%3E%3Cscript%3E";
-    for page in ["/people", "/people/new", query, &path, &format!("{path}/edit")] {
-        let got = browser.get(page);
-        // The browser of the test refuses pages with a script.
-        assert!(!got.text.contains("<img") && (got.status == 200 || page == query), "{page}: {}", got.text);
-        shown += got.text.matches("&#60;script&#62;").count();
-    }
-    assert!(shown >= 5, "{shown}");
+    let page = browser.get("/login");
+    let page = browser.send(&page, "/login", &[("login", "hr@example.ru"), ("password", NEW_PASSWORD)]);
+    let code = browser.recovery_codes[0].clone();
+    browser.send(&page, "/login/code", &[("code", &code)]);
+    // The form of the old session, in a second tab.
+    let other = sent(&mut browser, "same-origin");
+    assert!(other.status == 403 && other.text.contains("T-5"), "{other:?}");
+    let refused = browser.send_once(&kept, "/people/new", &[]);
+    assert!(refused.status == 422 && refused.text.contains("surname"), "{refused:?}");
+    let made = browser.send(&refused, "/people/new", &[("customId", "T-5"), ("surname", "Котов")]);
+    assert!(made.text.contains("Котов"), "{made:?}");
+
+    let page = browser.get("/password");
+    let values = [("current", NEW_PASSWORD), ("new", PASSWORD), ("again", PASSWORD)];
+    let mut fields = hidden_fields(&page.text, "/password");
+    fields.extend(values.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    server.clock.advance(Duration::minutes(16));
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let got = browser.exchange(form_request("/password", &fields).and("sec-fetch-site", "same-origin"));
+    assert!(leads_to_login(&got), "{got:?}");
 }

@@ -51,13 +51,14 @@ impl<'s> Browser<'s> {
         browser
     }
 
-    /// The same user with a new session, by a recovery code.
-    pub fn of_known(server: &'s TestServer, known: &Self) -> Self {
+    /// The same user with a new session, by the next of its recovery codes.
+    pub fn of_known(server: &'s TestServer, known: &mut Self) -> Self {
         let mut browser = Self { language: known.language, ..Self::new(server) };
+        let code = known.recovery_codes.remove(0);
         let page = browser.get("/login");
         let values = [("login", &*known.login), ("password", NEW_PASSWORD)];
         let page = browser.send(&page, "/login", &values);
-        let page = browser.send(&page, "/login/code", &[("code", &known.recovery_codes[0])]);
+        let page = browser.send(&page, "/login/code", &[("code", &code)]);
         assert!(offers(&page, "/logout"), "{page:?}");
         browser
     }
@@ -179,7 +180,8 @@ pub fn upload_request(page: &RawResponse, action: &str, values: Values<'_>, file
     RawRequest::new("POST", &format!("/console{action}")).bytes("multipart/form-data; boundary=line", body)
 }
 
-fn encoded(value: &str) -> String {
+/// A value in a query or a form.
+pub fn encoded(value: &str) -> String {
     value.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 

@@ -123,7 +123,7 @@ fn reports_have_files_and_a_month_is_closed_once() {
     let early = browser.send(&page, "/reports", &[("sure", "yes")]);
     assert_eq!(early.status, 422, "the month is not over: {}", early.text);
     server.clock.advance(time::Duration::days(31));
-    let mut browser = Browser::of_known(&server, &browser);
+    let mut browser = Browser::of_known(&server, &mut browser);
     let page = browser.get("/reports?month=2026-03");
     let page = browser.send(&page, "/reports", &[("sure", "yes")]);
     assert!(page.text.contains("SHA-256:") && !offers(&page, "/reports"), "{}", page.text);

@@ -167,7 +167,7 @@ fn a_person_says_which_column_is_which() {
     let mut other = Browser::of_new(&server, Some(&partner), Role::Finance);
     assert_eq!((other.get(&step).status, other.get("/runs/upload/x").status), (404, 404));
     server.clock.advance(Duration::minutes(50));
-    let mut again = Browser::of_known(&server, &browser);
+    let mut again = Browser::of_known(&server, &mut browser);
     assert!(again.get(&step).text.contains("Таб. №"));
     server.clock.advance(Duration::minutes(11));
     let gone = again.get(&step);
@@ -308,7 +308,7 @@ fn what_waits_is_counted_and_compared_with_the_last_time() {
     assert_eq!(put.send(&server).status, 200);
     server.clock.advance(Duration::days(31));
     server.pay();
-    let mut owner = Browser::of_known(&server, &owner);
+    let mut owner = Browser::of_known(&server, &mut owner);
     let runs = owner.get("/runs");
     let path = format!("/run/{}", between(&runs.text, "href=\"/console/run/", "\""));
     let page = owner.get(&path);

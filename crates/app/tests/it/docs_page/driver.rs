@@ -1,4 +1,7 @@
 //! A headless Chromium, driven by its driver.
+//!
+//! The client is our own: fantoccini and thirtyfour would bring nine and eleven packages, and neither starts a driver, reads its logs,
+//! or knows all of the commands of the browser itself that are sent here.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -103,6 +106,35 @@ impl Browser {
         self.post(&format!("/element/{element}/click"), &json!({})).await;
     }
 
+    /// Clicks twice, as fast as a hand may.
+    pub async fn double_click(&self, selector: &str) {
+        let element = self.element(selector).await;
+        let click = ["pointerDown", "pointerUp"].map(|kind| json!({"type": kind, "button": 0}));
+        let to = json!({"type": "pointerMove", "origin": {ELEMENT: element}, "x": 0, "y": 0});
+        let mouse = json!({"type": "pointer", "id": "mouse", "actions": [to, click[0], click[1], click[0], click[1]]});
+        self.post("/actions", &json!({"actions": [mouse]})).await;
+    }
+
+    /// The tab that is controlled.
+    pub async fn tab(&self) -> String {
+        let answer = self.http.get(format!("{}/window", self.session)).send().await.unwrap();
+        let answer: Value = answer.json().await.unwrap();
+        answer["value"].as_str().unwrap().to_owned()
+    }
+
+    /// Opens a tab and controls it.
+    pub async fn open_tab(&self) -> String {
+        let made = self.post("/window/new", &json!({"type": "tab"})).await;
+        let tab = made["handle"].as_str().unwrap().to_owned();
+        self.switch_to(&tab).await;
+        tab
+    }
+
+    /// Controls another tab.
+    pub async fn switch_to(&self, tab: &str) {
+        self.post("/window", &json!({"handle": tab})).await;
+    }
+
     pub async fn type_into(&self, selector: &str, text: &str) {
         let element = self.element(selector).await;
         self.post(&format!("/element/{element}/value"), &json!({"text": text})).await;
@@ -162,7 +194,8 @@ impl Browser {
         found[ELEMENT].as_str().unwrap().to_owned()
     }
 
-    async fn post(&self, path: &str, body: &Value) -> Value {
+    /// A command of the driver on the session, such as `/back`.
+    pub async fn post(&self, path: &str, body: &Value) -> Value {
         let url = format!("{}{path}", self.session);
         let answer = self.http.post(url).json(body).send().await.unwrap();
         let status = answer.status();

@@ -1,0 +1,179 @@
+//! A company of a dozen people, and what its people do in a month, by the keyboard alone.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::access::Role;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_service::partners;
+use serde_json::{Value, json};
+
+use super::Tour;
+use super::{guide, trouble};
+use crate::api_client::plastic_order;
+use crate::console::browser::Browser as Plain;
+use crate::console::money::carry_out;
+use crate::raw_http::{get, login, post};
+use crate::server::{TestPartner, TestServer};
+
+const NAMES: [(&str, &str); 8] = [
+    ("Орлова", "Анна"),
+    ("Белов", "Павел"),
+    ("Громова", "Ирина"),
+    ("Давыдов", "Олег"),
+    ("Ершова", "Мария"),
+    ("Зимин", "Сергей"),
+    ("Ильина", "Ольга"),
+    ("Котов", "Денис"),
+];
+
+/// A partner with people who have cards, and its users.
+pub struct Company<'s> {
+    pub partner: TestPartner,
+    server: &'s TestServer,
+    /// Numbers of cards that belong to nobody.
+    pub unlinked: Vec<String>,
+    /// The identifiers of the people and of their cards, and the numbers of these.
+    pub people: Vec<[String; 3]>,
+    pub owner: Plain<'s>,
+    pub hr: Plain<'s>,
+    pub finance: Plain<'s>,
+}
+
+impl<'s> Company<'s> {
+    pub fn new(server: &'s TestServer) -> Self {
+        let partner = server.partner(SealingPolicy::Optional, 50_000_000);
+        let token = login(server, &partner).access;
+        let call = |path: &str, body: &Value| post(path, body).token(&token).send(server);
+        call("/v1/order/plasticcards", &plastic_order(12, "Nevsky 1"));
+        server.run_jobs();
+        let free = get("/v1/cards/available?per_page=20").token(&token).send(server).json();
+        let text = |at: usize, name: &str| free["data"][at][name].as_str().unwrap().to_owned();
+        let office = call("/v1/category", &json!({"nameCategory": "Office"})).text_of("idCategory");
+        let mut people = Vec::new();
+        for (at, (surname, name)) in NAMES.iter().enumerate() {
+            let new = json!({"customId": format!("T-{}", at + 1), "surname": surname, "name": name, "idCategory": office});
+            let person = call("/v1/employee/add", &new).text_of("idEmployee");
+            let number = text(at, "customIdCard");
+            let link = json!({"customIdCard": number, "statusCard": "MAIN"});
+            assert_eq!(call(&format!("/v1/employee/{person}/link_card"), &link).status, 200);
+            people.push([person, text(at, "idCard"), number]);
+        }
+        let unlinked = (NAMES.len()..12).map(|at| text(at, "customIdCard")).collect();
+        let user = |role| Plain::of_new(server, Some(&partner), role);
+        let (owner, hr, finance) = (user(Role::Owner), user(Role::Hr), user(Role::Finance));
+        Self { partner, server, unlinked, people, owner, hr, finance }
+    }
+
+    /// A row for everybody, with this amount.
+    pub fn rows(&self, amount: &str) -> String {
+        (1..=self.people.len()).map(|at| format!("T-{at}; {amount}\n")).collect()
+    }
+
+    /// The balances of the first cards, in kopecks.
+    pub fn expect(&self, balances: &[i64]) {
+        let token = login(self.server, &self.partner).access;
+        for (person, balance) in self.people.iter().zip(balances) {
+            let card = get(&format!("/v1/card/{}", person[1])).token(&token).send(self.server).json();
+            assert_eq!(card["data"]["balance"], *balance, "{card}");
+        }
+    }
+
+    /// Does something as the partner's program.
+    pub fn call(&self, path: &str, body: &Value) {
+        let token = login(self.server, &self.partner).access;
+        let got = post(path, body).token(&token).send(self.server);
+        assert!(got.status < 300, "{got:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Chromium, its driver and axe-core: scripts/test-console"]
+async fn people_do_their_month_by_the_keyboard_alone() {
+    let server = TestServer::start();
+    let mut company = Company::new(&server);
+    let tour = Tour::start(&server).await;
+    tour.speak("en").await;
+    guide::first_day(&tour, &company).await;
+    guide::payday(&tour, &company).await;
+    wrong_file(&tour, &company).await;
+    four_eyes(&tour, &company).await;
+    lost_card(&tour, &company).await;
+    leaver(&tour, &company).await;
+    trouble::bank_down(&tour, &company).await;
+    guide::month_end(&tour, &mut company).await;
+    tour.end(&[&server.base_url]).await;
+}
+
+/// A list that is none: every row says what is wrong with it, and no money moves.
+async fn wrong_file(tour: &Tour<'_>, company: &Company<'_>) {
+    tour.become_user(&company.finance).await;
+    tour.open("/runs/new").await;
+    let rows = "Name;Sum\nT-1; a lot\nT-2; -5\nT-3; 1,005\nT-1; 5\nT-1; 6\n";
+    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", rows)]).await;
+    tour.sees(&["Faulty rows", "There is no such employee."]).await;
+    let path = tour.path().await;
+    tour.send(&format!("{path}/cancel"), &[]).await;
+    tour.sees(&["Cancelled."]).await;
+    company.expect(&[150_000, 150_000, 150_000]);
+}
+
+/// A large run is approved by another person than the one who has submitted it.
+async fn four_eyes(tour: &Tour<'_>, company: &Company<'_>) {
+    tour.server.change_partners(|unit, _, id| partners::set_approval(unit, id, Kopecks::new(50_000)));
+    tour.become_user(&company.owner).await;
+    tour.open("/runs/new").await;
+    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-1; 900.00"), ("reference", "Bonus")]).await;
+    let path = tour.path().await;
+    tour.send_and_go_back(&format!("{path}/submit"), &[]).await;
+    tour.sees(&["Waiting for approval"]).await;
+    carry_out(tour.server);
+    company.expect(&[150_000]);
+    tour.become_user(&company.finance).await;
+    tour.open("/").await;
+    tour.follow("/approvals").await;
+    tour.follow(&path).await;
+    tour.sees(&["owner@example.ru", "₽900.00"]).await;
+    tour.send_and_go_back(&format!("{path}/approve"), &[]).await;
+    carry_out(tour.server);
+    company.expect(&[240_000]);
+    tour.server.change_partners(|unit, _, id| partners::set_approval(unit, id, Kopecks::ZERO));
+}
+
+/// A lost card is closed, and its owner gets another.
+async fn lost_card(tour: &Tour<'_>, company: &Company<'_>) {
+    tour.become_user(&company.hr).await;
+    tour.open("/people").await;
+    let [person, _, number] = &company.people[1];
+    tour.send("/people", &[("q", number)]).await;
+    tour.sees(&["Белов Павел", "Pays now, up to ₽1,500.00."]).await;
+    let path = format!("/person/{person}");
+    tour.send_and_go_back(&format!("{path}/freeze"), &[]).await;
+    tour.sees(&["The card is frozen."]).await;
+    tour.server.send_blocks();
+    tour.send_and_go_back(&format!("{path}/close"), &[("reason", "LOST")]).await;
+    tour.sees(&["The card is being closed."]).await;
+    carry_out(tour.server);
+    tour.open(&path).await;
+    tour.send_and_go_back(&format!("{path}/unlink"), &[]).await;
+    let card = [("customIdCard", &*company.unlinked[1]), ("statusCard", "MAIN")];
+    tour.send_and_go_back(&format!("{path}/link"), &card).await;
+    tour.sees(&["The card is linked.", &company.unlinked[1]]).await;
+    company.expect(&[240_000, 0]);
+}
+
+/// Somebody leaves: the status, the card, and at last the data.
+async fn leaver(tour: &Tour<'_>, company: &Company<'_>) {
+    tour.open("/people").await;
+    tour.send("/people", &[("q", "ильин")]).await;
+    let [person, ..] = &company.people[6];
+    let path = format!("/person/{person}");
+    tour.follow(&path).await;
+    tour.send_and_go_back(&format!("{path}/status"), &[("status", "DONT_WORK")]).await;
+    tour.sees(&["left, since"]).await;
+    tour.send_and_go_back(&format!("{path}/close"), &[("reason", "LEAVER")]).await;
+    carry_out(tour.server);
+    tour.open(&path).await;
+    tour.sees(&["closed"]).await;
+    tour.send_and_go_back(&format!("{path}/erase"), &[("sure", "yes")]).await;
+    tour.sees(&["data is erased"]).await;
+    company.expect(&[240_000, 0, 150_000, 150_000, 150_000, 150_000, 0, 150_000]);
+}

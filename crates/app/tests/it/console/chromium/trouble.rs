@@ -1,0 +1,143 @@
+//! What goes wrong: the bank, a session, a second tab, an impatient hand, a browser without scripts, and the service itself.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use time::Duration;
+
+use super::Tour;
+use super::flows::Company;
+use crate::console::browser::Browser as Plain;
+use crate::console::money::carry_out;
+use crate::deployment::{Deployment, Plan};
+use crate::server::{START, TestServer};
+
+/// The bank is down on payday: the run waits, the pages work, and the money arrives once when the bank is back.
+pub async fn bank_down(tour: &Tour<'_>, company: &Company<'_>) {
+    company.call("/sandbox/v1/bank", &json!({"down": true}));
+    tour.become_user(&company.finance).await;
+    tour.open("/runs/new").await;
+    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-3; 10.00")]).await;
+    let path = tour.path().await;
+    tour.send_and_go_back(&format!("{path}/submit"), &[]).await;
+    carry_out(tour.server);
+    for page in [&path, "/", "/people", "/reports"] {
+        tour.open(page).await;
+        tour.browser.wait_for("return document.querySelector('.problem') === null").await;
+    }
+    tour.open(&path).await;
+    tour.sees(&["In process"]).await;
+    company.call("/sandbox/v1/bank", &json!({"down": false}));
+    tour.server.clock.advance(Duration::minutes(10));
+    carry_out(tour.server);
+    tour.open(&path).await;
+    tour.sees(&["done"]).await;
+    company.expect(&[240_000, 0, 151_000]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Chromium, its driver and axe-core: scripts/test-console"]
+async fn trouble_has_no_second_effect() {
+    let deployment = Arc::new(Deployment::new(START));
+    let server = TestServer::open(Arc::clone(&deployment), Plan::default());
+    let mut company = Company::new(&server);
+    let tour = Tour::start(&server).await;
+    tour.speak("en").await;
+    session_that_ends(&tour, &mut company).await;
+    second_tab(&tour, &mut company).await;
+    double_click(&tour, &mut company).await;
+    no_script(&tour, &company).await;
+    tour.open("/runs/new").await;
+    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-5; 70.00")]).await;
+    let path = tour.path().await;
+    tour.send(&format!("{path}/submit"), &[]).await;
+
+    // The service is killed between the submission and its execution, or in the midst of it.
+    server.one_round();
+    let (person, session) = (company.people[4][0].clone(), company.finance.cookies["__Host-kopeck"].clone());
+    drop(company);
+    let first = server.base_url.clone();
+    let Tour { browser, .. } = tour;
+    let deployment = server.die();
+    let server = TestServer::open(deployment, Plan::default());
+    let mut plain = Plain::new(&server);
+    plain.cookies.insert("__Host-kopeck".to_owned(), session);
+    let tour = Tour { browser, server: &server };
+    tour.become_user(&plain).await;
+    tour.open(&path).await;
+    carry_out(&server);
+    tour.open(&path).await;
+    tour.sees(&["done"]).await;
+    let page = plain.get(&format!("/person/{person}"));
+    assert!(page.text.contains("₽70.00") && !page.text.contains("₽140.00"), "{}", page.text);
+    tour.end(&[&first, &server.base_url]).await;
+}
+
+/// A session ends while a form is filled in: what was typed is shown, and can be sent behind a new login.
+async fn session_that_ends<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
+    tour.become_user(&company.hr).await;
+    tour.open("/people/new").await;
+    tour.fill("/people/new", &[("customId", "S-1"), ("surname", "Соколова")]).await;
+    tour.server.clock.advance(Duration::minutes(16));
+    tour.send("/people/new", &[("name", "Яна")]).await;
+    tour.sees(&["Your session ended before this arrived", "Соколова", "Яна"]).await;
+    company.hr = Plain::of_known(tour.server, &mut company.hr);
+    tour.become_user(&company.hr).await;
+    tour.send("/people/new", &[]).await;
+    tour.sees(&["Соколова Яна"]).await;
+}
+
+/// Two tabs with one run: what was submitted in one is submitted in the other, once. A log-out in one is seen in both.
+async fn second_tab<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
+    company.finance = Plain::of_known(tour.server, &mut company.finance);
+    tour.become_user(&company.finance).await;
+    tour.open("/runs/new").await;
+    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-1; 20.00")]).await;
+    let path = tour.path().await;
+    let first = tour.browser.tab().await;
+    let second = tour.browser.open_tab().await;
+    tour.open(&path).await;
+    tour.browser.switch_to(&first).await;
+    tour.send(&format!("{path}/submit"), &[]).await;
+    tour.browser.switch_to(&second).await;
+    tour.send(&format!("{path}/submit"), &[]).await;
+    tour.send("/logout", &[]).await;
+    tour.browser.switch_to(&first).await;
+    tour.follow("/people").await;
+    tour.sees(&["Log in"]).await;
+    carry_out(tour.server);
+    company.expect(&[2_000]);
+}
+
+/// An impatient hand clicks twice.
+async fn double_click<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
+    company.finance = Plain::of_known(tour.server, &mut company.finance);
+    tour.become_user(&company.finance).await;
+    tour.open("/runs/new").await;
+    tour.fill("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-2; 30.00")]).await;
+    tour.browser.double_click("main form button").await;
+    tour.sees(&["Submit exactly this"]).await;
+    tour.browser.double_click("main form button").await;
+    tour.browser.wait_for("return !document.body.innerText.includes('Submit exactly this')").await;
+    carry_out(tour.server);
+    company.expect(&[2_000, 3_000]);
+    tour.open("/runs").await;
+    let rows = tour.browser.run("return document.querySelectorAll('tbody tr').length").await;
+    assert_eq!(rows, 2, "one of each submission");
+}
+
+/// A browser whose scripts are switched off plays a payday.
+async fn no_script(tour: &Tour<'_>, company: &Company<'_>) {
+    tour.browser.control("Emulation.setScriptExecutionDisabled", &json!({"value": true})).await;
+    tour.open("/").await;
+    tour.browser.click("nav a[href='/console/runs']").await;
+    tour.browser.click("a[href='/console/runs/new']").await;
+    tour.browser.type_into("[name=rows]", "T-4; 40.00").await;
+    tour.browser.click("main form button").await;
+    tour.sees(&["₽40.00"]).await;
+    tour.browser.click("main form[action$='/submit'] button").await;
+    tour.sees(&["Submitted."]).await;
+    carry_out(tour.server);
+    company.expect(&[2_000, 3_000, 0, 4_000]);
+    tour.browser.control("Emulation.setScriptExecutionDisabled", &json!({"value": false})).await;
+}

@@ -1,0 +1,245 @@
+//! A partner with something of every page, and with a script in every text that the API takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kopeck_adapter_http::openapi;
+use kopeck_domain::access::Role;
+use serde_json::{Map, Value, json};
+
+use super::browser::{Browser, between, create_user, encoded, hidden_fields};
+use super::money::carry_out;
+use super::walk::{Route, Walk, routes, walk};
+use crate::raw_http::{CSV, RawRequest, RawResponse, exchange, login, post};
+use crate::server::{TestPartner, TestServer};
+use crate::world::{Sample, Things, samples};
+
+/// What is planted, with a number that tells one from another.
+fn script(number: usize) -> String {
+    format!("<script>alert({number})</script>\"'><img src=x onerror=alert({number})>")
+}
+
+/// What of it stands in no page: its beginning, its end, and what would end the value of an attribute.
+pub const RAW: &str = "\"'>";
+
+/// The texts that may hold a script, by operation and field. Each is shown as a text wherever it is shown.
+const TAKEN: &[(&str, &str)] = &[
+    ("category.create", "nameCategory"),
+    ("category.rename", "nameCategory"),
+    ("order.plastic", "data[].deliveryAddress"),
+    ("order.plastic", "data[].recipient"),
+    ("programme.change", "name"),
+    ("programme.create", "name"),
+    // Every field of a row: what is wrong with it is shown beside it.
+    ("run.create", "items[]"),
+    ("run.refuse", "reason"),
+    ("sandbox.activate", "activationCode"),
+    ("sandbox.purchase", "mcc"),
+    ("sandbox.purchase", "merchantId"),
+    ("sandbox.purchase", "place"),
+    ("webhook.create", "description"),
+    ("webhook.update", "description"),
+];
+
+/// A text of a request's body: the names on the way to it, `[]` for the first of a list.
+type Field = Vec<String>;
+
+/// The texts of each operation's body that are neither chosen from a list nor read as an identifier.
+fn texts() -> BTreeMap<String, Vec<Field>> {
+    let document: Value = serde_json::from_str(&openapi()).unwrap();
+    let mut found = BTreeMap::new();
+    for operation in
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values())
+    {
+        let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+        let mut fields = Vec::new();
+        collect(&document, schema, &mut Vec::new(), &mut fields);
+        found.insert(operation["operationId"].as_str().unwrap().to_owned(), fields);
+    }
+    found
+}
+
+fn collect(document: &Value, schema: &Value, at: &mut Field, found: &mut Vec<Field>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let pointer = name.trim_start_matches('#');
+        return collect(document, document.pointer(pointer).unwrap(), at, found);
+    }
+    for kind in ["oneOf", "anyOf", "allOf"] {
+        schema[kind].as_array().into_iter().flatten().for_each(|one| collect(document, one, at, found));
+    }
+    let is_text = schema["type"] == "string"
+        || schema["type"].as_array().is_some_and(|types| types.contains(&json!("string")));
+    let is_free = schema["enum"].is_null() && schema["format"] != "uuid" && schema["format"] != "password";
+    if is_text && is_free && !found.contains(at) {
+        found.push(at.clone());
+    }
+    for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
+        at.push(name.clone());
+        collect(document, inner, at, found);
+        at.pop();
+    }
+    if !schema["items"].is_null() {
+        at.push("[]".to_owned());
+        collect(document, &schema["items"], at, found);
+        at.pop();
+    }
+}
+
+/// Puts a script at a field of a body.
+fn plant(body: &mut Value, at: &[String], script: &str) {
+    let Some((name, rest)) = at.split_first() else {
+        *body = json!(script);
+        return;
+    };
+    if name == "[]" {
+        if !body.is_array() || body == &json!([]) {
+            *body = json!([null]);
+        }
+        plant(&mut body[0], rest, script);
+    } else {
+        if !body.is_object() {
+            *body = Value::Object(Map::new());
+        }
+        plant(&mut body[name.as_str()], rest, script);
+    }
+}
+
+/// Sends every operation with a script in each of its texts, one at a time; returns those that were taken.
+fn plant_everywhere(server: &TestServer, token: &str, things: &Things) -> BTreeSet<(String, String)> {
+    let texts = texts();
+    let mut taken = BTreeSet::new();
+    let asked = samples().filter(|sample: &Sample| sample.operation.changes);
+    for sample in asked.filter(|sample| !sample.operation.name.starts_with("session")) {
+        for field in texts.get(sample.operation.name).into_iter().flatten() {
+            let mut request = sample.call(things);
+            let mut body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+            let script = script(taken.len());
+            plant(&mut body, field, &script);
+            request = request.json(&body).token(token).with("x-request-id", script);
+            // Rows of runs are read whatever is in them, so that the description of a request is not held against it.
+            let status = exchange(&server.base_url, request.from, &request.to_bytes()).status;
+            assert!(status < 500, "{} {field:?}: {status}", sample.operation.name);
+            if status < 300 {
+                let name = field.join(".").replace(".[]", "[]");
+                let is_row = name.starts_with("items[]");
+                taken.insert((
+                    sample.operation.name.to_owned(),
+                    if is_row { "items[]".to_owned() } else { name },
+                ));
+            }
+        }
+    }
+    taken
+}
+
+/// A partner with one thing of each kind, and all that [`Things`] has not.
+pub fn world(server: &TestServer) -> TestPartner {
+    let partner = server.partner(kopeck_domain::partner::SealingPolicy::Optional, 10_000_000);
+    let token = login(server, &partner).access;
+    let things = Things::make(server, &token, 1);
+    let taken = plant_everywhere(server, &token, &things);
+    let taken: BTreeSet<(&str, &str)> =
+        taken.iter().map(|(operation, field)| (operation.as_str(), field.as_str())).collect();
+    assert_eq!(
+        taken,
+        TAKEN.iter().copied().collect(),
+        "look where else a new text is shown, then name it here"
+    );
+    // A file's rows are kept as they came.
+    let quoted = script(0).replace('"', "\"\"");
+    let rows = format!("customId,amount,note\n\"{quoted}\",1,x\nA-1,\"{quoted}\",\"{quoted}\"\n");
+    let file = RawRequest::new("POST", "/v1/runs?kind=TOP_UP").bytes(CSV, rows);
+    assert_eq!(file.token(&token).send(server).status, 201);
+    let people = json!({"kind": "EMPLOYEES", "items": [{"customId": "P-1", "surname": script(0), "category": script(0)}]});
+    let people = post("/v1/runs", &people).token(&token).send(server);
+    assert_eq!(people.status, 201, "{people:?}");
+    create_user(server, Some(&partner), Role::Auditor, "somebody@example.ru");
+    server.run_jobs();
+    server.follow_feed();
+    server.write_request_log();
+    partner
+}
+
+/// Sends each form of the pages with a script in each field that a person fills in, and each search with it.
+fn fill_in_everything(browser: &mut Browser<'_>, pages: &BTreeSet<String>) {
+    let mut sent = BTreeSet::new();
+    for path in pages {
+        let page = browser.get_once(path);
+        for form in page.text.split("<form ").skip(1).map(|form| between(form, "", "</form>")) {
+            let action = between(form, "action=\"/console", "\"");
+            if ["/logout", "/password", "/sessions"].contains(&action) || !sent.insert(action.to_owned()) {
+                continue;
+            }
+            let names = form.split(" name=\"").skip(1).map(|field| between(field, "", "\""));
+            let typed: Vec<(&str, String)> = names.map(|name| (name, script(1))).collect();
+            let got = if form.contains("method=\"post\"") {
+                let hidden = hidden_fields(&page.text, action);
+                let typed = typed.iter().filter(|(name, _)| hidden.iter().all(|(other, _)| other != name));
+                let fields: Vec<(&str, &str)> = hidden
+                    .iter()
+                    .map(|(name, value)| (&**name, &**value))
+                    .chain(typed.map(|(name, value)| (*name, &**value)))
+                    .collect();
+                browser.post(action, &fields)
+            } else {
+                let query: Vec<_> =
+                    typed.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+                browser.get_once(&format!("{action}?{}", query.join("&")))
+            };
+            assert!(got.status < 500 && !got.text.contains(RAW), "{action}: {got:?}");
+        }
+    }
+    assert!(sent.len() > 20, "{sent:?}");
+}
+
+/// The bytes of the first page with all that it loads, heads included.
+fn weight(browser: &mut Browser<'_>) -> usize {
+    let page = browser.get_once("/");
+    let loaded = [
+        "<link rel=\"stylesheet\" href=\"",
+        "<link rel=\"icon\" type=\"image/svg+xml\" href=\"",
+        "<script src=\"",
+    ];
+    let loaded = loaded.iter().filter_map(|before| Some(page.text.split_once(before)?.1.split_once('"')?.0));
+    let assets: Vec<_> = loaded.map(|path| browser.get_once(path.trim_start_matches("/console"))).collect();
+    let bytes = |got: &RawResponse| {
+        got.text.len() + got.headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum::<usize>()
+    };
+    assert!(assets.len() >= 2 && assets.iter().all(|asset| asset.status == 200), "{assets:?}");
+    assets.iter().chain([&page]).map(bytes).sum()
+}
+
+/// The routes that none of these paths is of.
+fn missed(is_form: bool, paths: &BTreeSet<String>) -> Vec<Route> {
+    let wanted = routes().into_iter().filter(|route| route.is_form == is_form);
+    wanted.filter(|route| !paths.iter().any(|path| route.is_of(path))).collect()
+}
+
+/// Every page that the console has is reached by links, each form stands on one of them, no link leads to what its reader
+/// may not see, and no text of the API becomes a script.
+#[test]
+fn links_lead_to_every_page_and_no_text_becomes_a_script() {
+    let server = TestServer::start();
+    let partner = world(&server);
+    let mut all = Walk::default();
+    for (role, most) in
+        [(Role::Owner, 4), (Role::Hr, 1), (Role::Finance, 1), (Role::Auditor, 1), (Role::Operator, 2)]
+    {
+        let of = (role != Role::Operator).then_some(&partner);
+        let mut browser = Browser::of_new(&server, of, role);
+        if role == Role::Owner {
+            // Of two sessions one can end the other.
+            browser = Browser::of_known(&server, &mut browser);
+        }
+        let found = walk(&mut browser, most);
+        if role == Role::Owner {
+            let weight = weight(&mut browser);
+            assert!(weight <= 100_000, "the first page has {weight} bytes");
+            fill_in_everything(&mut browser, &found.pages);
+        }
+        all.pages.extend(found.pages);
+        all.forms.extend(found.forms);
+    }
+    assert_eq!(missed(false, &all.pages), [], "pages without a link");
+    assert_eq!(missed(true, &all.forms), [], "forms that no page has");
+    carry_out(&server);
+}
