@@ -1,5 +1,7 @@
 //! People: search, filters, and a new one.
 
+mod export;
+
 use kopeck_api::operations::{
     CARD_INFO, CARD_LIST, CATEGORY_LIST, EMPLOYEE_ADD, EMPLOYEE_GET, EMPLOYEE_LIST,
 };
@@ -19,6 +21,7 @@ use crate::visit::{Outcome, Reply, Visit};
 pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["people"]) => list(visit).await,
+        (false, ["people", "export"]) => export::file(visit).await,
         (false, ["people", "new"]) => new(visit, None).await,
         (true, ["people", "new"]) => add(visit).await,
         _ => Err(visit.nothing()),
@@ -45,8 +48,7 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
     if let Some(person) = find_exactly(visit, sought).await {
         return Ok(Reply::SeeOther(format!("/person/{person}")));
     }
-    let query = ["q", "status", "idCategory", "page"].map(|name| (name, visit.query.get(name)));
-    let query = [&query[..], &[("per_page", "50")]].concat();
+    let query = query(visit, visit.query.get("page"), "50");
     let found: Result<ListPage<Employee>, Problem> = visit.get(&EMPLOYEE_LIST, &[], &query).await;
     let categories = categories(visit).await?;
     let mut page = Page::new(visit.t(Text::PEOPLE), "people");
@@ -55,7 +57,13 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
         page.push(Block::Links(vec![Cell::link(visit.t(Text::NEW_PERSON), "/people/new")]));
     }
     match found {
-        Ok(found) => page.push(Block::Table(table(visit, &found, &categories))),
+        Ok(found) => {
+            page.push(Block::Table(table(visit, &found, &categories)));
+            if !found.data.is_empty() {
+                let path = format!("/people/export?{}", visit.query.with("page", "").query());
+                page.push(Block::Links(vec![Cell::link(visit.t(Text::EXPORT_PEOPLE), &path)]));
+            }
+        }
         Err(problem) if problem.status == 422 => {
             page.status = 422;
             return Ok(Reply::Page(page.noting(Some(problem.notice()))));
@@ -63,6 +71,12 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
         Err(problem) => return Err(problem),
     }
     Ok(Reply::Page(page.noting(visit.done())))
+}
+
+/// The filters of the page, for a page of so many.
+fn query<'v>(visit: &'v Visit<'_>, page: &'v str, per_page: &'v str) -> [(&'static str, &'v str); 5] {
+    let filter = |name| (name, visit.query.get(name));
+    [filter("q"), filter("status"), filter("idCategory"), ("page", page), ("per_page", per_page)]
 }
 
 /// The person whose identifier, or the holder of the card whose identifier or number, is this text.

@@ -85,10 +85,7 @@ fn is_cheap(filter: &RequestLogFilter) -> bool {
 }
 
 /// The partner's rows that fit.
-fn fitting(
-    partner: PartnerId,
-    filter: &RequestLogFilter,
-) -> request_log::BoxedQuery<'static, MultiBackend> {
+fn fitting(partner: PartnerId, filter: &RequestLogFilter) -> request_log::BoxedQuery<'static, MultiBackend> {
     let mut query = request_log::table.filter(request_log::partner_id.eq(partner.key())).into_boxed();
     if let Some(request_id) = &filter.request_id {
         query = query.filter(request_log::request_id.eq(request_id.clone()));

@@ -50,7 +50,8 @@ impl FirstStart<'_> {
     /// A past is played afterwards, before the service works. A start that is killed meanwhile leaves a part of it.
     pub(super) fn demo_partner(&self) -> anyhow::Result<Option<String>> {
         let store = self.application.store();
-        let any = transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+        let any =
+            transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
         if !any.is_empty() {
             return Ok(None);
         }
@@ -77,8 +78,7 @@ impl FirstStart<'_> {
             password: None,
             sealing: SealingPolicy::Optional,
         };
-        let (folder, url, users) =
-            (self.folder.clone(), self.url.to_owned(), self.application.users.clone());
+        let (folder, url, users) = (self.folder.clone(), self.url.to_owned(), self.application.users.clone());
         let has_console = self.has_console;
         // A past begins with this deposit.
         let deposit = self.past.is_none().then_some(OPENING_BALANCE);

@@ -76,7 +76,8 @@ fn the_first_start_of_an_embedded_sandbox_seeds_three_months_once() {
         assert_eq!((people.len(), left.len()), (40, 1));
         assert!(people.iter().all(|one| one.category().is_some()));
         let found = cards::list(unit, partner, &Default::default(), page)?.items;
-        let of_leaver = found.iter().find(|one| one.card.link().is_some_and(|link| link.employee == left[0].id()));
+        let of_leaver =
+            found.iter().find(|one| one.card.link().is_some_and(|link| link.employee == left[0].id()));
         assert!(of_leaver.unwrap().bank.balance.is_positive());
         let soon = env.today() + Duration::days(32);
         assert_eq!(found.iter().filter(|one| one.card.valid_until() <= soon).count(), 2);

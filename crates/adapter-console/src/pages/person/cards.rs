@@ -71,7 +71,8 @@ async fn ask(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) -> R
         let field = Field::new(name, visit.t(label), FieldKind::Text).max(max);
         if is_asked { field.value(query.get(name)) } else { field }
     };
-    let form = Form::search(&format!("/person/{person}"), visit.t(Text::ASK)).titled(visit.t(Text::WOULD_IT_PAY));
+    let form =
+        Form::search(&format!("/person/{person}"), visit.t(Text::ASK)).titled(visit.t(Text::WOULD_IT_PAY));
     page.push(Block::Form(
         form.hide("card", id)
             .field(field("rubles", Text::AMOUNT, 20).required())
@@ -181,7 +182,9 @@ fn push_forms(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) {
     if visit.may(Scope::RunsWrite) {
         let amount = || Field::new("rubles", visit.t(Text::AMOUNT), FieldKind::Text).max(20);
         if card.status_card == Some(CardStatus::Main) {
-            page.push(Block::Form(form(visit, person, "topup", Text::TOP_UP_ONE, card).field(amount().required())));
+            page.push(Block::Form(
+                form(visit, person, "topup", Text::TOP_UP_ONE, card).field(amount().required()),
+            ));
         }
         if card.balance > 0 {
             let amount = amount().hint(visit.t(Text::ALL_OF_IT));

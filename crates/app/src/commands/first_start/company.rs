@@ -1,9 +1,9 @@
 //! The people of the demo partner, and what they buy.
 
+use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
 use kopeck_domain::employee::NewEmployee;
 use kopeck_domain::ids::CategoryId;
-use kopeck_domain::Invalid;
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 
 /// How many people the partner has.
@@ -18,8 +18,26 @@ pub(super) const ON_VACATION: usize = 11;
 pub(super) const CATEGORIES: [&str; 3] = ["Пекарня", "Магазины", "Офис"];
 
 const SURNAMES: [&str; PEOPLE / 2] = [
-    "Андреев", "Борисов", "Власов", "Громов", "Данилов", "Ершов", "Жуков", "Зимин", "Ильин", "Карпов", "Лавров", "Морозов",
-    "Никитин", "Орлов", "Панов", "Рябов", "Соколов", "Тихонов", "Уваров", "Фомин",
+    "Андреев",
+    "Борисов",
+    "Власов",
+    "Громов",
+    "Данилов",
+    "Ершов",
+    "Жуков",
+    "Зимин",
+    "Ильин",
+    "Карпов",
+    "Лавров",
+    "Морозов",
+    "Никитин",
+    "Орлов",
+    "Панов",
+    "Рябов",
+    "Соколов",
+    "Тихонов",
+    "Уваров",
+    "Фомин",
 ];
 const WOMEN: [&str; 8] = ["Анна", "Вера", "Дарья", "Елена", "Ирина", "Ксения", "Мария", "Ольга"];
 const MEN: [&str; 8] = ["Антон", "Борис", "Виктор", "Денис", "Илья", "Максим", "Никита", "Павел"];
@@ -46,8 +64,22 @@ pub(super) struct Bought {
 /// Payments that the bank declines: days ago, hour, person, and what was to be bought. The first merchant is none of
 /// [`MERCHANTS`]; the second payment is above what a card may spend in a day.
 pub(super) const DECLINED: [(i64, u8, usize, Bought); 2] = [
-    (2, 13, 5, Bought { place: "Кинотеатр", mcc: "7832", merchant: "CINEMA-2", amount: Kopecks::new(45_000) }),
-    (1, 19, 8, Bought { place: "Фермерская лавка", mcc: "5499", merchant: "FARM-5", amount: Kopecks::new(260_000) }),
+    (
+        2,
+        13,
+        5,
+        Bought {
+            place: "Кинотеатр", mcc: "7832", merchant: "CINEMA-2", amount: Kopecks::new(45_000)
+        },
+    ),
+    (
+        1,
+        19,
+        8,
+        Bought {
+            place: "Фермерская лавка", mcc: "5499", merchant: "FARM-5", amount: Kopecks::new(260_000)
+        },
+    ),
 ];
 
 /// The person of this number, from 0, in one of these categories.

@@ -35,7 +35,9 @@ use kopeck_service::partners::DepositOrigin;
 use kopeck_service::programmes::{self, ProgrammeTimer};
 use kopeck_service::runs::{self, InputRow, RunInput, RunTimer};
 use kopeck_service::worker::Worker;
-use kopeck_service::{Env, Progress, Settings, balance, cards, categories, employees, limits, orders, partners};
+use kopeck_service::{
+    Env, Progress, Settings, balance, cards, categories, employees, limits, orders, partners,
+};
 use time::{Date, Duration, OffsetDateTime, Time};
 
 use super::OPENING_BALANCE;
@@ -89,7 +91,8 @@ impl Days {
             _ => (last_of(ahead)?, -1),
         };
         // A card is valid to the end of the month of its issue, three years on.
-        let expires = if last_of(today)? == today { today.next_day().context("the last day")? } else { today };
+        let expires =
+            if last_of(today)? == today { today.next_day().context("the last day")? } else { today };
         let first = Date::from_calendar_date(expires.year() - CARD_YEARS, expires.month(), 1)?;
         Ok(Self { today, next, day, first_cards: first })
     }
@@ -216,7 +219,8 @@ impl Stage {
             Ok(partners::deposit(unit, env, partner, OPENING_BALANCE, &DepositOrigin::Opening)?)
         })?;
         self.hire(LONG_THERE..PEOPLE)?;
-        let numbers: Vec<CardRef> = self.holders.iter().map(|holder| CardRef::Number(holder.number)).collect();
+        let numbers: Vec<CardRef> =
+            self.holders.iter().map(|holder| CardRef::Number(holder.number)).collect();
         let limit = Limit::per(Period::Day, Kopecks::new(200_000)).only_at(company::MERCHANTS).build()?;
         self.change(move |unit, env, partner| Ok(limits::set(unit, env, partner, &numbers, &limit, None)?))?;
         self.work()?;
@@ -333,8 +337,7 @@ impl Stage {
     fn end(&mut self) -> anyhow::Result<()> {
         let today = self.days.today;
         self.clock.advance_to(self.at(today - Duration::days(3), 16, 0)?);
-        for (person, status) in
-            [(LEAVER, EmployeeStatus::DontWork), (ON_VACATION, EmployeeStatus::Vacation)]
+        for (person, status) in [(LEAVER, EmployeeStatus::DontWork), (ON_VACATION, EmployeeStatus::Vacation)]
         {
             let employee = self.holders.get(person).context("nobody leaves")?.employee;
             let update = EmployeeUpdate { status: Some(status), ..EmployeeUpdate::default() };
@@ -398,7 +401,8 @@ mod tests {
             assert!((28..=31).contains(&(days.next - before).whole_days()), "{days:?}, {before}");
             assert!(before + Duration::days(22) <= today - Duration::days(3), "{days:?}");
             assert!(days.payday(PAYDAYS).unwrap() < days.payday(2).unwrap());
-            let expires = last_of(days.first_cards.replace_year(days.first_cards.year() + CARD_YEARS).unwrap());
+            let expires =
+                last_of(days.first_cards.replace_year(days.first_cards.year() + CARD_YEARS).unwrap());
             assert!((1..=31).contains(&(expires.unwrap() - today).whole_days()), "{days:?}");
             today = today.next_day().unwrap();
         }

@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn it_goes_ahead_alone_and_never_past_the_present() {
         let present = datetime!(2026-11-27 09:00 UTC);
-        let clock = HistoryClock::new(Arc::new(FakeClock::starting_at(present)), present - Duration::days(90));
+        let clock =
+            HistoryClock::new(Arc::new(FakeClock::starting_at(present)), present - Duration::days(90));
         assert_eq!(clock.ahead(), Duration::days(-90));
         clock.advance(Duration::DAY);
         clock.advance_to(present - Duration::days(95));

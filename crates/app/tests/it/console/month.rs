@@ -195,12 +195,20 @@ fn a_person_s_page_sets_a_limit_moves_money_and_tells_what_was_declined() {
     let page = owner.get(&format!("/limits?names=customIdCard&people={}", holder.number));
     assert!(page.text.contains(&format!("\n{}</textarea>", holder.number)), "{}", page.text);
     let mut values = vec![("whom", "people"), ("names", "customIdCard"), ("people", &*holder.number)];
-    values.extend([("rubles", "much"), ("period", "CDAY"), ("days", "1"), ("days", "2"), ("times", "08:00-20:30")]);
+    values.extend([
+        ("rubles", "much"),
+        ("period", "CDAY"),
+        ("days", "1"),
+        ("days", "2"),
+        ("times", "08:00-20:30"),
+    ]);
     let refused = owner.send(&page, "/limits/preview", &values);
     assert_eq!(refused.status, 422, "{}", refused.text);
     values[3].1 = "500";
     let page = owner.send(&refused, "/limits/preview", &values);
-    for shown in ["₽500.00 a day", "<td>Tuesday</td><td>08:00–20:30</td>", "<td>Sunday</td><td>does not pay</td>"] {
+    for shown in
+        ["₽500.00 a day", "<td>Tuesday</td><td>08:00–20:30</td>", "<td>Sunday</td><td>does not pay</td>"]
+    {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert!(page.text.contains("d=\"M480 10h750v80h-750zM480 110h750"), "{}", page.text);
@@ -229,12 +237,17 @@ fn a_person_s_page_sets_a_limit_moves_money_and_tells_what_was_declined() {
     assert_eq!(card_info(&server, &holder)["balance"], 0);
 
     let page = owner.get(&format!("{path}/replace"));
-    let address = [("typeCard", "MP4"), ("deliveryAddress", ""), ("recipient", "Орлова Анна"), ("phone", "9031234567")];
+    let address =
+        [("typeCard", "MP4"), ("deliveryAddress", ""), ("recipient", "Орлова Анна"), ("phone", "9031234567")];
     let refused = owner.send(&page, &format!("{path}/replace"), &address);
     assert_eq!(refused.status, 422, "{}", refused.text);
     let address = [address[0], ("deliveryAddress", "Nevsky 1"), address[2], address[3]];
     let page = owner.send(&refused, &format!("{path}/replace"), &address);
-    assert!(page.text.contains("The card is ordered.") && page.text.contains("Orders of a new card"), "{}", page.text);
+    assert!(
+        page.text.contains("The card is ordered.") && page.text.contains("Orders of a new card"),
+        "{}",
+        page.text
+    );
 
     let file = owner.get_once("/people/export");
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"people.csv\""));
