@@ -32,6 +32,11 @@ texts! {
     ERASE = "Erase", "Стереть";
     ERASE_SURE = "I know that names, phone, e-mail and personnel number cannot be restored.", "Я понимаю, что имя, телефон, почту и табельный номер нельзя восстановить.";
     SINCE_WHEN = "Since", "С какого дня";
+    WHO_LEAVES = "Cards of people who leave", "Карты тех, кто уходит";
+    FREEZE_AT_ONCE = "Freeze their cards at once", "Сразу заморозить карты";
+    TAKE_BACK_AFTER = "Take back what is left after so many days", "Вернуть остаток через столько дней";
+    TAKE_BACK_AFTER_HINT = "Empty: never.", "Пусто: никогда.";
+    CLOSE_THEN = "Close the cards then", "Потом закрыть карты";
     LEAVERS_ARE_FROZEN = "The cards of somebody who leaves are frozen at once.", "Карты того, кто ушёл, сразу замораживаются.";
     LEAVERS_KEEP_CARDS = "The cards of somebody who leaves go on paying.", "Карты того, кто ушёл, продолжают платить.";
     TAKEN_BACK_THEN = "What is left on them is taken back by itself; days after the change of the status:", "Остаток вернётся компании сам; дней после смены статуса:";
