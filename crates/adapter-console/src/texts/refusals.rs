@@ -99,6 +99,8 @@ const FIELDS: &[(&str, &str)] = &[
     ("url", "Адрес"),
     ("description", "Описание"),
     ("types", "События"),
+    ("leavers.takeBackAfterDays", "Дней до возврата"),
+    ("leavers.close", "Закрыть карты"),
     ("for", "Кому"),
     ("statuses", "Только те, кто"),
     ("amount.fixed", "Сумма"),
