@@ -84,7 +84,7 @@ class Operations(unittest.TestCase):
             "GET /v1/balance/entries?page=1&per_page=100",
             "GET /v1/statement/2026-01",
             "GET /v1/statement/2026-01",
-            "GET /v1/report/employees/2026-02?idCategory=ID",
+            "GET /v1/report/employees/2026-02?idCategory=ID&idProgramme=ID",
             "GET /v1/report/employees/2026-02?lang=ru",
             'POST /v1/report/2026-02/close {}',
             "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
@@ -181,6 +181,8 @@ class Operations(unittest.TestCase):
             "POST /v1/programme/ID/refuse {}",
             "GET /v1/programme/ID/runs",
             "GET /v1/programmes/forecast?until=07.02.2026",
+            f"POST /v1/programmes/forecast {terms}",
+            f'POST /v1/programmes/forecast {terms[:-1]},"idProgramme":"ID","forecastUntil":"07.02.2026"}}',
             "DELETE /v1/programme/ID",
         )
 
@@ -317,7 +319,7 @@ def statements(client: Client) -> None:
     statement = client.statements.month("2026-01")
     assert (statement.complete, statement.totals[0].number, statement.days[0].date) == (True, 2, date(2026, 1, 31))
     assert client.statements.file("2026-01", kopeck.FileFormat.XLSX) == b"PK\xff"
-    report = client.statements.report("2026-02", id_category=ID)
+    report = client.statements.report("2026-02", id_category=ID, id_programme=ID)
     assert (report.data[0].custom_id, report.totals.closing, report.sha256) == ("T-1", 5, None)
     assert client.statements.report_file("2026-02", kopeck.FileFormat.XLSX, lang="ru") == b"PK\xff"
     assert client.statements.close_report("2026-02").month == "2026-02"
@@ -421,6 +423,8 @@ def programmes(client: Client) -> None:
     client.programmes.refuse(ID)
     assert client.programmes.runs(ID).data[0].id_run == ID
     assert client.programmes.forecast(NOON.date())[0].needed == 500
+    assert client.programmes.preview(terms)[0].needed == 500
+    client.programmes.preview(terms, id_programme=ID, until=NOON.date())
     client.programmes.delete(ID)
 
 

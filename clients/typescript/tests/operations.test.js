@@ -170,7 +170,7 @@ const groups = {
     assert.deepEqual((await all(statements.allEntries())).map(({ seq }) => seq), [3]);
     assert.equal((await statements.month("2026-01")).closing, 2);
     assert.ok((await statements.file("2026-01", "csv")) instanceof Uint8Array);
-    assert.equal((await statements.report("2026-02", { idCategory: ID })).totals.closing, 5);
+    assert.equal((await statements.report("2026-02", { idCategory: ID, idProgramme: ID })).totals.closing, 5);
     assert.ok((await statements.reportFile("2026-02", "excel-csv", { lang: "ru" })) instanceof Uint8Array);
     assert.equal((await statements.closeReport("2026-02")).sha256, "0f");
     const feed = await statements.transactions({ after: 3, limit: 10, type: "PAYMENT", idCard: ID, idEmployee: ID });
@@ -220,6 +220,7 @@ const groups = {
     await programmes.refuse(ID);
     assert.equal((await programmes.runs(ID)).data[0].idRun, ID);
     assert.equal((await programmes.forecast("07.02.2026"))[0].needed, 500);
+    assert.equal((await programmes.preview({ ...terms, idProgramme: ID, forecastUntil: "07.02.2026" }))[0].needed, 500);
     await programmes.delete(ID);
   },
   async runs({ runs }) {
@@ -335,7 +336,7 @@ const SENT = {
     "GET /v1/balance/entries?page=1&per_page=100",
     "GET /v1/statement/2026-01",
     "GET /v1/statement/2026-01",
-    "GET /v1/report/employees/2026-02?idCategory=ID",
+    "GET /v1/report/employees/2026-02?idCategory=ID&idProgramme=ID",
     "GET /v1/report/employees/2026-02?lang=ru",
     "POST /v1/report/2026-02/close {}",
     "GET /v1/transactions?after=3&limit=10&type=PAYMENT&idCard=ID&idEmployee=ID",
@@ -372,6 +373,7 @@ const SENT = {
     "POST /v1/programme/ID/refuse {}",
     "GET /v1/programme/ID/runs",
     "GET /v1/programmes/forecast?until=07.02.2026",
+    'POST /v1/programmes/forecast {"name":"Meals","for":{"all":true},"amount":{"upTo":500},"every":"MONTH","day":5,"idProgramme":"ID","forecastUntil":"07.02.2026"}',
     "DELETE /v1/programme/ID",
   ],
   runs: [

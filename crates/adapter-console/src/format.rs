@@ -28,6 +28,11 @@ pub(crate) fn money(language: Language, kopecks: i64) -> String {
     }
 }
 
+/// An amount of kopecks in roubles, as a form takes it.
+pub(crate) fn plain_roubles(kopecks: i64) -> String {
+    format!("{}.{:02}", kopecks / 100, (kopecks % 100).abs())
+}
+
 /// A day.
 pub(crate) fn date(language: Language, day: Date) -> String {
     let (year, month, number) = (day.year(), u8::from(day.month()), day.day());

@@ -1,8 +1,10 @@
 //! The port to the server that the console is part of.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use futures_util::stream::Stream;
 use kopeck_api::Operation;
 use kopeck_audit::Entry;
 use kopeck_domain::access::Authority;
@@ -92,13 +94,28 @@ pub enum FileForm {
     Camt,
 }
 
+/// What follows of a file, made while it is sent. An error ends the connection.
+pub struct Chunks(pub Pin<Box<dyn Stream<Item = Result<Vec<u8>, CutOff>>>>);
+
+/// A file could not be made to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutOff;
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Chunks")
+    }
+}
+
 /// The response of an operation.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ApiResponse {
     /// The status code.
     pub status: u16,
-    /// The body, as a client of the API gets it.
+    /// The body, as a client of the API gets it; empty if it comes in chunks.
     pub body: Vec<u8>,
+    /// The body of a file that is made while it is sent.
+    pub chunks: Option<Chunks>,
     /// Media type and name of a file.
     pub file: Option<(&'static str, String)>,
 }

@@ -3,8 +3,11 @@
 use std::convert::Infallible;
 
 use futures_util::stream;
+use sha2::{Digest as _, Sha256};
 
+use crate::host::Chunks;
 use crate::texts::Language;
+use crate::view::Form;
 
 /// A request under the console's path.
 #[derive(Debug, Clone, Default)]
@@ -75,14 +78,16 @@ pub(crate) struct SentForm {
 }
 
 /// The response to a request.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Response {
     /// The status code.
     pub status: u16,
     /// The headers, with those that keep browsers safe.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// The body; empty if it comes in chunks.
     pub body: Vec<u8>,
+    /// The body of a file that is made while it is sent.
+    pub chunks: Option<Chunks>,
 }
 
 /// Names and values of a query or a form, in their order.
@@ -98,6 +103,11 @@ impl Pairs {
     /// The value of the first pair of this name, without blanks around it; empty if there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// The values of all pairs of this name, without blanks around them.
+    pub(crate) fn all<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p str> {
+        self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.trim())
     }
 
     /// The value as it was sent, for passwords.
@@ -121,10 +131,37 @@ impl Pairs {
         Self(others.chain([(name.to_owned(), value.to_owned())]).collect())
     }
 
+    /// The form with the values of these names as they are, hidden.
+    pub(crate) fn hidden(&self, mut form: Form, names: &[&'static str]) -> Form {
+        for name in names {
+            for value in self.all(name).filter(|value| !value.is_empty()) {
+                form = form.hide(name, value);
+            }
+        }
+        form
+    }
+
+    /// SHA-256 over the path and all pairs but those of these names.
+    pub(crate) fn digest(&self, path: &str, without: &[&str]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let values = self.0.iter().filter(|(name, _)| !without.contains(&&**name));
+        for part in values.flat_map(|(name, value)| [&**name, &**value]).chain([path]) {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+
     /// As a query string, without empty values.
     pub(crate) fn query(&self) -> String {
         let given = self.0.iter().filter(|(_, value)| !value.is_empty());
         form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
+    }
+}
+
+impl<'n> FromIterator<(&'n str, String)> for Pairs {
+    fn from_iter<T: IntoIterator<Item = (&'n str, String)>>(pairs: T) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 }
 
@@ -169,6 +206,16 @@ mod tests {
         }
         assert!(Request::takes(multipart) && Request::takes(FORM));
         assert!(!Request::takes("text/csv") && !Request::takes("multipart/form-data") && !Request::takes(""));
+    }
+
+    #[test]
+    fn a_digest_is_one_of_path_and_values() {
+        let of = |text: &str| Pairs::parse(text.as_bytes()).digest("/a", &["key"]);
+        let all = [of("a=bc"), of("ab=c"), of("a=b&c="), of(""), Pairs::default().digest("/b", &[])];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[at + 1..].contains(one), "{at}");
+        }
+        assert_eq!(of("a=bc&key=1"), of("key=2&a=bc"));
     }
 
     #[test]

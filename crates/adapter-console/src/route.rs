@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_port_store::{Access, Store, StoreError};
 use kopeck_service::Env;
+use kopeck_service::partners::PartnerService;
 use kopeck_service::users::{UserService, UserSession};
 use secrecy::SecretString;
 
@@ -26,8 +27,12 @@ pub struct ConsoleParts {
     pub users: UserService,
     /// The database.
     pub store: Arc<dyn Store>,
+    /// Partners and their keys.
+    pub partners: PartnerService,
     /// Clock, ids, random bytes and the settings of the rules.
     pub env: Arc<Env>,
+    /// Whether the server has the reference of the API at `/docs`.
+    pub has_docs: bool,
 }
 
 /// The console.
@@ -188,6 +193,7 @@ async fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
                     ("cache-control", "no-store".to_owned()),
                 ],
                 body: file.body,
+                chunks: file.chunks,
             }
         }
         Err(problem) => {
@@ -225,12 +231,16 @@ pub(crate) fn document(
             ("cache-control", "no-store".to_owned()),
         ],
         body: body.into_bytes(),
+        chunks: None,
     }
 }
 
 /// The page of a path, or what its form does. Each part of the console knows its own paths.
 async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
-    use pages::{account, home, integration, operator, orders, people, person, reports, runs, users};
+    use pages::{
+        account, home, integration, limits, operator, orders, people, person, programmes, reports, runs,
+        users,
+    };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
         ["people", ..] => people::route(visit, segments).await,
@@ -239,9 +249,11 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
             runs::route(visit, segments).await
         }
         ["fragment", "people"] => people::route(visit, segments).await,
+        ["programmes" | "programme", ..] => programmes::route(visit, segments).await,
+        ["limits", ..] => limits::route(visit, segments).await,
         ["orders" | "order", ..] => orders::route(visit, segments).await,
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
-        ["integration" | "webhook", ..] => integration::route(visit, segments).await,
+        ["integration" | "webhook" | "credential", ..] => integration::route(visit, segments).await,
         ["users" | "user" | "audit", ..] => users::route(visit, segments).await,
         ["partners" | "partner", ..] => operator::route(visit, segments).await,
         ["sessions" | "password" | "logout"] => account::route(visit, segments).await,
@@ -261,6 +273,7 @@ fn navigation(visit: &Visit<'_>, section: &str, waiting: Option<Waiting>) -> Vec
             (Text::PEOPLE, "/people"),
             (Text::RUNS, "/runs"),
             (Text::APPROVALS, "/approvals"),
+            (Text::PROGRAMMES, "/programmes"),
             (Text::ORDERS, "/orders"),
             (Text::REPORTS, "/reports"),
             (Text::INTEGRATION, "/integration"),
@@ -281,13 +294,13 @@ fn navigation(visit: &Visit<'_>, section: &str, waiting: Option<Waiting>) -> Vec
 pub(crate) fn see_other(path: &str, cookies: Vec<String>) -> Response {
     let mut headers = vec![("location", format!("/console{path}")), ("cache-control", "no-store".to_owned())];
     headers.extend(cookies.into_iter().map(|cookie| ("set-cookie", cookie)));
-    Response { status: 303, headers, body: Vec::new() }
+    Response { status: 303, headers, ..Response::default() }
 }
 
 fn asset(media: &str, body: &str) -> Response {
     let headers =
         vec![("content-type", media.to_owned()), ("cache-control", "private, max-age=300".to_owned())];
-    Response { status: 200, headers, body: body.as_bytes().to_vec() }
+    Response { status: 200, headers, body: body.as_bytes().to_vec(), chunks: None }
 }
 
 /// The page of the service's own failure.

@@ -4,10 +4,12 @@ mod account;
 mod cards;
 mod frame;
 mod integration;
+mod limits;
 mod login;
 mod operators;
 mod orders;
 mod people;
+mod programmes;
 mod refusals;
 mod reports;
 mod runs;
@@ -16,7 +18,8 @@ mod users;
 
 use kopeck_domain::access::Role;
 
-pub(crate) use refusals::{code_text, field_text};
+pub(crate) use integration::scope_text;
+pub(crate) use refusals::{SENT_BEFORE, code_text, field_text};
 
 /// A language of the console.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -87,6 +90,13 @@ impl Text {
             "cancel" => Self::RUN_CANCELLED,
             "closed_month" => Self::MONTH_CLOSED,
             "deleted" => Self::DELETED,
+            "revoked" => Self::CREDENTIAL_REVOKED,
+            "programme_approve" => Self::PROGRAMME_APPROVED,
+            "programme_refuse" => Self::PROGRAMME_REFUSED,
+            "programme_pause" => Self::PROGRAMME_IS_PAUSED,
+            "programme_resume" => Self::PROGRAMME_RESUMED,
+            "programme_end" => Self::PROGRAMME_IS_ENDED,
+            "ordered" => Self::CARD_ORDERED,
             "queued" => Self::QUEUED,
             _ => return None,
         })
@@ -118,10 +128,12 @@ mod tests {
             cards::ALL,
             frame::ALL,
             integration::ALL,
+            limits::ALL,
             login::ALL,
             operators::ALL,
             orders::ALL,
             people::ALL,
+            programmes::ALL,
             reports::ALL,
             runs::ALL,
             uploads::ALL,

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::chart::Chart;
 use crate::texts::{Language, Text};
 
 /// A page below the navigation.
@@ -23,6 +24,10 @@ pub(crate) enum Block {
     Notice(Notice),
     Facts(Vec<(String, Cell)>),
     Table(Table),
+    /// A chart with the table of its values.
+    Chart(Box<Chart>, Table),
+    /// When a card pays: the name and the path of a picture of a week, and the table that says the same.
+    Week(String, String, Table),
     Form(Form),
     Links(Vec<Cell>),
     /// Set-up of an authenticator app.
@@ -162,8 +167,10 @@ pub(crate) enum FieldKind {
     Check,
     /// A file; the value of `accept` is that of tables.
     File,
-    /// Values with their labels.
+    /// Values with their labels, of which one is chosen.
     Select(Vec<(String, String)>),
+    /// Values with their labels, of which any are chosen; the field's value has those, with blanks between.
+    Many(Vec<(String, String)>),
 }
 
 /// The secret of an authenticator app, as a QR code and as text.
@@ -186,7 +193,7 @@ impl FieldKind {
             Self::Search => "search",
             Self::Month => "month",
             Self::File => "file",
-            Self::Text | Self::Code | Self::Area | Self::Check | Self::Select(_) => "text",
+            Self::Text | Self::Code | Self::Area | Self::Check | Self::Select(_) | Self::Many(_) => "text",
         }
     }
 
@@ -217,6 +224,11 @@ impl Cell {
 }
 
 impl Field {
+    /// Whether this value of many is chosen.
+    pub(crate) fn has(&self, value: &str) -> bool {
+        self.value.split(' ').any(|chosen| chosen == value)
+    }
+
     pub(crate) fn new(name: &'static str, label: impl Into<String>, kind: FieldKind) -> Self {
         Self { name, label: label.into(), kind, autocomplete: "off", max: 512, ..Self::default() }
     }

@@ -203,6 +203,11 @@ impl Visit<'_> {
             .hide("key", self.parts.random_text())
     }
 
+    /// The day, in the service's zone.
+    pub(crate) fn today(&self) -> time::Date {
+        self.parts.env.settings.zone.day(self.parts.env.now())
+    }
+
     /// A part of a page, for the script.
     pub(crate) fn fragment(&self, part: &dyn askama::DynTemplate) -> Outcome {
         part.dyn_render().map(Reply::Fragment).map_err(|error| self.failed(&error))

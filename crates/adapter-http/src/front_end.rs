@@ -19,14 +19,14 @@ use crate::body::{self, BodyLimits};
 use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::local_request::{LocalRequest, LocalResponse, LocalUser};
+use crate::local_request::{FileChunks, FileCutOff, LocalRequest, LocalResponse, LocalUser};
 use crate::operations;
 use crate::pipeline::head::{Head, announced_length, language};
 use crate::pipeline::response_builder::ResponseBuilder;
 use crate::pipeline::{LocalClient, serve_local};
 use crate::request_id::RequestId;
 use crate::request_source::RequestSource;
-use crate::response::{HandlerResult, ResponseBody};
+use crate::response::{BodyStream, HandlerResult, ResponseBody};
 use crate::settings::HttpSettings;
 use crate::state::Shared;
 use crate::wording::Language;
@@ -89,39 +89,50 @@ impl LocalOperations {
     }
 
     async fn response(&self, outcome: HandlerResult) -> LocalResponse {
-        let whole = match outcome {
-            Ok(response) => match response.body {
-                ResponseBody::Whole(body) => Ok((response.status, body, response.file)),
-                ResponseBody::Stream(mut chunks) => {
-                    let mut whole = Vec::new();
-                    let mut cut = None;
-                    while let Some(chunk) = chunks.next().await {
-                        match chunk {
-                            Ok(chunk) => whole.extend(chunk),
-                            Err(error) => cut = Some(error),
-                        }
-                    }
-                    cut.map_or(Ok((response.status, whole, response.file)), Err)
-                }
-            },
-            Err(error) => Err(error),
+        let response = match outcome {
+            Ok(response) => response,
+            Err(error) => return self.refusal(&error),
         };
-        match whole {
-            Ok((status, body, file)) => {
-                let file = file.map(|file| (file.media_type, file.name));
-                LocalResponse { status, body, file, retry_after: None }
-            }
-            Err(error) => {
-                if let Some(reason) = error.log_reason() {
-                    log::warn!(request_id = self.request_id.own(), reason; "an operation of a page failed");
+        let (status, file) = (response.status, response.file.map(|file| (file.media_type, file.name)));
+        let (body, chunks) = match (response.body, &file) {
+            (ResponseBody::Whole(body), _) => (body, None),
+            (ResponseBody::Stream(chunks), Some(_)) => (Vec::new(), Some(self.file_chunks(chunks))),
+            (ResponseBody::Stream(mut chunks), None) => {
+                let mut whole = Vec::new();
+                while let Some(chunk) = chunks.next().await {
+                    match chunk {
+                        Ok(chunk) => whole.extend(chunk),
+                        Err(error) => return self.refusal(&error),
+                    }
                 }
-                LocalResponse {
-                    status: error.status().as_u16(),
-                    body: error.body(self.request_id.shown()),
-                    file: None,
-                    retry_after: error.retry_seconds(),
-                }
+                (whole, None)
             }
+        };
+        LocalResponse { status, body, chunks, file, retry_after: None }
+    }
+
+    /// The chunks of a file, with a log line for an error.
+    fn file_chunks(&self, chunks: BodyStream) -> FileChunks {
+        let request_id = self.request_id.clone();
+        Box::pin(chunks.map(move |chunk| {
+            chunk.map_err(|error| {
+                let reason = error.log_reason().unwrap_or_default();
+                log::error!(request_id = request_id.own(), reason; "a file of a page was cut off");
+                FileCutOff
+            })
+        }))
+    }
+
+    fn refusal(&self, error: &ApiError) -> LocalResponse {
+        if let Some(reason) = error.log_reason() {
+            log::warn!(request_id = self.request_id.own(), reason; "an operation of a page failed");
+        }
+        LocalResponse {
+            status: error.status().as_u16(),
+            body: error.body(self.request_id.shown()),
+            chunks: None,
+            file: None,
+            retry_after: error.retry_seconds(),
         }
     }
 

@@ -54,7 +54,7 @@ pub use feed_waiters::FeedWaiters;
 pub use file_format::FileFormat;
 pub use front_end::{Busy, FrontEnd, FrontEndRequest, LocalOperations};
 pub use http1::{Application, ConnectionSettings, serve_app};
-pub use local_request::{LocalRequest, LocalResponse, LocalUser};
+pub use local_request::{FileChunks, FileCutOff, LocalRequest, LocalResponse, LocalUser};
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
 pub use operations::{OperationInfo, codes, operations};

@@ -1,5 +1,8 @@
 //! Requests of operations within this process, and their responses.
 
+use std::pin::Pin;
+
+use futures_util::stream::Stream;
 use kopeck_domain::access::Authority;
 use kopeck_domain::ids::{PartnerId, SessionId};
 
@@ -36,13 +39,22 @@ pub struct LocalRequest {
     pub language: Language,
 }
 
+/// The chunks of a file, each made when the connection can take it. An error ends the connection.
+pub type FileChunks = Pin<Box<dyn Stream<Item = Result<Vec<u8>, FileCutOff>>>>;
+
+/// A file could not be made to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the file is cut off")]
+pub struct FileCutOff;
+
 /// The response of an operation.
-#[derive(Debug)]
 pub struct LocalResponse {
     /// The status code.
     pub status: u16,
-    /// The body, as a client of the API gets it.
+    /// The body, as a client of the API gets it; empty if it comes in chunks.
     pub body: Vec<u8>,
+    /// The body of a file that is made while it is sent.
+    pub chunks: Option<FileChunks>,
     /// Media type and name of a file.
     pub file: Option<(&'static str, String)>,
     /// Seconds until a retry may succeed.

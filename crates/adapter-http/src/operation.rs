@@ -45,6 +45,8 @@ pub(crate) struct Operation {
     pub(crate) keeps_secret: bool,
     /// Whether a request without a body is faulty.
     pub(crate) needs_body: bool,
+    /// Whether it reads objects of its body without changing anything. Other reads take the values of a body as parameters.
+    pub(crate) reads_body: bool,
     /// The status code of its response.
     pub(crate) status: u16,
     /// The schema of its response.
@@ -168,6 +170,7 @@ impl Operation {
             is_conditional: false,
             keeps_secret: false,
             needs_body,
+            reads_body: false,
             status: 200,
             response: |_| Json::Null,
             files: &[],
@@ -183,6 +186,12 @@ impl Operation {
     /// A request without a body is fine.
     pub(crate) const fn body_optional(mut self) -> Self {
         self.needs_body = false;
+        self
+    }
+
+    /// It changes nothing, and has a body all the same, with objects in it.
+    pub(crate) const fn reads_body(mut self) -> Self {
+        self.reads_body = true;
         self
     }
 

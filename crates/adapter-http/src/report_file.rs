@@ -5,7 +5,7 @@ mod xlsx;
 use kopeck_api as api;
 use kopeck_domain::report::ReportAmounts;
 use kopeck_port_store::{ReportRow, StoreError};
-use kopeck_service::report::ReportOutline;
+use kopeck_service::report::{ReportOutline, sum_text};
 
 use self::xlsx::COLUMNS;
 pub use self::xlsx::ReportSpreadsheet;
@@ -106,7 +106,7 @@ impl RowWriter {
         match self {
             Self::Json(_) => {
                 let (sha256, is_changed) = match report.closed {
-                    Some((sha256, is_changed)) => (format!("\"{}\"", hex(&sha256)), is_changed),
+                    Some((sha256, is_changed)) => (format!("\"{}\"", sum_text(&sha256)), is_changed),
                     None => ("null".to_owned(), false),
                 };
                 let (month, complete) = (report.month.text(), report.is_complete);
@@ -197,11 +197,6 @@ fn excel_cells(row: &api::ReportRow, language: Language) -> [String; 15] {
         language.roubles(row.closing),
         row.payments.to_string(),
     ]
-}
-
-/// Hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The name of a file: of a month that is not over it says so.

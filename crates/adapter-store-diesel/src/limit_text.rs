@@ -1,12 +1,10 @@
-//! The text of a limit in its columns: `UNLIMITED`, or those of its parts that are set, in this order:
-//! `500000 CMONTH; days 1,2,5; times 08:00-12:00,22:00-06:00; only 5812,5411-5499`. The last part are merchant
-//! categories, `only` or `except`, as they were written.
+//! Reads the text of a limit in its columns, which is that of its `Display`.
 //!
 //! A limit has one text only, and a text that differs from that of the limit it is read as is corrupt.
 
 use kopeck_domain::Invalid;
 use kopeck_domain::Kopecks;
-use kopeck_domain::limit::{Days, Limit, LimitBuilder, MerchantCategories};
+use kopeck_domain::limit::{Days, Limit, LimitBuilder};
 use kopeck_port_store::StoreError;
 
 use crate::convert::corrupt;
@@ -17,29 +15,11 @@ const TIMES: &str = "times ";
 const ONLY: &str = "only ";
 const EXCEPT: &str = "except ";
 
-/// The text of `limit`.
-pub(crate) fn text(limit: &Limit) -> String {
-    let allowance =
-        limit.allowance().map(|allowance| format!("{} {}", allowance.amount().get(), allowance.period()));
-    let days = (!limit.days().is_any()).then(|| format!("{DAYS}{}", joined(limit.days().numbers())));
-    let times = (!limit.windows().is_empty()).then(|| format!("{TIMES}{}", joined(limit.windows())));
-    let categories = limit.merchant_categories().map(|categories| {
-        let (word, list) = match categories {
-            MerchantCategories::Only(list) => (ONLY, list),
-            MerchantCategories::Except(list) => (EXCEPT, list),
-        };
-        format!("{word}{}", joined(list.ranges()))
-    });
-    let parts: Vec<String> = [allowance, days, times, categories].into_iter().flatten().collect();
-    // A limit with no part set is no limit.
-    if parts.is_empty() { UNLIMITED.to_owned() } else { parts.join("; ") }
-}
-
 /// The limit with this text.
 pub(crate) fn parse(stored: &str, column: &'static str) -> Result<Limit, StoreError> {
     let limit =
         if stored == UNLIMITED { Limit::Unlimited } else { read(stored).map_err(|_| corrupt(column))? };
-    if text(&limit) == stored { Ok(limit) } else { Err(corrupt(column)) }
+    if limit.to_string() == stored { Ok(limit) } else { Err(corrupt(column)) }
 }
 
 fn read(stored: &str) -> Result<Limit, Invalid> {
@@ -66,10 +46,6 @@ fn number(text: &str) -> Result<i64, Invalid> {
     text.parse().map_err(|_| Invalid::new("must be a number"))
 }
 
-fn joined(items: impl IntoIterator<Item: ToString>) -> String {
-    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +65,7 @@ mod tests {
             "except 5812,5812,5411-5499,5411-5411",
             "500000 CWEEK; days 1; times 08:00-12:00; only 5812,5411-5499",
         ] {
-            assert_eq!(text(&parse(stored, "t.c").unwrap()), stored);
+            assert_eq!(parse(stored, "t.c").unwrap().to_string(), stored);
         }
     }
 

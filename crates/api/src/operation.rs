@@ -153,6 +153,7 @@ pub mod operations {
         PROGRAMME_REFUSE = "programme.refuse" changes Post "/v1/programme/{idProgramme}/refuse";
         PROGRAMME_RUNS = "programme.runs" reads Get "/v1/programme/{idProgramme}/runs";
         PROGRAMME_FORECAST = "programme.forecast" reads Get "/v1/programmes/forecast";
+        PROGRAMME_PREVIEW = "programme.preview" reads Post "/v1/programmes/forecast";
         BALANCE = "balance" reads Get "/v1/balance";
         BALANCE_ENTRIES = "balance.entries" reads Get "/v1/balance/entries";
         STATEMENT = "statement" reads Get "/v1/statement/{month}";

@@ -300,9 +300,14 @@ impl ServiceArgs {
     /// A login can deposit money in a sandbox, so it is on by default only where no other machine can log in.
     #[must_use]
     pub fn sandbox_is_on(&self, listen: Option<SocketAddr>) -> bool {
-        let is_embedded_default = self.store.database_url.is_none() && self.bank.bank_url.is_none();
         let is_loopback = listen.is_none_or(|address| address.ip().is_loopback());
-        self.sandbox.unwrap_or(is_embedded_default && is_loopback)
+        self.sandbox.unwrap_or(self.is_embedded_default() && is_loopback)
+    }
+
+    /// Whether neither a database nor a bank is named.
+    #[must_use]
+    pub const fn is_embedded_default(&self) -> bool {
+        self.store.database_url.is_none() && self.bank.bank_url.is_none()
     }
 }
 

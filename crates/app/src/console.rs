@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use actix_web::http::{Method, StatusCode, header};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
 use kopeck_adapter_console::{
-    ApiRequest, ApiResponse, Busy, Caller, Console, ConsoleParts, FileForm, Host, Language, Local, Request,
-    Response,
+    ApiRequest, ApiResponse, Busy, Caller, Chunks, Console, ConsoleParts, CutOff, FileForm, Host, Language,
+    Local, Request, Response,
 };
 use kopeck_adapter_http::{
-    FileFormat, FrontEnd, FrontEndRequest, Language as ApiLanguage, LocalOperations, LocalRequest, LocalUser,
+    FileCutOff, FileFormat, FrontEnd, FrontEndRequest, Language as ApiLanguage, LocalOperations,
+    LocalRequest, LocalUser,
 };
 use kopeck_audit::Entry;
 use kopeck_domain::ids::PartnerId;
@@ -18,10 +21,12 @@ use crate::compose::Application;
 
 /// The console of this application, for the server of its API.
 #[must_use]
-pub fn front_end(application: &Application) -> Arc<dyn FrontEnd> {
+pub fn front_end(application: &Application, has_docs: bool) -> Arc<dyn FrontEnd> {
     let parts = ConsoleParts {
         users: application.users.clone(),
+        partners: application.partners.clone(),
         store: application.store(),
+        has_docs,
         env: Arc::clone(&application.env),
     };
     Arc::new(ConsoleFrontEnd(Console::new(parts)))
@@ -77,7 +82,12 @@ fn http(response: Response) -> HttpResponse {
     for header in response.headers {
         built.append_header(header);
     }
-    built.body(response.body)
+    match response.chunks {
+        Some(Chunks(chunks)) => {
+            built.streaming(chunks.map(|chunk| chunk.map(Bytes::from).map_err(|CutOff| FileCutOff)))
+        }
+        None => built.body(response.body),
+    }
 }
 
 /// The server, for one request of the console.
@@ -102,7 +112,10 @@ impl Host for ServerHost {
         let request = LocalRequest { operation: operation.name, ids, query, body, key, file, language };
         Box::pin(async move {
             let response = self.0.call(&user, request).await;
-            ApiResponse { status: response.status, body: response.body, file: response.file }
+            let chunks = response
+                .chunks
+                .map(|chunks| Chunks(Box::pin(chunks.map(|chunk| chunk.map_err(|FileCutOff| CutOff)))));
+            ApiResponse { status: response.status, body: response.body, chunks, file: response.file }
         })
     }
 

@@ -62,9 +62,9 @@ pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, Vir
 pub use model::patch::Patch;
 pub use model::request::{RequestFilter, RequestStatus};
 pub use model::request_log::RequestLogQuery;
-pub use model::run::{NewRun, NewRunFile, NewRunItem, RunFilter};
+pub use model::run::{NewRun, NewRunItem, RunFilter, RunRows};
 pub use model::sandbox::{BankBehaviour, Purchase};
-pub use model::statement::{EntryFilter, FileFormat, TransactionQuery};
+pub use model::statement::{EntryFilter, FileFormat, ReportFilter, TransactionQuery};
 pub use model::webhook::{NewWebhook, RedeliveryOf, WebhookUpdate};
 pub use records::Records;
 pub use retry::RetryPolicy;

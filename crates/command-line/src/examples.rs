@@ -61,3 +61,7 @@ Examples:
 pub(crate) const PROGRAMMES_FORECAST: &str = "\
 Examples:
   kopeck call programmes forecast --until 31.12.2026";
+pub(crate) const PROGRAMMES_PREVIEW: &str = "\
+Examples:
+  kopeck call programmes preview --name Meals --every MONTH --day 5 --up-to 5000.00
+  kopeck call programmes preview meals.json --instead-of 0198c2a0-0000-7000-8000-000000000001";

@@ -3,47 +3,20 @@
 use std::fmt;
 
 use crate::ids::CategoryId;
-use crate::invalid::{Invalid, from_text};
-use crate::text;
+use crate::text::{self, partner_name};
 
-/// The name of a category: 1..=128 characters after trimming, unique per partner without regard to letter case
-/// and to how its letters are composed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CategoryName(String);
+partner_name! {
+    /// The name of a category, unique per partner without regard to letter case and to how its letters are composed.
+    CategoryName
+}
 
 impl CategoryName {
-    /// The most characters, without the blanks around them.
-    pub const MAX_CHARS: usize = 128;
-
-    /// Reads a name, in NFC; blanks around it are cut off.
-    ///
-    /// # Errors
-    /// [`Invalid`] with the rule that is broken.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        text::parse(text.trim(), Self::MAX_CHARS).map(Self)
-    }
-
-    /// A name that was accepted once. It is shown as it is stored, even where [`Self::parse`] would refuse it today.
-    #[cfg(any(test, feature = "stored"))]
-    #[must_use]
-    pub fn from_stored(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The name as the partner spelt it, in NFC.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The form in which two names are compared.
     #[must_use]
     pub fn folded(&self) -> String {
         text::folded(&self.0)
     }
 }
-
-from_text!(as_str: CategoryName);
 
 impl fmt::Display for CategoryName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

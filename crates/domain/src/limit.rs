@@ -4,12 +4,14 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `builder` | makes a limit from values |
+//! | `canonical` | the one text of a limit |
 //! | `days`, `window` | weekdays and times of the day |
 //! | `merchant_categories` | the merchants, by their category codes |
 //! | `period` | the calendar arithmetic of days, weeks, months and quarters |
 //! | `decision` | the rule: may this card pay this amount now, and what is left |
 
 mod builder;
+mod canonical;
 mod days;
 mod decision;
 mod merchant_categories;

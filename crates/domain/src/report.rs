@@ -22,6 +22,8 @@ pub struct ReportAmounts {
     pub opening: Kopecks,
     /// What top-ups and orders brought.
     pub given: Kopecks,
+    /// What they brought beside it, in a report that shows a part of it as given; else zero.
+    pub given_otherwise: Kopecks,
     /// What payments took.
     pub spent: Kopecks,
     /// What merchants gave back.
@@ -73,6 +75,15 @@ impl ReportAmounts {
         Ok(())
     }
 
+    /// Shows `part` as given. The rest still counts for the closing.
+    ///
+    /// # Errors
+    /// [`AmountOverflow`] if the rest does not fit.
+    pub fn giving(self, part: Kopecks) -> Result<Self, AmountOverflow> {
+        let all = self.given.plus(self.given_otherwise)?;
+        Ok(Self { given: part, given_otherwise: all.minus(part)?, ..self })
+    }
+
     /// The sums of both.
     ///
     /// # Errors
@@ -81,6 +92,7 @@ impl ReportAmounts {
         Ok(Self {
             opening: self.opening.plus(other.opening)?,
             given: self.given.plus(other.given)?,
+            given_otherwise: self.given_otherwise.plus(other.given_otherwise)?,
             spent: self.spent.plus(other.spent)?,
             refunded: self.refunded.plus(other.refunded)?,
             returned: self.returned.plus(other.returned)?,
@@ -91,13 +103,15 @@ impl ReportAmounts {
         })
     }
 
-    /// What was on the cards at the end of the month: `opening + given - spent + refunded - returned + correction + late`.
+    /// What was on the cards at the end of the month: `opening + given - spent + refunded - returned + correction + late`, with
+    /// all that was given.
     ///
     /// # Errors
     /// [`AmountOverflow`] if the sum does not fit.
     pub fn closing(&self) -> Result<Kopecks, AmountOverflow> {
-        let Self { opening, given, spent, refunded, returned, correction, late, .. } = *self;
-        Kopecks::sum([opening, given, spent.negated()?, refunded, returned.negated()?, correction, late])
+        let Self { opening, given, given_otherwise, spent, refunded, returned, correction, late, .. } = *self;
+        let (spent, returned) = (spent.negated()?, returned.negated()?);
+        Kopecks::sum([opening, given, given_otherwise, spent, refunded, returned, correction, late])
     }
 
     /// Whether the row has neither a balance nor a movement.
@@ -139,6 +153,16 @@ mod tests {
             let moved = transactions.iter().filter(|(_, part, ..)| *part != ReportPart::Before).count() as u64;
             prop_assert_eq!(total.transactions, moved);
         }
+    }
+
+    #[test]
+    fn a_part_of_what_is_given_leaves_the_closing() {
+        let mut row = ReportAmounts::default();
+        row.add(ReportPart::Within, TransactionType::Replenishment, Kopecks::new(70), 1).unwrap();
+        let part = row.giving(Kopecks::new(50)).unwrap();
+        assert_eq!((part.given, part.closing()), (Kopecks::new(50), Ok(Kopecks::new(70))));
+        assert_eq!(part.plus(&part).unwrap().closing(), Ok(Kopecks::new(140)));
+        assert_eq!(part.giving(Kopecks::new(70)), Ok(row));
     }
 
     #[test]

@@ -5,6 +5,44 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::invalid::Invalid;
 
+/// Makes the type of a name that a partner gives to something: 1..=128 characters after trimming, in NFC.
+macro_rules! partner_name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The most characters, without the blanks around them.
+            pub const MAX_CHARS: usize = 128;
+
+            /// Reads a name, in NFC; blanks around it are cut off.
+            ///
+            /// # Errors
+            /// [`Invalid`](crate::Invalid) with the rule that is broken.
+            pub fn parse(text: &str) -> Result<Self, $crate::Invalid> {
+                $crate::text::parse(text.trim(), Self::MAX_CHARS).map(Self)
+            }
+
+            /// A name that was accepted once. It is shown as it is stored, even where [`Self::parse`] would refuse it today.
+            #[cfg(any(test, feature = "stored"))]
+            #[must_use]
+            pub fn from_stored(text: String) -> Self {
+                Self(text)
+            }
+
+            /// The name as the partner spelt it, in NFC.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        $crate::invalid::from_text!(as_str: $name);
+    };
+}
+pub(crate) use partner_name;
+
 /// Normalization Form C, in which texts are stored and compared: `é` is one character, however it was typed.
 #[must_use]
 pub fn nfc(text: &str) -> String {

@@ -150,6 +150,7 @@ macro_rules! contract_tests {
             transactions_of_closed_months_are_late
             former_holders_keep_what_moved_while_they_had_the_card
             a_closed_month_keeps_its_rows
+            a_programme_gives_in_one_month_whatever_it_gives
         }
         $crate::contract_tests! { @aggregate $make, webhooks:
             a_webhook_is_stored
@@ -326,6 +327,7 @@ macro_rules! contract_tests {
             the_backlog_is_counted
         }
         $crate::contract_tests! { @aggregate $make, request_log:
+            the_newest_requests_come_first
             requests_are_read_in_the_order_of_writing
             numbers_go_on_whatever_the_clock_shows
             requests_are_found_by_each_filter

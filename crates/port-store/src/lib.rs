@@ -47,7 +47,9 @@ pub use programmes::{Member, ProgrammeRepository};
 pub use records::*;
 pub use reports::{ClosedMonth, ReportPeriod, ReportPerson, ReportRepository, ReportRow};
 pub use repositories::*;
-pub use request_log::{LoggedRequest, RequestLogFilter, RequestLogPage, RequestLogRepository, RequestRecord};
+pub use request_log::{
+    LoggedRequest, NewestRequests, RequestLogFilter, RequestLogPage, RequestLogRepository, RequestRecord,
+};
 pub use runs::{RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest};
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};

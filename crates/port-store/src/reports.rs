@@ -1,9 +1,11 @@
 //! The report of what moved on the cards of each person in a month, and months that are closed.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CalendarMonth;
-use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId};
+use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId, ProgrammeId};
 use kopeck_domain::report::ReportAmounts;
 use time::OffsetDateTime;
 
@@ -94,6 +96,15 @@ pub trait ReportRepository {
         places: Range<i64>,
         period: &ReportPeriod,
     ) -> Result<Vec<ReportRow>, StoreError>;
+    /// What runs of a programme brought persons at these places within this time, by place: each top-up at the time of its
+    /// transaction, or of its request while that is unknown.
+    fn given_by(
+        &mut self,
+        partner: PartnerId,
+        programme: ProgrammeId,
+        places: Range<i64>,
+        within: &Range<OffsetDateTime>,
+    ) -> Result<BTreeMap<i64, Kopecks>, StoreError>;
     /// What moved on cards that nobody has had.
     fn unassigned(&mut self, partner: PartnerId, period: &ReportPeriod) -> Result<ReportAmounts, StoreError>;
     /// The month, if it is closed or about to be.

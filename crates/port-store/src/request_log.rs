@@ -59,6 +59,15 @@ pub struct RequestLogPage {
     pub next: i64,
 }
 
+/// The newest part of the request log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewestRequests {
+    /// The rows, by descending number.
+    pub requests: Vec<LoggedRequest>,
+    /// The number below which to go on; `None` at the end.
+    pub before: Option<i64>,
+}
+
 /// The request log of the partners.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait RequestLogRepository {
@@ -85,6 +94,18 @@ pub trait RequestLogRepository {
         filter: &RequestLogFilter,
         limit: u32,
     ) -> Result<RequestLogPage, StoreError>;
+    /// The newest rows below number `before`, or of all, that fit, `limit` at most. It looks at a bounded number of rows, so a
+    /// page may hold fewer although more follow; its `before` then is not `None`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    fn newest(
+        &mut self,
+        partner: PartnerId,
+        before: Option<i64>,
+        filter: &RequestLogFilter,
+        limit: u32,
+    ) -> Result<NewestRequests, StoreError>;
     /// Removes rows written before `moment`, the oldest first, `limit` at most.
     ///
     /// # Errors

@@ -5,7 +5,8 @@
 //! - A transaction is stored once, by its id. One whose predecessor is not the last that is stored makes the follower read the
 //!   card's list.
 //! - For any other change the follower reads the card; an event is the difference between two views.
-//! - A declined purchase leaves no trace but its event, so the number of its entry is stored with it.
+//! - A declined purchase leaves no trace but its event, so the number of its entry is stored with it, as long as the entry can be
+//!   read again. Who still has a page that others have passed long ago records none of it.
 //!
 //! Each of these is decided in the transaction of the event, so that it does not matter who else learns the same. One process
 //! follows at a time, to spare the bank.
@@ -270,7 +271,8 @@ impl BankFeedFollower {
     fn record(&self, partner: PartnerId, entries: Vec<OwnEntry>) -> Result<ToFetch, StoreError> {
         let env = Arc::clone(&self.env);
         transact(&*self.store, Access::Write, move |unit| {
-            let mut recorder = Recorder { env: &env, partner, cards: HashMap::new(), events: Vec::new() };
+            let mut recorder =
+                Recorder { env: &env, partner, passed: None, cards: HashMap::new(), events: Vec::new() };
             let mut to_fetch = ToFetch::default();
             for (card, entry) in &entries {
                 recorder.record(unit, *card, entry, &mut to_fetch)?;
@@ -369,6 +371,8 @@ fn append_expiry_event(
 struct Recorder<'a> {
     env: &'a Env,
     partner: PartnerId,
+    /// The number up to which declines are forgotten, once it was needed.
+    passed: Option<i64>,
     cards: HashMap<CardId, CardTail>,
     /// What happened, in its order.
     events: Vec<EventData>,
@@ -405,7 +409,9 @@ impl Recorder<'_> {
                 self.events.push(event);
             }
             FeedChange::Declined(purchase) => {
-                if unit.bank_feed().record_decline(self.partner, entry.seq)? {
+                if entry.seq > self.passed(unit)?
+                    && unit.bank_feed().record_decline(self.partner, entry.seq)?
+                {
                     let event = declined(&self.tail(unit, id)?.record, purchase);
                     self.events.push(event);
                 }
@@ -417,6 +423,16 @@ impl Recorder<'_> {
             | FeedChange::Other => drop(to_fetch.views.insert(id)),
         }
         Ok(())
+    }
+
+    /// Read within the unit of work: its lock keeps others from moving the cursor until this one has recorded what it has.
+    fn passed(&mut self, unit: &mut dyn UnitOfWork) -> Result<i64, StoreError> {
+        if let Some(passed) = self.passed {
+            return Ok(passed);
+        }
+        let passed = unit.bank_feed().state()?.cursor - LATE_ENTRIES;
+        self.passed = Some(passed);
+        Ok(passed)
     }
 
     fn tail(&mut self, unit: &mut dyn UnitOfWork, id: CardId) -> Result<&mut CardTail, StoreError> {
@@ -455,3 +471,6 @@ fn declined(record: &CardRecord, purchase: &DeclinedPurchase) -> EventData {
         purchase: purchase.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests;

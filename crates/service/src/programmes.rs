@@ -8,7 +8,7 @@ mod making;
 mod payees;
 
 pub use due::ProgrammeTimer;
-pub use forecast::{FORECAST_DAYS, ProgrammeForecast, forecast};
+pub use forecast::{FORECAST_DAYS, NOT_YET, ProgrammeForecast, forecast, preview};
 pub(crate) use making::after_decline;
 
 use kopeck_domain::Kopecks;

@@ -4,12 +4,16 @@
 //! pieces fit each other whatever the bank tells meanwhile. Closing a month keeps its rows, in pieces too; from its beginning
 //! on, what the bank tells later of that month belongs to the first month that is not closed, as late.
 
+use std::ops::Range;
+
 use kopeck_domain::calendar::CalendarMonth;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{PartnerId, ProgrammeId};
+use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::report::ReportAmounts;
 use kopeck_port_store::{
     Access, ClosedMonth, ReportPeriod, ReportRow, Store, StoreError, UnitOfWork, transact,
 };
+use time::OffsetDateTime;
 
 use crate::Env;
 
@@ -29,9 +33,17 @@ pub struct ReportOutline {
     last_person: i64,
     /// Of an open month.
     period: ReportPeriod,
+    /// Shows only whom this programme gave something, and only that as given.
+    programme: Option<ProgrammeId>,
 }
 
 impl ReportOutline {
+    /// Only whom a programme gave something in the month, if there is one; `given` is only that, the rest theirs as a whole.
+    #[must_use]
+    pub fn of_programme(self, programme: Option<ProgrammeId>) -> Self {
+        Self { programme, ..self }
+    }
+
     /// Whether all persons are in one piece.
     #[must_use]
     pub const fn is_small(&self) -> bool {
@@ -86,6 +98,7 @@ pub fn outline(
         closed,
         last_person: unit.reports().last_person(partner)?,
         period: period(unit, env, partner, month)?,
+        programme: None,
     })
 }
 
@@ -118,15 +131,36 @@ pub fn piece(
     report: &ReportOutline,
     after: i64,
 ) -> Result<(Vec<ReportRow>, Option<i64>), StoreError> {
-    if report.closed.is_some() {
-        return kept_piece(unit, partner, report.month, after);
+    let (rows, next) = if report.closed.is_some() {
+        kept_piece(unit, partner, report.month, after)?
+    } else if after >= report.last_person {
+        (last_row(unit, partner, &report.period)?.into_iter().collect(), None)
+    } else {
+        let up_to = report.last_person.min(after + PIECE);
+        (unit.reports().people(partner, after + 1..up_to + 1, &report.period)?, Some(up_to))
+    };
+    match report.programme {
+        Some(programme) => Ok((given_by(unit, partner, programme, &report.period.within, rows)?, next)),
+        None => Ok((rows, next)),
     }
-    if after >= report.last_person {
-        return Ok((last_row(unit, partner, &report.period)?.into_iter().collect(), None));
-    }
-    let up_to = report.last_person.min(after + PIECE);
-    let rows = unit.reports().people(partner, after + 1..up_to + 1, &report.period)?;
-    Ok((rows, Some(up_to)))
+}
+
+/// The rows of those whom a programme gave something, with that as given.
+fn given_by(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    programme: ProgrammeId,
+    within: &Range<OffsetDateTime>,
+    rows: Vec<ReportRow>,
+) -> Result<Vec<ReportRow>, StoreError> {
+    let people = || rows.iter().filter(|row| row.person.is_some()).map(|row| row.place);
+    let (Some(first), Some(last)) = (people().min(), people().max()) else { return Ok(Vec::new()) };
+    let mut given = unit.reports().given_by(partner, programme, first..last + 1, within)?;
+    let rows = rows.into_iter().filter_map(|row| {
+        let amounts = row.amounts.giving(given.remove(&row.place)?).map_err(overflow);
+        Some(amounts.map(|amounts| ReportRow { amounts, ..row }))
+    });
+    rows.collect()
 }
 
 /// The kept rows of a month behind a place, and the place after which to go on.
@@ -172,8 +206,11 @@ pub fn for_each_row<E: From<StoreError>>(
 /// # Errors
 /// [`StoreError::Corrupt`] if a sum does not fit.
 pub fn with_row(sums: ReportAmounts, row: &ReportRow) -> Result<ReportAmounts, StoreError> {
-    let overflow = |_| StoreError::Corrupt("transactions.amount: a sum does not fit".to_owned());
     sums.plus(&row.amounts).map_err(overflow)
+}
+
+fn overflow(_: AmountOverflow) -> StoreError {
+    StoreError::Corrupt("transactions.amount: a sum does not fit".to_owned())
 }
 
 /// The row of the cards that nobody has had, if there is one.
@@ -184,6 +221,12 @@ fn last_row(
 ) -> Result<Option<ReportRow>, StoreError> {
     let amounts = unit.reports().unassigned(partner, period)?;
     Ok((!amounts.is_empty()).then_some(ReportRow { place: ReportRow::LAST, person: None, amounts }))
+}
+
+/// The SHA-256 of a closed month as it is shown: hexadecimal digits.
+#[must_use]
+pub fn sum_text(sha256: &[u8; 32]) -> String {
+    sha256.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How far the closing of a month has come.

@@ -3,7 +3,7 @@
 mod queue;
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{RequestLogFilter, RequestLogPage, StoreError, UnitOfWork};
+use kopeck_port_store::{NewestRequests, RequestLogFilter, RequestLogPage, StoreError, UnitOfWork};
 use time::Duration;
 
 pub use queue::{NoopRequestLogObserver, RequestLogObserver, RequestLogQueue};
@@ -32,4 +32,18 @@ pub fn after(
     query: &RequestLogQuery,
 ) -> Result<RequestLogPage, StoreError> {
     unit.request_log().after(partner, query.after, &query.filter, query.limit)
+}
+
+/// The newest part of the log below number `before`, or of all, the newest first.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn newest(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    before: Option<i64>,
+    filter: &RequestLogFilter,
+    limit: u32,
+) -> Result<NewestRequests, StoreError> {
+    unit.request_log().newest(partner, before, filter, limit)
 }

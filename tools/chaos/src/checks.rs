@@ -6,6 +6,7 @@ mod events;
 mod lists;
 mod logs;
 mod money;
+mod paydays;
 mod reports;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub(crate) async fn check(fleet: &Fleet, partners: &[Arc<Partner>], journal: &Jo
     events::check(fleet, &accounts, journal).await?;
     for account in &accounts {
         reports::check(account, journal).await?;
+        paydays::check(fleet, account, journal).await?;
     }
     deliveries::check(fleet, &accounts, journal).await?;
     if let Some(breaches) = fleet.installation.check().await? {

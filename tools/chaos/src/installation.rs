@@ -59,7 +59,9 @@ impl Installation {
             .env("KOPECK_PROCESSING_DELAY", "1s")
             .env("KOPECK_ACCESS_TTL", "30s")
             // The month ends before the faults: what happened in it is not to expire.
-            .env("KOPECK_EVENT_TTL", "90d");
+            .env("KOPECK_EVENT_TTL", "90d")
+            // Days pass during the faults, and calls are made again after them.
+            .env("KOPECK_IDEMPOTENCY_TTL", "90d");
         command
     }
 

@@ -6,6 +6,7 @@ mod endpoints;
 mod feed;
 mod month;
 mod partner;
+mod payday;
 mod reads;
 mod report;
 mod runs;
@@ -18,7 +19,11 @@ pub(crate) use caller::{answer_all, call_until};
 pub(crate) use endpoints::{Endpoint, create_endpoints};
 pub(crate) use feed::{follow, read_on};
 pub(crate) use month::{close_month, end_month, months};
-pub(crate) use partner::Partner;
+pub(crate) use partner::{MainCard, Partner};
+pub(crate) use payday::{
+    OPENING, PEOPLE, Paydays, conclude as conclude_programmes, create_programmes, pass_days,
+    runs_of_programmes,
+};
 pub(crate) use report::sum_of_report;
 pub(crate) use runs::conclude as conclude_runs;
 pub(crate) use set_up::set_up;

@@ -64,11 +64,12 @@ impl Stage {
         let random = Random::new(settings.seed);
         fleet.start().await?;
         println!("{} API processes, {} workers, one bank", fleet.apis(), fleet.workers());
-        let names = (0..settings.partners).map(|number| format!("partner-{number}"));
+        let others = (0..settings.partners).map(|number| (format!("partner-{number}"), DEPOSIT));
+        let names = others.chain([("payday".to_owned(), load::OPENING)]);
         let partners: Vec<Arc<Partner>> = stream::iter(names)
-            .then(async |name| {
-                let secrets = fleet.installation.create_partner(&name, DEPOSIT).await?;
-                let mut partner = Partner::new(name, DEPOSIT, &secrets, &fleet)?;
+            .then(async |(name, deposit)| {
+                let secrets = fleet.installation.create_partner(&name, deposit).await?;
+                let mut partner = Partner::new(name, deposit, &secrets, &fleet)?;
                 partner.endpoints =
                     load::create_endpoints(&partner, &secrets.sealing_key, &fleet.receiver).await?;
                 anyhow::Ok(Arc::new(partner))
@@ -77,15 +78,19 @@ impl Stage {
             .await?;
         let start = Instant::now();
         let set_up = partners.iter().enumerate().map(|(number, partner)| {
-            load::set_up(partner, &journal, u32::from(settings.cards), random.part(100 + number as u64))
+            let is_payday = number + 1 == partners.len();
+            let cards = u32::from(if is_payday { load::PEOPLE } else { settings.cards });
+            load::set_up(partner, &journal, cards, random.part(100 + number as u64))
         });
         stream::iter(set_up).buffer_unordered(4).try_collect::<()>().await.context("before the faults")?;
         let first = partners.first().context("no partner")?;
         load::end_month(first).await.context("the end of the first month")?;
+        load::create_programmes(partners.last().context("no partner")?).await?;
         println!(
-            "{} partners have {} main cards each, after {:.1} s",
+            "{} partners have {} main cards each, and one has {} with programmes, after {:.1} s",
             settings.partners,
             settings.cards,
+            load::PEOPLE,
             start.elapsed().as_secs_f64()
         );
         Ok(Self { fleet, journal, partners, random })
@@ -106,6 +111,10 @@ impl Stage {
                 calling.spawn(load::call_until(end, Arc::clone(partner), Arc::clone(&self.journal), random));
             }
         }
+        let payday = self.partners.last().context("no partner")?;
+        let (partner, journal) = (Arc::clone(payday), Arc::clone(&self.journal));
+        let span = (start, settings.duration());
+        calling.spawn(load::pass_days(partner, journal, span, self.random.part(30_000)));
         let scene = Scene {
             apis: self.fleet.apis(),
             workers: self.fleet.workers(),
@@ -147,6 +156,15 @@ impl Stage {
             }
         }
         for partner in &self.partners {
+            while !load::conclude_programmes(partner).await? {
+                if Instant::now() > deadline {
+                    self.journal.wrong(format!("{}: a period has no run that has ended", partner.name));
+                    break;
+                }
+                if self.fleet.installation.bank_doubles {
+                    person::settle(&self.fleet.installation).await?;
+                }
+            }
             while !load::conclude_runs(partner, &self.journal).await? {
                 if Instant::now() > deadline {
                     self.journal.wrong(format!("{}: a run has not ended", partner.name));

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::actors::{Client, Deliverer, Endpoint, Keeper, Payday, Process};
 use crate::invariants::{self, Watch};
 use crate::sabotage::Sabotage;
-use crate::store::Database;
+use crate::store::{Database, UNTOUCHED};
 use crate::violation::Violation;
 use crate::world::World;
 
@@ -62,7 +62,10 @@ impl Simulation {
         let played = catch_unwind(AssertUnwindSafe(play));
         let panicked = || Violation { rule: "nothing panics", what: "see the panic above".to_owned() };
         let violation = played.unwrap_or_else(|_| Err(panicked())).err();
-        let requests = stage.map(|stage| stage.watch.tally()).unwrap_or_default();
+        let mut requests = stage.map(|stage| stage.watch.tally()).unwrap_or_default();
+        let untouched = world.stored.answers(UNTOUCHED).map_or(0, |runs| runs.len() as u64);
+        requests.insert("PREVIEW UNTOUCHED".to_owned(), untouched);
+        requests.retain(|_, number| *number > 0);
         Report { violation, requests, trace: world.trace.lines() }
     }
 }

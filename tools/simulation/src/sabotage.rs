@@ -40,11 +40,13 @@ pub enum Sabotage {
     DoubledEvents,
     /// A programme does not know which period has its run, and no key of the store stands in its way.
     ForgottenPeriods,
+    /// The first item of a run is refused when the run is submitted.
+    DroppedItems,
 }
 
 impl Sabotage {
     /// All there are.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::FreshKeys,
         Self::TimeoutIsRefusal,
         Self::NoAttemptCheck,
@@ -56,6 +58,7 @@ impl Sabotage {
         Self::ForgottenNonces,
         Self::DoubledEvents,
         Self::ForgottenPeriods,
+        Self::DroppedItems,
     ];
 
     /// Its name on the command line.
@@ -73,6 +76,7 @@ impl Sabotage {
             Self::ForgottenNonces => "forgotten-nonces",
             Self::DoubledEvents => "doubled-events",
             Self::ForgottenPeriods => "forgotten-periods",
+            Self::DroppedItems => "dropped-items",
         }
     }
 
@@ -86,6 +90,7 @@ impl Sabotage {
             Self::ForgottenNonces => Some(store::FORGOTTEN_NONCES),
             Self::DoubledEvents => Some(store::DOUBLED_EVENTS),
             Self::ForgottenPeriods => Some(store::FORGOTTEN_PERIODS),
+            Self::DroppedItems => Some(store::DROPPED_ITEMS),
             Self::NoAttemptCheck | Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => None,
         }
     }
@@ -111,7 +116,8 @@ impl Sabotage {
             | Self::ForgottenAnswers
             | Self::ForgottenNonces
             | Self::DoubledEvents
-            | Self::ForgottenPeriods => bank,
+            | Self::ForgottenPeriods
+            | Self::DroppedItems => bank,
         }
     }
 }

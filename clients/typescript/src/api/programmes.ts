@@ -78,4 +78,16 @@ export class Programmes {
     const answer = await this.#core.call(operations.PROGRAMME_FORECAST, { ...options, query: { until } });
     return listOf(answer).map((row) => as(row));
   }
+
+  /**
+   * What all programmes would do if these terms were in force: those of a new programme, whose identifier is nil, or in the place of
+   * those of `idProgramme`. Nothing is changed. `forecastUntil` is 92 days ahead by default.
+   */
+  async preview(
+    terms: NewProgramme & { readonly idProgramme?: Id; readonly forecastUntil?: Day },
+    options?: CallOptions,
+  ): Promise<readonly ProgrammeForecast[]> {
+    const answer = await this.#core.call(operations.PROGRAMME_PREVIEW, { ...options, body: terms });
+    return listOf(answer).map((row) => as(row));
+  }
 }

@@ -54,6 +54,8 @@ export interface TransactionFeedFilter {
 export interface ReportFilter {
   /** Those of this category. */
   readonly idCategory?: Id | undefined;
+  /** Those whom runs of this programme gave something; `given` is only that. */
+  readonly idProgramme?: Id | undefined;
 }
 
 /** Which transactions of all cards to read, and how many. */

@@ -29,7 +29,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     }
 }
 
-fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
+pub(super) fn state_text<'s>(visit: &Visit<'_>, state: &'s RequestState) -> &'s str {
     match state {
         RequestState::New => visit.t(Text::ACCEPTED),
         RequestState::InProcess => visit.t(Text::IN_PROCESS),

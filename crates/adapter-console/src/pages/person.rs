@@ -1,16 +1,19 @@
 //! A person: data, cards, what each may buy now, transactions, and what can be done with them.
 
 mod cards;
+mod declines;
+mod replace;
 
 use kopeck_api::operations::{
     CARD_LINK, CARD_SWITCH, CARD_UNLINK, CLOSING_CREATE, EMPLOYEE_ERASE, EMPLOYEE_GET, EMPLOYEE_UPDATE,
+    RUN_CREATE,
 };
-use kopeck_api::{Data, Employee, EmployeeStatus, EmployeeWithCards};
+use kopeck_api::{Data, Employee, EmployeeStatus, EmployeeWithCards, Run};
 use kopeck_domain::access::Scope;
 use serde_json::{Value, json};
 
 use super::people::{STATUSES, categories, full_name, person_body, person_form, status_text};
-use crate::call::Problem;
+use crate::call::{self, Problem};
 use crate::request::Pairs;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Page};
@@ -21,6 +24,9 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["person", id]) => show(visit, id, None).await,
         (false, ["person", id, "edit"]) => edit(visit, id, None).await,
+        (false, ["person", id, "replace"]) => replace::show(visit, id, None).await,
+        (true, ["person", id, "replace"]) => replace::order(visit, id).await,
+        (true, ["person", id, kind @ ("topup" | "withdraw")]) => prepare(visit, id, kind).await,
         (true, ["person", id, action]) => act(visit, id, action).await,
         _ => Err(visit.nothing()),
     }
@@ -52,19 +58,22 @@ pub(crate) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     if visit.may(Scope::CardsWrite) && employee.status != EmployeeStatus::DontWork {
         page.push(Block::Form(cards::link_form(visit, id).await?));
     }
+    replace::push(visit, &mut page, employee).await?;
+    declines::push(visit, &mut page, id).await?;
     if may_change {
-        push_changes(visit, &mut page, id, employee);
+        let rule = super::home::cards::leavers_rule(visit).await?;
+        push_changes(visit, &mut page, id, employee, &rule);
     }
     page.status = problem.map_or(200, |problem| problem.status);
     Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
 }
 
 /// The forms that change the status of a person, or erase them.
-fn push_changes(visit: &Visit<'_>, page: &mut Page, id: &str, employee: &Employee) {
+fn push_changes(visit: &Visit<'_>, page: &mut Page, id: &str, employee: &Employee, rule: &str) {
     let each = STATUSES.iter().map(|status| (status.to_string(), status_text(visit, status).to_owned()));
     let status = Field::new("status", visit.t(Text::STATUS), FieldKind::Select(each.collect()));
     let form = visit.post(&format!("/person/{id}/status"), Text::SAVE).titled(visit.t(Text::CHANGE_STATUS));
-    let hint = visit.t(Text::LEFT_HINT);
+    let hint = format!("{} {rule}", visit.t(Text::LEFT_HINT));
     page.push(Block::Form(form.field(status.value(employee.status.as_str()).hint(hint))));
     let sure = Field::new("sure", visit.t(Text::ERASE_SURE), FieldKind::Check).required();
     let erase = visit.post(&format!("/person/{id}/erase"), Text::ERASE).titled(visit.t(Text::ERASE_PERSON));
@@ -117,6 +126,23 @@ pub(crate) async fn edit(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), &format!("/person/{id}"))]));
     page.status = problem.map_or(200, |problem| problem.status);
     Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+}
+
+/// Prepares a run of one: its own page shows what it does, and submits it.
+async fn prepare(visit: &Visit<'_>, id: &str, kind: &str) -> Outcome {
+    let mut item = json!({"idCard": visit.form.get("idCard")});
+    if let (Some(amount), Some(item)) = (visit.form.given("rubles"), item.as_object_mut()) {
+        item.insert("rubles".to_owned(), json!(amount));
+    }
+    let kind = if kind == "topup" { "TOP_UP" } else { "WITHDRAW" };
+    match visit.change(&RUN_CREATE, &[], Some(json!({"kind": kind, "items": [item]}))).await {
+        Ok(response) => {
+            let run: Run = call::read(&response, visit.language)?;
+            Ok(Reply::SeeOther(format!("/run/{}", run.id_run)))
+        }
+        Err(problem) if problem.status == 403 => Err(Problem::hidden(403, visit.language)),
+        Err(problem) => show(visit, id, Some(&problem)).await,
+    }
 }
 
 /// Carries out a form of the page.

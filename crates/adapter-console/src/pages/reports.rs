@@ -1,15 +1,19 @@
 //! Reports and statements of a month, their files, and the closing of a month.
 
 use kopeck_api::operations::{BALANCE, REPORT_CLOSE, REPORT_EMPLOYEES, STATEMENT};
-use kopeck_api::{Balance, EntryType, Report, ReportRow, Statement};
+use kopeck_api::{Balance, EntryType, Statement};
+use kopeck_domain::Kopecks;
 use kopeck_domain::access::Scope;
 use kopeck_domain::calendar::CalendarMonth;
+use kopeck_domain::report::ReportAmounts;
+use kopeck_port_store::{Access, ReportRow};
+use kopeck_service::report::{self, ReportError, ReportOutline};
 use serde_json::json;
 
 use crate::call::Problem;
 use crate::host::FileForm;
 use crate::texts::Text;
-use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
+use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Pages, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
 /// The pages of this part, and what their forms do.
@@ -22,8 +26,11 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     }
 }
 
-/// The most rows on a page; files have all of them.
-const MAX_ROWS: usize = 500;
+/// The most persons on a page, but for the last piece of the report that was read for it.
+const PAGE: usize = 100;
+
+/// The most pieces of the report that a page reads.
+const MAX_PIECES: usize = 5;
 
 /// The files of a report and of a statement, each with the end of its path.
 const REPORT_FILES: [(Text, &str, FileForm); 3] = [
@@ -49,9 +56,7 @@ fn month(visit: &Visit<'_>) -> String {
 /// The page of a month.
 pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     let month = month(visit);
-    if CalendarMonth::parse(&month).is_err() {
-        return Err(visit.nothing());
-    }
+    let Ok(parsed) = CalendarMonth::parse(&month) else { return Err(visit.nothing()) };
     let balance: Balance = visit.get(&BALANCE, &[], &[]).await?;
     let mut page = Page::new(format!("{} {month}", visit.t(Text::REPORTS)), "reports");
     let field = Field::new("month", visit.t(Text::MONTH), FieldKind::Month).value(&*month).max(7);
@@ -63,14 +68,17 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
     let statement: Statement = visit.get(&STATEMENT, &[&month], &[]).await?;
     page.push(Block::Table(statement_table(visit, &statement)));
     page.push(Block::Links(links(visit, "statement", &month, &STATEMENT_FILES)));
-    let report: Report = visit.get(&REPORT_EMPLOYEES, &[&month], &[]).await?;
-    page.push(Block::Table(report_table(visit, &report)));
-    if report.data.len() > MAX_ROWS {
+    let report = report_page(visit, parsed).await?;
+    page.push(Block::Table(report_table(visit, &month, &report)));
+    if report.after > 0 || report.next.is_some() {
         page.push(Block::Text(visit.t(Text::MORE_IN_FILE).to_owned()));
     }
     page.push(Block::Links(links(visit, "report", &month, &REPORT_FILES)));
-    match &report.sha256 {
-        Some(sum) => page.push(Block::Text(format!("{} SHA-256: {sum}", visit.t(Text::MONTH_IS_CLOSED)))),
+    match &report.outline.closed {
+        Some((sum, _)) => {
+            let sum = report::sum_text(sum);
+            page.push(Block::Text(format!("{} SHA-256: {sum}", visit.t(Text::MONTH_IS_CLOSED))));
+        }
         None if visit.may(Scope::StatementsWrite) => {
             let sure = Field::new("sure", visit.t(Text::CLOSE_MONTH_SURE), FieldKind::Check).required();
             let form = visit.post("/reports", Text::CLOSE_MONTH).titled(visit.t(Text::CLOSE_MONTH));
@@ -139,7 +147,39 @@ fn statement_table(visit: &Visit<'_>, statement: &Statement) -> Table {
     table
 }
 
-fn report_table(visit: &Visit<'_>, report: &Report) -> Table {
+/// A part of a month's report.
+struct ReportPage {
+    outline: ReportOutline,
+    /// The place behind which it begins.
+    after: i64,
+    rows: Vec<ReportRow>,
+    /// The place behind which the next part begins.
+    next: Option<i64>,
+}
+
+/// The part of the report that the page is asked for. It reads a bounded number of pieces, however many persons there are.
+async fn report_page(visit: &Visit<'_>, month: CalendarMonth) -> Result<ReportPage, Problem> {
+    visit.require(Scope::StatementsRead)?;
+    let after = visit.query.get("after").parse().unwrap_or(0).max(0);
+    let (env, partner) = (visit.parts.env.clone(), visit.partner()?);
+    let found = visit.in_store(Access::Read, move |unit| {
+        let outline = report::outline(unit, &env, partner, month)?;
+        let (mut rows, mut next) = (Vec::new(), Some(after));
+        for _ in 0..MAX_PIECES {
+            let Some(behind) = next.filter(|_| rows.len() < PAGE) else { break };
+            let (found, further) = report::piece(unit, partner, &outline, behind)?;
+            rows.extend(found);
+            next = further;
+        }
+        Ok::<_, ReportError>(ReportPage { outline, after, rows, next })
+    });
+    found.await.map_err(|error| match error {
+        ReportError::ToCome => visit.nothing(),
+        ReportError::Store(error) => visit.failed(&error),
+    })
+}
+
+fn report_table(visit: &Visit<'_>, month: &str, report: &ReportPage) -> Table {
     let columns = [
         (Text::PERSONNEL_NUMBER, false),
         (Text::NAME, false),
@@ -156,47 +196,54 @@ fn report_table(visit: &Visit<'_>, report: &Report) -> Table {
     ];
     let mut table =
         Table::new(visit.t(Text::REPORT_OF_MONTH), visit.columns(&columns), visit.t(Text::NOTHING_MOVED));
-    table.rows.extend(report.data.iter().take(MAX_ROWS).map(|row| report_row(visit, row)));
-    if !report.data.is_empty() {
-        let all = &report.totals;
-        let money = [
-            all.opening,
-            all.given,
-            all.spent,
-            all.refunded,
-            all.returned,
-            all.correction,
-            all.late,
-            all.closing,
-        ];
-        let total = [Cell::text(visit.t(Text::TOTAL)), Cell::default(), Cell::default()];
-        table.rows.push(with_money(visit, total, money, all.payments));
+    table.rows.extend(report.rows.iter().map(|row| report_row(visit, row)));
+    let total = report.rows.iter().try_fold(ReportAmounts::default(), |sums, row| sums.plus(&row.amounts));
+    if let Ok(total) = total
+        && report.after == 0
+        && report.next.is_none()
+        && !report.rows.is_empty()
+    {
+        let first = [Cell::text(visit.t(Text::TOTAL)), Cell::default(), Cell::default()];
+        table.rows.push(with_amounts(visit, first, &total));
     }
+    let link = |text, after: i64| Cell::link(visit.t(text), &format!("/reports?month={month}&after={after}"));
+    table.pages = (report.after > 0 || report.next.is_some()).then(|| Pages {
+        label: String::new(),
+        previous: (report.after > 0).then(|| link(Text::FROM_THE_BEGINNING, 0)),
+        next: report.next.map(|next| link(Text::NEXT, next)),
+    });
     table
 }
 
 fn report_row(visit: &Visit<'_>, row: &ReportRow) -> Vec<Cell> {
-    let names = [&row.surname, &row.name, &row.patronymic];
+    let Some(person) = &row.person else {
+        let first = [Cell::default(), Cell::text(visit.t(Text::UNASSIGNED_CARDS)), Cell::default()];
+        return with_amounts(visit, first, &row.amounts);
+    };
+    let names = [&person.surname, &person.name, &person.patronymic];
     let name = names.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
-    let money = [
-        row.opening,
-        row.given,
-        row.spent,
-        row.refunded,
-        row.returned,
-        row.correction,
-        row.late,
-        row.closing,
+    let category = person.category.as_ref().map(|(_, name)| name.clone());
+    let first = [
+        Cell::text(person.custom_id.clone().unwrap_or_default()),
+        Cell::link(name, &format!("/person/{}", person.id)),
+        Cell::text(category.unwrap_or_default()),
     ];
-    let person = [
-        Cell::text(row.custom_id.clone().unwrap_or_default()),
-        Cell::text(name),
-        Cell::text(row.category.clone().unwrap_or_default()),
-    ];
-    with_money(visit, person, money, row.payments)
+    with_amounts(visit, first, &row.amounts)
 }
 
-fn with_money(visit: &Visit<'_>, first: [Cell; 3], money: [i64; 8], payments: u64) -> Vec<Cell> {
-    let money = money.map(|kopecks| Cell::number(visit.money(kopecks)));
-    first.into_iter().chain(money).chain([Cell::number(payments.to_string())]).collect()
+fn with_amounts(visit: &Visit<'_>, first: [Cell; 3], amounts: &ReportAmounts) -> Vec<Cell> {
+    let closing = amounts.closing().map(Kopecks::get).ok();
+    let money = [
+        amounts.opening,
+        amounts.given,
+        amounts.spent,
+        amounts.refunded,
+        amounts.returned,
+        amounts.correction,
+        amounts.late,
+    ];
+    let cells = money.map(|amount| Some(amount.get())).into_iter().chain([closing]);
+    let cells =
+        cells.map(|kopecks| Cell::number(kopecks.map(|kopecks| visit.money(kopecks)).unwrap_or_default()));
+    first.into_iter().chain(cells).chain([Cell::number(amounts.payments.to_string())]).collect()
 }

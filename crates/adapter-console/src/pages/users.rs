@@ -1,12 +1,13 @@
 //! Users of the partner, and the audit log.
 
-use kopeck_audit::{Actor, Entry, Outcome as AuditOutcome};
+use kopeck_audit::{Actor, Entry};
 use kopeck_domain::access::{Role, Scope};
 use kopeck_domain::user::{User, UserLogin, UserStatus};
 use kopeck_port_store::{Access, AuditFilter, UnitOfWork};
 use kopeck_service::partners;
 use kopeck_service::users::{self, NewUser, Reset, UserError, UserOverview};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
 
 use super::login::{in_queue, problem_of};
 use super::names::Names;
@@ -82,13 +83,7 @@ fn role_field(visit: &Visit<'_>, role: Role) -> Field {
 
 /// The audit entry of a change to a user.
 fn entry(visit: &Visit<'_>, action: &'static str, user: &User) -> Entry {
-    Entry {
-        actor: Actor::User(visit.session.user.id),
-        partner: user.partner,
-        subject: format!("user:{}", user.id),
-        outcome: AuditOutcome::Done,
-        ..visit.host.audit_entry(action)
-    }
+    Entry { subject: format!("user:{}", user.id), ..visit.entry(action, user.partner) }
 }
 
 /// Adds a user, and shows its first password.
@@ -107,45 +102,28 @@ pub(crate) async fn add(visit: &Visit<'_>) -> Outcome {
         Ok(draft) => draft,
         Err(error) => return show(visit, Some(&problem_of(&error, visit.language))).await,
     };
-    let (service, blank) = (visit.parts.users.clone(), entry(visit, "user.create", &visit.session.user));
-    let made = visit.in_store(Access::Write, move |unit| {
+    let (service, entry) = (visit.parts.users.clone(), visit.entry("user.create", Some(id)));
+    let create = move |unit: &mut dyn UnitOfWork, entry: &mut Entry| {
         let (user, password) = service.create(unit, &draft)?;
-        let subject = format!("user:{} role:{role}", user.id);
-        unit.audit().append(&Entry { subject, ..blank.clone() })?;
-        Ok::<_, UserError>((user, password))
-    });
-    match made.await {
-        Ok((user, password)) => Ok(password_page(visit, &user, password.expose_secret())),
-        Err(UserError::LoginTaken) => taken(visit).await,
-        Err(error) => show(visit, Some(&problem_of(&error, visit.language))).await,
-    }
-}
-
-/// The page for a login that is taken. If a user of the partner has it, this form was perhaps sent twice, and the page with the
-/// first password is lost: it says so, and offers a new password, since the first is shown to nobody twice.
-async fn taken(visit: &Visit<'_>) -> Outcome {
-    let problem = problem_of(&UserError::LoginTaken, visit.language);
-    let login = UserLogin::parse(visit.form.get("login")).ok();
-    let mut users = list(visit).await?.into_iter().map(|found| found.user);
-    let Some(user) = users.find(|user| Some(&user.login) == login.as_ref()) else {
-        return show(visit, Some(&problem)).await;
+        entry.subject = format!("user:{} role:{role}", user.id);
+        Ok::<_, UserError>(shown(&user, &password))
     };
-    let mut page = Page::new(user.login.as_str(), "users");
-    page.push(Block::Text(visit.t(Text::USER_IS_THERE).to_owned()));
-    if user.id != visit.session.user.id {
-        let path = format!("/user/{}", user.id);
-        page.push(Block::Form(visit.post(&format!("{path}/password"), Text::NEW_FIRST_PASSWORD)));
-        page.push(Block::Links(vec![Cell::link(visit.t(Text::SHOW_USER), &path)]));
+    match visit.once(id, entry, create, |error| problem_of(error, visit.language)).await {
+        Ok(shown) => Ok(password_page(visit, &shown)),
+        Err(problem) => show(visit, Some(&problem)).await,
     }
-    page.push(Block::Links(vec![Cell::link(visit.t(Text::USERS), "/users")]));
-    page.status = problem.status;
-    Ok(Reply::Page(page.noting(Some(problem.notice()))))
 }
 
-fn password_page(visit: &Visit<'_>, user: &User, password: &str) -> Reply {
-    let mut page = Page::new(user.login.as_str(), "users");
+/// What the page of a first password shows, once for each form.
+fn shown(user: &User, password: &SecretString) -> Value {
+    json!({"login": user.login.as_str(), "password": password.expose_secret()})
+}
+
+fn password_page(visit: &Visit<'_>, shown: &Value) -> Reply {
+    let text = |name: &str| shown.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut page = Page::new(text("login"), "users");
     page.push(Block::Text(visit.t(Text::KEEP_PASSWORD).to_owned()));
-    page.push(Block::Codes(vec![password.to_owned()]));
+    page.push(Block::Codes(vec![text("password")]));
     page.push(Block::Links(vec![Cell::link(visit.t(Text::CONTINUE), "/users")]));
     Reply::Page(page)
 }
@@ -198,7 +176,7 @@ pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
         "password" => return reset_password(visit, &user).await,
         _ => return Err(visit.nothing()),
     };
-    done.map_err(|error| problem_of(&error, visit.language))?;
+    done?;
     Ok(Reply::SeeOther(format!("/user/{id}?done=saved")))
 }
 
@@ -207,25 +185,24 @@ async fn change(
     action: &'static str,
     user: &User,
     mut body: impl FnMut(&mut dyn UnitOfWork, &User) -> Result<u64, UserError> + Send + 'static,
-) -> Result<u64, UserError> {
+) -> Result<u64, Problem> {
     let (entry, user) = (entry(visit, action, user), user.clone());
-    let change = move |unit: &mut dyn UnitOfWork| {
-        let ended = body(unit, &user)?;
-        unit.audit().append(&entry)?;
-        Ok(ended)
-    };
-    visit.in_store(Access::Write, change).await
+    visit.audited(entry, move |unit, _| body(unit, &user), |error| problem_of(error, visit.language)).await
 }
 
 async fn reset_password(visit: &Visit<'_>, user: &User) -> Outcome {
-    let (service, reset) = (visit.parts.users.clone(), user.clone());
+    let (service, reset, partner) = (visit.parts.users.clone(), user.clone(), visit.partner()?);
     let made = in_queue(visit.host, visit.language, move || service.new_password(&reset, None, None)).await?;
     let password = made.map_err(|error| problem_of(&error, visit.language))?;
-    let shown = password.password.clone();
+    let (user, entry) = (user.clone(), entry(visit, "user.reset", user));
+    let answer = shown(&user, &password.password);
     let reset = Reset { password: Some(password), second_factor: false };
-    let done = change(visit, "user.reset", user, move |unit, user| users::reset(unit, user, &reset)).await;
-    done.map_err(|error| problem_of(&error, visit.language))?;
-    Ok(password_page(visit, user, shown.expose_secret()))
+    let change = move |unit: &mut dyn UnitOfWork, _: &mut Entry| {
+        users::reset(unit, &user, &reset)?;
+        Ok::<_, UserError>(answer.clone())
+    };
+    let shown = visit.once(partner, entry, change, |error| problem_of(error, visit.language)).await?;
+    Ok(password_page(visit, &shown))
 }
 
 /// The latest entries of the audit log that concern the partner.

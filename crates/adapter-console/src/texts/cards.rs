@@ -49,6 +49,17 @@ texts! {
     LINK_CARD = "Link a card", "Привязать карту";
     NEXT_CARD = "Next unassigned card:", "Следующая свободная карта:";
     NO_CARD_TO_LINK = "There is no unassigned card.", "Свободных карт нет.";
+    WOULD_IT_PAY = "Would it pay?", "Заплатит ли она?";
+    ASK = "Ask", "Узнать";
+    WOULD_PAY = "It would pay that.", "Да, заплатит.";
+    TOP_UP_ONE = "Top up", "Пополнить";
+    TAKE_BACK = "Take back", "Забрать деньги";
+    ALL_OF_IT = "Optional: without an amount all of it.", "Необязательно: без суммы заберётся всё.";
+    DECLINED_PURCHASES = "Declined purchases", "Отклонённые покупки";
+    REPLACE_CARD = "Order a new card for this person", "Заказать сотруднику новую карту";
+    REPLACE_RULE = "Close a lost card first: that freezes it at once. When the new one has arrived, link it on the page of the person.", "Сначала закройте потерянную карту: она сразу замёрзнет. Когда новая придёт, привяжите её на странице сотрудника.";
+    CARDS_ON_THEIR_WAY = "Orders of a new card", "Заказы новой карты";
+    CARD_ORDERED = "The card is ordered.", "Карта заказана.";
     CARD_FROZEN = "The card is frozen. The bank learns of it within seconds.", "Карта заморожена. Банк узнает об этом за несколько секунд.";
     CARD_CLOSING = "The card is being closed.", "Карта закрывается.";
     CARD_LINKED = "The card is linked.", "Карта привязана.";

@@ -32,6 +32,12 @@ texts! {
     ERASE_PERSON = "Erase this person", "Стереть данные сотрудника";
     ERASE = "Erase", "Стереть";
     ERASE_SURE = "I know that names, phone, e-mail and personnel number cannot be restored.", "Я понимаю, что имя, телефон, почту и табельный номер нельзя восстановить.";
+    SINCE_WHEN = "Since", "С какого дня";
+    LEAVERS_ARE_FROZEN = "The cards of somebody who leaves are frozen at once.", "Карты того, кто ушёл, сразу замораживаются.";
+    LEAVERS_KEEP_CARDS = "The cards of somebody who leaves go on paying.", "Карты того, кто ушёл, продолжают платить.";
+    TAKEN_BACK_THEN = "What is left on them is taken back by itself; days after the change of the status:", "Остаток вернётся компании сам; дней после смены статуса:";
+    TAKEN_BACK_AND_CLOSED = "What is left on them is taken back and they are closed by themselves; days after the change of the status:", "Остаток вернётся компании, и карты закроются сами; дней после смены статуса:";
+    NEVER_TAKEN_BACK = "Their money stays on them until you take it back.", "Деньги остаются на них, пока вы их не вернёте.";
     SAVED = "Saved.", "Сохранено.";
     ERASED = "The person's data is erased.", "Данные сотрудника стёрты.";
 }

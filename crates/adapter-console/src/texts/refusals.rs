@@ -101,10 +101,22 @@ const FIELDS: &[(&str, &str)] = &[
     ("url", "Адрес"),
     ("description", "Описание"),
     ("types", "События"),
+    ("for", "Кому"),
+    ("statuses", "Только те, кто"),
+    ("amount.fixed", "Сумма"),
+    ("amount.cap", "Предел на карте"),
+    ("amount.upTo", "Сумма"),
+    ("amount.downTo", "Сумма"),
+    ("every", "Период"),
+    ("day", "День"),
+    ("time", "Время"),
+    ("from", "Первый день"),
+    ("until", "Последний день"),
+    ("forecastUntil", "До какого дня"),
 ];
 
 /// The field of an idempotency key, which a form has from its page.
-const KEY: &str = "idempotency-key";
+pub(crate) const SENT_BEFORE: &str = "idempotency-key";
 
 fn find(table: &'static [(&str, &str)], word: &str) -> Option<&'static str> {
     table.iter().find(|(other, _)| *other == word).map(|(_, text)| *text)
@@ -122,9 +134,11 @@ pub(crate) fn code_text(language: Language, code: &str, message: &str) -> String
 /// What a faulty field of a form says.
 pub(crate) fn field_text(language: Language, field: &str, detail: &str) -> String {
     match language {
-        Language::English if field == KEY => "This form was sent before with other values.".to_owned(),
+        Language::English if field == SENT_BEFORE => {
+            "This form was sent before with other values.".to_owned()
+        }
         Language::English => format!("{field}: {}", sentence(detail)),
-        Language::Russian if field == KEY => "Эта форма уже отправлена с другими данными.".to_owned(),
+        Language::Russian if field == SENT_BEFORE => "Эта форма уже отправлена с другими данными.".to_owned(),
         Language::Russian => {
             format!("{}: недопустимое значение.", find(FIELDS, field).unwrap_or(field))
         }

@@ -18,6 +18,8 @@ texts! {
     RETURNED_SUM = "Taken back", "Возвращено компании";
     CORRECTIONS = "Corrections", "Корректировки";
     LATE = "Late", "Прошлых месяцев";
+    FROM_THE_BEGINNING = "From the beginning", "С начала";
+    UNASSIGNED_CARDS = "Cards that no person has had", "Карты, которых ни у кого не было";
     PAYMENTS = "Payments", "Покупок";
     TOTAL = "Total", "Итого";
     DEPOSITS = "deposits", "поступления";

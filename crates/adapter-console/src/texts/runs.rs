@@ -4,9 +4,7 @@ use super::{Text, texts};
 
 texts! {
     THIS_MONTH = "This month", "Этот месяц";
-    DRAFTS_TO_MEND = "Drafts to submit", "Черновики для отправки";
     CARDS_EXPIRE = "Cards that expire within 30 days", "Карты, срок которых кончается за 30 дней";
-    NONE_EXPIRES = "No card expires.", "Таких карт нет.";
     RUNS = "Runs", "Ведомости";
     NEW_RUN = "New run", "Новая ведомость";
     NO_RUNS = "None.", "Нет.";

@@ -9,6 +9,7 @@ mod forecast;
 mod get;
 mod list;
 mod pause;
+mod preview;
 mod refuse;
 mod resume;
 mod runs;
@@ -20,7 +21,7 @@ use kopeck_service::programmes::ProgrammeError;
 
 use crate::operations::prelude::*;
 
-pub(super) static OPERATIONS: [&Operation; 11] = [
+pub(super) static OPERATIONS: [&Operation; 12] = [
     &create::OPERATION,
     &list::OPERATION,
     &get::OPERATION,
@@ -32,6 +33,7 @@ pub(super) static OPERATIONS: [&Operation; 11] = [
     &refuse::OPERATION,
     &runs::OPERATION,
     &forecast::OPERATION,
+    &preview::OPERATION,
 ];
 
 const NO_PROGRAMME: &[Code] = &[Code::ProgrammeNotFound];

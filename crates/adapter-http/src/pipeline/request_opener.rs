@@ -349,7 +349,7 @@ impl<'a> RequestOpener<'a> {
             input.upload = Some(self.received.body.clone());
             return input;
         }
-        if !operation.is_read() {
+        if !operation.is_read() || operation.reads_body {
             let named = body.into_iter().filter(|field| operation.has_field(&field.name));
             input.body = named.map(|field| (field.name, field.value)).collect();
             return input;

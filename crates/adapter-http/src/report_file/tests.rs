@@ -12,6 +12,7 @@ fn amounts() -> ReportAmounts {
     ReportAmounts {
         opening: Kopecks::new(1_000),
         given: Kopecks::new(50_000),
+        given_otherwise: Kopecks::ZERO,
         spent: Kopecks::new(20_050),
         refunded: Kopecks::new(50),
         returned: Kopecks::new(300),

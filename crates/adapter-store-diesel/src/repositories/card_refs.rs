@@ -81,8 +81,20 @@ const CARDS_BY_NUMBER: &str = views!("number ?");
 /// The condition of the index stands in the text, so that the planner knows that it fits.
 const MAIN_CARDS: &str = views!("employee_id ? AND link_status = 'MAIN'");
 
-/// What each of `references` leads to, in their order.
+/// What each of `references` leads to, in their order. So many at a time that what was found by the way stays small.
 pub(super) fn find(
+    transaction: &mut DieselTransaction,
+    partner: PartnerId,
+    references: &[CardRef],
+) -> Result<Vec<Option<CardAndHolder>>, StoreError> {
+    let mut found = Vec::with_capacity(references.len());
+    for some in references.chunks(statements::SCAN_CHUNK as usize) {
+        found.extend(find_some(transaction, partner, some)?);
+    }
+    Ok(found)
+}
+
+fn find_some(
     transaction: &mut DieselTransaction,
     partner: PartnerId,
     references: &[CardRef],

@@ -109,7 +109,7 @@ impl CardRow {
             account_value: record.account.value.get(),
             account_updated_at: UtcTimestamp::of(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(UtcTimestamp::of),
-            spending_limit: limit_text::text(&record.limit),
+            spending_limit: record.limit.to_string(),
             expiry_due: Some(Day::of(expiry_notice_due(record.card.valid_until()))),
         })
     }

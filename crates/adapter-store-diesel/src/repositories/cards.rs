@@ -27,7 +27,6 @@ use crate::connection::MultiBackend;
 use crate::convert::{AsKey, card_number, corrupt, number, word};
 use crate::counters::List;
 use crate::error::{Stored, StoredRows};
-use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, UtcTimestamp};
 use crate::statements::{self, OneOf, binds};
@@ -290,7 +289,7 @@ impl CardRepository for DieselTransaction {
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
-        let limit = limit_text::text(limit);
+        let limit = limit.to_string();
         for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
             self.change(partner, SET_LIMIT, binds![&limit, partner.key(), one_of(some)])?;
         }

@@ -82,6 +82,7 @@ impl ClosedMonthRow {
         let amounts = ReportAmounts {
             opening: Kopecks::new(self.opening),
             given: Kopecks::new(self.given),
+            given_otherwise: Kopecks::ZERO,
             spent: Kopecks::new(self.spent),
             refunded: Kopecks::new(self.refunded),
             returned: Kopecks::new(self.returned),

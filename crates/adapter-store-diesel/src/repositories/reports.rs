@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CalendarMonth;
-use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, ProgrammeId};
 use kopeck_domain::report::{ReportAmounts, ReportPart};
 use kopeck_port_store::{ClosedMonth, ReportPeriod, ReportPerson, ReportRepository, ReportRow, StoreError};
 use time::OffsetDateTime;
@@ -55,6 +55,15 @@ struct SumRow {
     amount: i64,
     #[diesel(sql_type = BigInt)]
     number: i64,
+}
+
+/// What a programme gave a person.
+#[derive(QueryableByName)]
+struct GivenRow {
+    #[diesel(sql_type = BigInt)]
+    place: i64,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
 }
 
 const PEOPLE: &str = "SELECT e.seq AS place, e.id, \
@@ -124,6 +133,33 @@ const UNASSIGNED: &str = concat!(
      WHERE t.partner_id = c.partner_id AND t.card_id = c.id AND c.partner_id = ? AND c.employee_id IS NULL AND t.executed_at < ? AND t.seq <= ? \
      AND NOT EXISTS (SELECT 1 FROM former_card_holders f WHERE f.partner_id = c.partner_id AND f.card_id = c.id) \
      GROUP BY 2, 3"
+);
+
+/// Whether the bank had executed a top-up by a time, as far as it matters in which month: its request had ended, or the
+/// transaction is there.
+macro_rules! executed {
+    () => {
+        "(b.state_since < ? OR EXISTS (SELECT 1 FROM transactions t \
+         WHERE t.partner_id = i.partner_id AND t.card_id = i.card_id AND t.kind = 'REPLENISHMENT' AND t.amount = i.amount \
+         AND t.executed_at >= b.created_at AND t.executed_at < ?))"
+    };
+}
+
+/// What a programme brought. Whatever becomes of a top-up around midnight, it is in one month. The items of a person are found by
+/// an index that has no more than their keys: SQLite prefers the primary key to one that leads to rows.
+const GIVEN_BY: &str = concat!(
+    "SELECT e.seq AS place, CAST(SUM(i.amount) AS BIGINT) AS amount \
+     FROM employees e CROSS JOIN run_items k CROSS JOIN runs r CROSS JOIN run_requests q CROSS JOIN card_batches b \
+     CROSS JOIN run_items i \
+     WHERE k.partner_id = e.partner_id AND k.employee_id = e.id \
+     AND i.partner_id = k.partner_id AND i.run_id = k.run_id AND i.ordinal = k.ordinal AND i.outcome = 'DONE' \
+     AND r.partner_id = k.partner_id AND r.id = k.run_id AND r.kind = 'TOP_UP' \
+     AND q.partner_id = r.partner_id AND q.run_id = r.id AND b.partner_id = q.partner_id AND b.id = q.request_id \
+     AND r.programme_id = ? AND e.partner_id = ? AND e.seq >= ? AND e.seq < ? AND b.created_at < ? AND ",
+    executed!(),
+    " AND NOT (b.created_at < ? AND ",
+    executed!(),
+    ") GROUP BY e.seq"
 );
 
 const NOTE_HOLDER: &str = "INSERT INTO former_card_holders (partner_id, card_id, number, employee_id, until) \
@@ -201,8 +237,9 @@ impl DieselTransaction {
         self.change(partner, months, binds![partner.key(), partner.key(), employee.key()])?;
         let rows =
             "UPDATE closed_month_rows SET custom_id = NULL, surname = NULL, name = NULL, patronymic = NULL,
-            category_id = NULL, category = NULL WHERE partner_id = ? AND employee_id = ?";
-        self.change(partner, rows, binds![partner.key(), employee.key()])
+            category_id = NULL, category = NULL WHERE partner_id = ? AND (month, place) IN
+            (SELECT month, place FROM closed_month_rows WHERE partner_id = ? AND employee_id = ?)";
+        self.change(partner, rows, binds![partner.key(), partner.key(), employee.key()])
     }
 }
 
@@ -260,6 +297,21 @@ impl ReportRepository for DieselTransaction {
             Some(row.person().map(|person| ReportRow { place, person: Some(person), amounts }))
         });
         rows.collect()
+    }
+
+    fn given_by(
+        &mut self,
+        partner: PartnerId,
+        programme: ProgrammeId,
+        places: Range<i64>,
+        within: &Range<OffsetDateTime>,
+    ) -> Result<BTreeMap<i64, Kopecks>, StoreError> {
+        let (start, end) = (UtcTimestamp::of(within.start), UtcTimestamp::of(within.end));
+        let Range { start: first, end: behind } = places;
+        let (programme, key) = (programme.key(), partner.key());
+        let values = binds![programme, key, first, behind, end, end, end, start, start, start];
+        let rows: Vec<GivenRow> = statements::load(self.of(partner)?, GIVEN_BY, values).stored()?;
+        Ok(rows.into_iter().map(|row| (row.place, Kopecks::new(row.amount))).collect())
     }
 
     fn unassigned(&mut self, partner: PartnerId, period: &ReportPeriod) -> Result<ReportAmounts, StoreError> {

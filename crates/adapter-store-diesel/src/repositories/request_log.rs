@@ -4,10 +4,12 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
-    LoggedRequest, RequestLogFilter, RequestLogPage, RequestLogRepository, RequestRecord, StoreError,
+    LoggedRequest, NewestRequests, RequestLogFilter, RequestLogPage, RequestLogRepository, RequestRecord,
+    StoreError,
 };
 use time::OffsetDateTime;
 
+use crate::connection::MultiBackend;
 use crate::convert::{AsKey, natural};
 use crate::error::{Stored, StoredRows};
 use crate::schema::{partners, request_log};
@@ -77,6 +79,26 @@ impl RequestRow {
     }
 }
 
+/// Whether no row is looked at in vain: an index finds requests by their id, and without a condition every row is one.
+fn is_cheap(filter: &RequestLogFilter) -> bool {
+    filter.request_id.is_some() || *filter == RequestLogFilter::default()
+}
+
+/// The partner's rows that fit.
+fn fitting(partner: PartnerId, filter: &RequestLogFilter) -> request_log::BoxedQuery<'static, MultiBackend> {
+    let mut query = request_log::table.filter(request_log::partner_id.eq(partner.key())).into_boxed();
+    if let Some(request_id) = &filter.request_id {
+        query = query.filter(request_log::request_id.eq(request_id.clone()));
+    }
+    if let Some(status) = filter.status {
+        query = query.filter(request_log::status.eq(i32::from(status)));
+    }
+    if let Some(operation) = &filter.operation {
+        query = query.filter(request_log::operation.eq(operation.clone()));
+    }
+    query
+}
+
 impl DieselTransaction {
     /// The number up to which a reader behind `after` looks: of all rows, or of the first [`WINDOW`].
     fn last_looked_at(&mut self, partner: PartnerId, after: i64, all: bool) -> Result<i64, StoreError> {
@@ -136,31 +158,51 @@ impl RequestLogRepository for DieselTransaction {
         filter: &RequestLogFilter,
         limit: u32,
     ) -> Result<RequestLogPage, StoreError> {
-        // An index finds requests by their id, and without a condition every row is one.
-        let all = filter.request_id.is_some() || *filter == RequestLogFilter::default();
-        let last = self.last_looked_at(partner, after, all)?;
-        let mut query = request_log::table
-            .filter(request_log::partner_id.eq(partner.key()))
+        let last = self.last_looked_at(partner, after, is_cheap(filter))?;
+        let query = fitting(partner, filter)
             .filter(request_log::seq.gt(after))
             .filter(request_log::seq.le(last))
             .order(request_log::seq)
             .limit(i64::from(limit))
-            .select(RequestRow::as_select())
-            .into_boxed();
-        if let Some(request_id) = &filter.request_id {
-            query = query.filter(request_log::request_id.eq(request_id));
-        }
-        if let Some(status) = filter.status {
-            query = query.filter(request_log::status.eq(i32::from(status)));
-        }
-        if let Some(operation) = &filter.operation {
-            query = query.filter(request_log::operation.eq(operation));
-        }
+            .select(RequestRow::as_select());
         let requests: Vec<LoggedRequest> =
             query.load(self.owning(Lock::RequestLog)?).all(RequestRow::logged)?;
         let is_full = requests.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
         let next = requests.last().filter(|_| is_full).map_or(last, |row| row.seq);
         Ok(RequestLogPage { requests, next })
+    }
+
+    fn newest(
+        &mut self,
+        partner: PartnerId,
+        before: Option<i64>,
+        filter: &RequestLogFilter,
+        limit: u32,
+    ) -> Result<NewestRequests, StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        let connection = self.owning(Lock::RequestLog)?;
+        let window = request_log::table
+            .filter(request_log::partner_id.eq(partner.key()))
+            .filter(request_log::seq.lt(before))
+            .order(request_log::seq.desc())
+            .limit(1)
+            .offset(WINDOW - 1)
+            .select(request_log::seq);
+        let floor: Option<i64> =
+            if is_cheap(filter) { None } else { window.get_result(connection).optional().stored()? };
+        // One more tells whether there is a next part.
+        let query = fitting(partner, filter)
+            .filter(request_log::seq.lt(before))
+            .filter(request_log::seq.ge(floor.unwrap_or(i64::MIN)))
+            .order(request_log::seq.desc())
+            .limit(i64::from(limit) + 1)
+            .select(RequestRow::as_select());
+        let mut requests: Vec<LoggedRequest> = query.load(connection).all(RequestRow::logged)?;
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        let has_more = requests.len() > most;
+        requests.truncate(most);
+        let before = if has_more { requests.last().map(|row| row.seq) } else { floor };
+        Ok(NewestRequests { requests, before })
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {

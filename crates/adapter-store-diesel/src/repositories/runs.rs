@@ -97,9 +97,11 @@ impl DieselTransaction {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<(), StoreError> {
+        // By keys, which the index of employees has: SQLite would look through all items of the partner.
         let text =
-            "UPDATE run_items SET cells = NULL, custom_id = NULL WHERE partner_id = ? AND employee_id = ?";
-        self.change(partner, text, binds![partner.key(), employee.key()])
+            "UPDATE run_items SET cells = NULL, custom_id = NULL WHERE partner_id = ? AND (run_id, ordinal) IN
+            (SELECT run_id, ordinal FROM run_items WHERE partner_id = ? AND employee_id = ?)";
+        self.change(partner, text, binds![partner.key(), partner.key(), employee.key()])
     }
 
     fn insert_run_items(

@@ -1,5 +1,6 @@
 //! No query of the store walks a whole table, and frequent statements stay prepared.
 
+mod of_programme;
 mod recorder;
 
 use std::sync::{Arc, Mutex};
@@ -276,6 +277,7 @@ fn reports(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     assert_eq!(rows.len(), 1);
     unit.reports().note_former_holder(PARTNER, card, employee(1).id(), NOW)?;
     unit.reports().unassigned(PARTNER, &period)?;
+    unit.reports().given_by(PARTNER, Uuid::nil().into(), 1..10, &period.within)?;
     unit.reports().known_since(PARTNER, month)?;
     unit.reports().begin_closing(PARTNER, month, 9)?;
     unit.reports().keep_rows(PARTNER, month, &rows, 1)?;

@@ -1,11 +1,16 @@
 //! The first start of a sandbox: a demo partner, its secrets, and a request to paste.
 
+mod company;
+mod history;
+mod history_clock;
+
 use std::io::IsTerminal as _;
 use std::path::Path;
 
-use kopeck_adapter_system::{DataFolder, announce};
+use kopeck_adapter_system::DataFolder;
 use kopeck_domain::Kopecks;
 use kopeck_domain::access::Role;
+use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, SealingPolicy};
 use kopeck_domain::user::UserLogin;
 use kopeck_port_store::{Access, UnitOfWork, transact};
@@ -14,69 +19,95 @@ use kopeck_service::users::{NewUser, UserService};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
+pub(super) use self::history::Past;
+use super::audited;
 use super::partner::{sealing_key_text, store_partner};
 use crate::compose::Application;
 
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 
-/// Creates a demo partner if there is no partner at all. It may send plaintext, so that a first request needs only curl.
-///
-/// A private file of the data folder has the credentials for `kopeck call login --stdin`. A terminal also shows them,
-/// with first requests to paste; a pipe may end in a log that others read, so there only the path is printed. The file
-/// is written before the partner is committed: if that fails, the next start tries again.
-///
-/// With the console the partner has an owner, and the service an operator.
-pub(super) fn demo_partner(
-    application: &Application,
-    folder: &DataFolder,
-    url: &str,
-    has_console: bool,
-) -> anyhow::Result<()> {
-    let any = transact(&*application.store(), Access::Read, |unit| -> Result<_, PartnerError> {
-        partners::list(unit)
-    })?;
-    if !any.is_empty() {
-        return Ok(());
+/// What a first start shows and makes.
+pub(super) struct FirstStart<'a> {
+    pub(super) application: &'a Application,
+    pub(super) folder: &'a DataFolder,
+    /// The address of the service.
+    pub(super) url: &'a str,
+    /// With the console the partner has an owner, and the service an operator.
+    pub(super) has_console: bool,
+    /// With what the partner's past is made, if it is to have one.
+    pub(super) past: Option<Past<'a>>,
+}
+
+impl FirstStart<'_> {
+    /// Creates a demo partner if there is no partner at all, and returns what is to be shown. It may send plaintext, so that a
+    /// first request needs only curl.
+    ///
+    /// A private file of the data folder has the credentials for `kopeck call login --stdin`. A terminal also shows them,
+    /// with first requests to paste; a pipe may end in a log that others read, so there only the path is printed. The file
+    /// is written before the partner is committed: if that fails, the next start tries again.
+    ///
+    /// A past is played afterwards, before the service works. A start that is killed meanwhile leaves a part of it.
+    pub(super) fn demo_partner(&self) -> anyhow::Result<Option<String>> {
+        let store = self.application.store();
+        let any =
+            transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+        if !any.is_empty() {
+            return Ok(None);
+        }
+        let (partner, shown) = match self.store() {
+            Ok(stored) => stored,
+            // Another process on the same database started at the same moment, and has made it.
+            Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if let Some(past) = &self.past {
+            let clock = &*self.application.env.clock;
+            audited::append(&*store, audited::entry(clock, "sandbox.seed", Some(partner)))?;
+            if let Err(error) = history::play(past, partner) {
+                log::warn!(error:% = error; "the demo partner has only a part of its past");
+            }
+        }
+        Ok(Some(shown))
     }
-    let new = NewPartner {
-        name: "Demo".to_owned(),
-        login: Some("demo".to_owned()),
-        password: None,
-        sealing: SealingPolicy::Optional,
-    };
-    let (folder, url, users) = (folder.clone(), url.to_owned(), application.users.clone());
-    let shown = store_partner(application, new, Some(OPENING_BALANCE), move |unit, partner, secrets| {
-        let sealing_key = sealing_key_text(&secrets.sealing_key)?;
-        let people = if has_console { demo_users(&users, unit, &partner)? } else { Vec::new() };
-        let as_json = |(login, password): &(String, SecretString)| json!({"login": login, "password": password.expose_secret()});
-        let credentials = json!({
-            "baseUrl": url,
-            "partnerId": partner.id.to_string(),
-            "apiKey": secrets.api_key.expose_secret(),
-            "login": partner.login,
-            "password": secrets.password.expose_secret(),
-            "sealingKey": sealing_key,
-            "console": people.iter().map(as_json).collect::<Vec<_>>(),
-        });
-        let file = folder.write_demo_secrets(&format!("{credentials}\n"))?;
-        Ok(if std::io::stdout().is_terminal() {
-            welcome(&partner, &secrets, &sealing_key, &url, &file) + &console_text(&people, &url)
-        } else {
-            let path = file.display();
-            format!(
-                "This is the first start. The demo partner's secrets are in {path}\nTo log in: {}\n",
-                login_command(&file)
-            )
+
+    fn store(&self) -> anyhow::Result<(PartnerId, String)> {
+        let new = NewPartner {
+            name: "Demo".to_owned(),
+            login: Some("demo".to_owned()),
+            password: None,
+            sealing: SealingPolicy::Optional,
+        };
+        let (folder, url, users) = (self.folder.clone(), self.url.to_owned(), self.application.users.clone());
+        let has_console = self.has_console;
+        // A past begins with this deposit.
+        let deposit = self.past.is_none().then_some(OPENING_BALANCE);
+        store_partner(self.application, new, deposit, move |unit, partner, secrets| {
+            let sealing_key = sealing_key_text(&secrets.sealing_key)?;
+            let people = if has_console { demo_users(&users, unit, &partner)? } else { Vec::new() };
+            let as_json = |(login, password): &(String, SecretString)| json!({"login": login, "password": password.expose_secret()});
+            let credentials = json!({
+                "baseUrl": url,
+                "partnerId": partner.id.to_string(),
+                "apiKey": secrets.api_key.expose_secret(),
+                "login": partner.login,
+                "password": secrets.password.expose_secret(),
+                "sealingKey": sealing_key,
+                "console": people.iter().map(as_json).collect::<Vec<_>>(),
+            });
+            let file = folder.write_demo_secrets(&format!("{credentials}\n"))?;
+            let shown = if std::io::stdout().is_terminal() {
+                welcome(&partner, &secrets, &sealing_key, &url, &file) + &console_text(&people, &url)
+            } else {
+                let path = file.display();
+                format!(
+                    "This is the first start. The demo partner's secrets are in {path}\nTo log in: {}\n",
+                    login_command(&file)
+                )
+            };
+            Ok((partner.id, shown))
         })
-    });
-    match shown {
-        Ok(shown) => announce(&shown),
-        // Another process on the same database started at the same moment, and has made it.
-        Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => {}
-        Err(error) => return Err(error),
     }
-    Ok(())
 }
 
 /// An owner of the demo partner and an operator, each with its first password.

@@ -23,8 +23,9 @@ use kopeck_service::audit::AuditQueue;
 use kopeck_service::request_log::RequestLogQueue;
 use kopeck_service::worker::ClockCheck;
 
+use super::audited;
+use super::first_start::{FirstStart, Past};
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
-use super::{audited, first_start};
 use crate::bank::Bank;
 use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
@@ -61,9 +62,16 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         warn_about_plain_http(address);
     }
     warn_about_proxy_header(&args.front.trusted_proxies, args.front.proxy_header);
+    let scheme = if certificate.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    // Before anything works, as a past of the demo partner is made on a clock of its own.
+    let welcome = process.first_start(args, &url, has_console)?;
     let state = process.http_state(args, max_connections);
-    let state =
-        if has_console { state.with_front_end(console::front_end(&process.application)) } else { state };
+    let state = if has_console {
+        state.with_front_end(console::front_end(&process.application, args.docs))
+    } else {
+        state
+    };
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None
@@ -72,8 +80,6 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     };
 
     let signals = system.block_on(async { TerminationSignals::listen() })?;
-    let scheme = if certificate.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{address}");
     announce(&format!("kopeck serves on {url}\n"));
     process.announce_operations_address();
     if args.docs {
@@ -82,8 +88,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if has_console {
         announce(&format!("console on {url}/console\n"));
     }
-    if process.bank.sandbox.is_some() {
-        first_start::demo_partner(&process.application, &process.folder, &url, has_console)?;
+    if let Some(welcome) = welcome {
+        announce(&welcome);
     }
     let drain = Drain::new(&listener, &state)?;
     let served = system.block_on(async {
@@ -275,6 +281,22 @@ impl Process {
             operations_certificate,
             _lock: lock,
         })
+    }
+
+    /// Makes the demo partner, if this is the first start of a sandbox; returns what is to be shown.
+    fn first_start(&self, args: &ServeArgs, url: &str, has_console: bool) -> anyhow::Result<Option<String>> {
+        if self.bank.sandbox.is_none() {
+            return Ok(None);
+        }
+        let past = (has_console && args.service.is_embedded_default()).then(|| Past {
+            adapters: &self.adapters,
+            keys: &self.keys,
+            folder: &self.folder,
+            database_url: &self.database_url,
+            settings: args.service.settings(),
+        });
+        let (application, folder) = (&self.application, &self.folder);
+        FirstStart { application, folder, url, has_console, past }.demo_partner()
     }
 
     /// The HTTP API with at most so many connections.

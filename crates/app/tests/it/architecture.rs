@@ -43,7 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "port-webhook",
         ],
     ),
-    ("adapter-console", &["domain", "api", "audit", "service", "tables", "port-security", "port-store"]),
+    ("adapter-console", &["domain", "api", "audit", "sealing", "service", "tables", "port-security", "port-store"]),
     (
         "adapter-workers",
         &["domain", "api", "audit", "sealing", "service", "port-store", "port-system", "port-webhook"],

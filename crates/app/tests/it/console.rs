@@ -3,6 +3,7 @@
 mod browser;
 mod chromium;
 mod money;
+mod month;
 mod uploads;
 
 use kopeck_domain::access::Role;

@@ -11,7 +11,6 @@ use kopeck_adapter_system::DataFolder;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_bank::sandbox::Sandbox;
-use kopeck_port_security::PasswordHasher;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
@@ -56,8 +55,6 @@ pub struct Plan {
     pub http: HttpSettings,
     pub worker: WorkerSettings,
     pub ports: Box<dyn FnOnce(Ports) -> Ports>,
-    /// The hasher of passwords; the server makes one if absent.
-    pub passwords: Option<Arc<dyn PasswordHasher>>,
     /// How far its clock is ahead of the deployment's.
     pub clock_ahead: Duration,
 }
@@ -105,7 +102,6 @@ impl Default for Plan {
             http: HttpSettings { workers: 1, ..HttpSettings::default() },
             worker: WorkerSettings::default(),
             ports: Box::new(|ports| ports),
-            passwords: None,
             clock_ahead: Duration::ZERO,
         }
     }

@@ -27,7 +27,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         | "duplicateRate" | "silentFeed" | "down" | "current" | "new" | "operation" | "requestId" => false,
         // Whom a programme pays; others of its terms name nothing.
         "for" => true,
-        "statuses" | "every" | "day" | "time" | "shift" | "proRata" | "onShortage" | "until" => false,
+        "statuses" | "every" | "day" | "time" | "shift" | "proRata" | "onShortage" | "until"
+        | "forecastUntil" => false,
         // What an item of a run leads to is a fault of the item, if it is nothing of the partner's.
         "items" | "file" | "kind" | "digest" | "skipFaulty" | "createCategories" | "leavers" | "reason"
         | "faulty" | "outcome" => false,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_system::{OsEntropy, SystemClock};
 use kopeck_client::{
-    Client, EmployeeFilter, Error, ErrorCode, IdempotencyKey, NewRunFile, Run, RunKind, RunOutcome, RunState,
+    Client, EmployeeFilter, Error, ErrorCode, IdempotencyKey, NewRun, Run, RunKind, RunOutcome, RunState,
     Uuid,
 };
 use kopeck_domain::calendar::Zone;
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 #[derive(Clone)]
 struct Sent {
     key: IdempotencyKey,
-    file: NewRunFile,
+    file: NewRun,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -77,7 +77,7 @@ async fn killed_while_runs_are_made_and_carried_out_each_file_has_one_effect() {
             }
         }
         // The same file under another key is the same run.
-        let again = client.runs().create_from_file(&one.file).await.unwrap_err();
+        let again = client.runs().create(&one.file).await.unwrap_err();
         assert_eq!(again.code(), Some(&ErrorCode::ReferenceTaken), "{again:?}");
     }
     println!("{} files, {spent} kopecks, {} employees", sent.len(), staff.len());
@@ -98,7 +98,7 @@ async fn killed_while_runs_are_made_and_carried_out_each_file_has_one_effect() {
 }
 
 /// A file of its own, under a reference of its own: amounts for some people, or new employees.
-fn file(reference: &str, random: &Random) -> NewRunFile {
+fn file(reference: &str, random: &Random) -> NewRun {
     let (kind, text) = if random.below(4) == 0 {
         let rows: String = (0..STAFF).map(|place| format!("{reference}-{place},\n")).collect();
         (RunKind::Employees, format!("customId,phone\n{rows}"))
@@ -107,10 +107,10 @@ fn file(reference: &str, random: &Random) -> NewRunFile {
         let row = |place: usize| format!("T-{};1,{:02}\n", (first + place) % CARDS, random.below(90) + 10);
         (RunKind::TopUp, format!("Табельный номер;Сумма\n{}", (0..5).map(row).collect::<String>()))
     };
-    NewRunFile { reference: Some(reference.to_owned()), ..NewRunFile::new(kind, text) }
+    NewRun { reference: Some(reference.to_owned()), ..NewRun::of_file(kind, text) }
 }
 
-fn name(file: &NewRunFile, place: usize) -> String {
+fn name(file: &NewRun, place: usize) -> String {
     format!("{}-{place}", file.reference.as_deref().unwrap())
 }
 
@@ -131,7 +131,7 @@ async fn send_until_refused(client: Client, caller: u64, random: Random) -> Vec<
 
 /// Creates a run under its key and submits it, however often that was done before.
 async fn begin(client: &Client, sent: &Sent) -> Result<Run, Error> {
-    let made = client.runs().create_from_file(&sent.file).idempotency_key(sent.key.clone()).await?;
+    let made = client.runs().create(&sent.file).idempotency_key(sent.key.clone()).await?;
     client.runs().submit(made.id_run, &made.digest, true).await
 }
 

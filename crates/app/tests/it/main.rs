@@ -30,6 +30,7 @@ mod card_lists;
 mod card_names;
 mod cards;
 mod categories;
+mod quick_passwords;
 mod raw_http;
 // Certificates are made the same way for a bank.
 #[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
@@ -54,6 +55,7 @@ mod employees;
 mod erasure;
 mod events;
 mod faults;
+mod first_start;
 mod http_bodies;
 mod http_connections;
 mod http_details;

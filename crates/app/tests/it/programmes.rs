@@ -310,8 +310,18 @@ async fn programmes_of_one_moment_go_one_after_the_other() {
     let mut firm = Firm::start(5_000, 2).await;
     let first = firm.create(monthly()).await;
     let second = firm.create(with(monthly(), json!({"amount": {"fixed": 1_500}}))).await;
+    let until = json!({"forecastUntil": "05.03.2026"});
+    let preview = async |terms: Value| {
+        firm.api.post("/v1/programmes/forecast", &with(terms, until.clone())).await.ok(200)
+    };
+    let previewed = preview(monthly()).await["data"].as_array().unwrap().clone();
+    assert_eq!(previewed[2]["idProgramme"], "00000000-0000-0000-0000-000000000000");
+    let own = json!({"idProgramme": first["idProgramme"], "amount": {"fixed": 500}});
+    let changed = preview(with(monthly(), own)).await["data"].as_array().unwrap().clone();
+    assert_eq!(column(&changed, "availableAfter"), [4_000, 1_000], "it replaces the first one");
     let third = firm.create(monthly()).await;
     let forecast = firm.forecast("05.03.2026").await;
+    assert_eq!(column(&previewed, "availableAfter"), column(&forecast, "availableAfter"));
     assert_eq!(column(&forecast, "availableAfter"), [3_000, 0, 0]);
     assert_eq!(column(&forecast, "short"), [0, 0, 2_000]);
     firm.pass(TO_THE_FIFTH).await;
@@ -461,6 +471,14 @@ async fn faulty_terms_change_nothing() {
     for until in ["01.03.2026", "05.03.2027", "soon"] {
         firm.api.get(&format!("/v1/programmes/forecast?until={until}")).await.faulty(&["until"]);
     }
+    let until = with(monthly(), json!({"forecastUntil": "05.03.2027", "day": 30}));
+    firm.api.post("/v1/programmes/forecast", &until).await.faulty(&["day"]);
+    firm.api
+        .post("/v1/programmes/forecast", &with(until, json!({"day": 3})))
+        .await
+        .faulty(&["forecastUntil"]);
+    let unknown = with(monthly(), json!({"idProgramme": "00000000-0000-0000-0000-000000000001"}));
+    firm.api.post("/v1/programmes/forecast", &unknown).await.refused(404, "programme_not_found");
     for _ in 1..100 {
         firm.create(monthly()).await;
     }

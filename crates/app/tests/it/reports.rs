@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kopeck_client::{FileFormat, Language};
+use kopeck_client::{FileFormat, Language, ReportFilter};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_system::Clock as _;
 use serde_json::{Value, json};
@@ -149,10 +149,11 @@ async fn a_closed_month_no_longer_changes() {
     server.clock.advance(Duration::HOUR);
     let api = Api::login(&server, &partner).await;
     let client = server.client(&partner);
+    let filter = ReportFilter::default();
     let csv = async || {
         let statements = client.statements();
         let mut file =
-            statements.report_file("2026-03", None, FileFormat::Csv, &Language::Russian).await.unwrap();
+            statements.report_file("2026-03", &filter, FileFormat::Csv, &Language::Russian).await.unwrap();
         let mut bytes = Vec::new();
         while let Some(chunk) = file.chunk().await.unwrap() {
             bytes.extend(chunk);
@@ -192,6 +193,54 @@ async fn a_closed_month_no_longer_changes() {
         (&Value::Null, &Value::Null, &Value::Null)
     );
     assert_eq!(figures(&erased["totals"]), figures(&shown["totals"]));
+    assert_eq!(server.check(), 0);
+}
+
+/// Others have no row; whoever has one has it whole, but for `given`. A closed month is filtered as it was before.
+#[tokio::test]
+async fn a_report_of_a_programme_has_whom_its_runs_gave_something() {
+    let (server, partner) = start();
+    let api = Api::login(&server, &partner).await;
+    let (cards, first, second) = some_month(&server, &api).await;
+    let programme = async |people: Value, amount: i64| {
+        let amount = json!({"fixed": amount});
+        let terms = json!({"name": "Meals", "for": people, "amount": amount, "every": "MONTH", "day": 5});
+        text(&api.post("/v1/programmes", &terms).await.ok(201)["idProgramme"]).clone()
+    };
+    let meals = programme(json!({"idEmployee": [first]}), 1_000).await;
+    let gifts = programme(json!({"all": true}), 300).await;
+    server.clock.advance(datetime!(2026-03-05 06:00 UTC) - server.clock.now());
+    server.pay();
+    let api = Api::login(&server, &partner).await;
+    api.top_up(&[(&cards[0].id, 1_000)]).await;
+    server.run_jobs();
+    server.follow_feed();
+    let all = report(&api, MARCH).await;
+    let of = async |programme: &str| api.get(&format!("{MARCH}?idProgramme={programme}")).await.ok(200);
+    let of_meals = of(&meals).await;
+    let mut row = row_of(&all, &first).clone();
+    assert_eq!(figures(&row), [0, 52_300, 12_000, 2_000, 0, 0, 0, 42_300]);
+    row["given"] = json!(1_000);
+    assert_eq!(of_meals["data"], json!([row]));
+    assert_eq!(figures(&of_meals["totals"]), figures(&row));
+    let of_gifts = of(&gifts).await;
+    let given: Vec<_> = of_gifts["data"].as_array().unwrap().iter().map(|row| &row["given"]).collect();
+    assert_eq!((given, &of_gifts["totals"]["given"]), (vec![&json!(300); 2], &json!(600)));
+    assert_eq!(row_of(&of_gifts, &second)["closing"], row_of(&all, &second)["closing"]);
+    let cooks = text(&api.get("/v1/categories").await.ok(200)["data"][0]["idCategory"]).clone();
+    let both = api.get(&format!("{MARCH}?idCategory={cooks}&idProgramme={gifts}")).await.ok(200);
+    assert_eq!(figures(&both["totals"]), [0, 300, 12_000, 2_000, 0, 0, 0, 42_300]);
+    assert_eq!(of("01980000-0000-7000-8000-000000000000").await["data"], json!([]));
+    let refused = api.get(&format!("{MARCH}?idProgramme=1")).await.ok(422);
+    assert_eq!(refused["data"][0]["field"], "idProgramme");
+
+    server.clock.advance(datetime!(2026-04-01 12:00 UTC) - server.clock.now());
+    let api = Api::login(&server, &partner).await;
+    api.post("/v1/report/2026-03/close", &json!({})).await.ok(200);
+    let filter = ReportFilter { id_programme: Some(meals.parse().unwrap()), ..ReportFilter::default() };
+    let closed = server.client(&partner).statements().report("2026-03", &filter).await.unwrap();
+    assert!(closed.sha256.is_some());
+    assert_eq!(serde_json::to_value(&closed.data).unwrap(), of_meals["data"]);
     assert_eq!(server.check(), 0);
 }
 

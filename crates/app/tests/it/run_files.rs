@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use calamine::{Data, Reader as _, Xlsx};
-use kopeck_client::{Client, Error, FileFormat, NewRunFile, RunKind, RunState, Uuid};
+use kopeck_client::{Client, Error, FileFormat, NewRun, RunKind, RunState, Uuid};
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
 use tokio::task::block_in_place;
@@ -184,14 +184,14 @@ async fn a_file_can_be_sealed() {
     let clear = block_in_place(|| upload("kind=TOP_UP", CSV, file).token(&token).send(&server));
     assert_eq!(faulty(&clear), ["body"]);
     let client = server.client(&partner);
-    let made = client.runs().create_from_file(&NewRunFile::new(RunKind::TopUp, file)).await.unwrap();
+    let made = client.runs().create(&NewRun::of_file(RunKind::TopUp, file)).await.unwrap();
     assert_eq!((made.number, made.faulty, made.state), (1, 1, RunState::Draft));
     for (kind, file, field) in [
         (RunKind::TopUp, "amount\n5\n", "file"),
         (RunKind::TopUp, "", "file"),
         (RunKind::Limit, file, "kind"),
     ] {
-        let refused = client.runs().create_from_file(&NewRunFile::new(kind, file)).await.unwrap_err();
+        let refused = client.runs().create(&NewRun::of_file(kind, file)).await.unwrap_err();
         let Error::Invalid { faults, .. } = refused else { panic!("{refused}") };
         assert_eq!(faults.iter().map(|fault| fault.field.as_str()).collect::<Vec<_>>(), [field]);
     }
@@ -223,7 +223,7 @@ async fn a_spreadsheet_of_a_result_is_a_file_of_a_run() {
     let (api, client) = (Api::login(&server, &partner).await, server.client(&partner));
     people(&api, &server, 2).await;
     let file = "Табельный номер\tСумма\tПримечание\nT-1\t1 500,5\t007\nT-2\t2\t+7\nT-3\t3\t\n";
-    let made = client.runs().create_from_file(&NewRunFile::new(RunKind::TopUp, file)).await.unwrap();
+    let made = client.runs().create(&NewRun::of_file(RunKind::TopUp, file)).await.unwrap();
     assert_eq!((made.faulty, made.amount), (1, 150_250));
     let bytes = result_file(&client, made.id_run, FileFormat::Xlsx).await;
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.clone())).unwrap();
@@ -235,7 +235,7 @@ async fn a_spreadsheet_of_a_result_is_a_file_of_a_run() {
     assert_eq!(rows[1], [cell("T-1"), Data::Float(1_500.5), cell("007"), cell(""), cell("")]);
     assert_eq!(rows[2], [cell("T-2"), Data::Float(2.0), cell("+7"), cell(""), cell("")]);
     assert_eq!(rows[3][4], cell("there is no such employee"), "of a draft, what is wrong with it");
-    let again = client.runs().create_from_file(&NewRunFile::new(RunKind::TopUp, bytes)).await.unwrap();
+    let again = client.runs().create(&NewRun::of_file(RunKind::TopUp, bytes)).await.unwrap();
     assert_eq!((again.number, again.faulty, again.amount), (3, 1, 150_250));
     let csv = String::from_utf8(result_file(&client, again.id_run, FileFormat::Csv).await).unwrap();
     assert!(csv.starts_with("Табельный номер,Сумма,Примечание,outcome,reason,outcome,reason\r\n"), "{csv}");

@@ -46,6 +46,7 @@ use time::macros::datetime;
 use uuid::Uuid;
 
 use crate::deployment::{Deployment, Plan, Ports, Snapshot};
+use crate::quick_passwords::QuickPasswords;
 
 /// Monday, 2 March 2026, noon in the service's zone.
 pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
@@ -127,12 +128,13 @@ impl TestServer {
 
     /// Over what another server may have left behind.
     pub fn open(deployment: Arc<Deployment>, plan: Plan) -> Self {
-        let Plan { sandbox, http, worker, ports, passwords, clock_ahead } = plan;
+        let Plan { sandbox, http, worker, ports, clock_ahead } = plan;
         let adapters = deployment.adapters(clock_ahead);
         let (adapters, service_clock) = adapters.with_clock_of(&deployment.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
         let feed_waiters = Arc::new(FeedWaiters::default());
         let feed = Some(Arc::clone(&feed_waiters) as _);
+        let passwords = Some(Arc::new(QuickPasswords::new(Arc::clone(&adapters.entropy))) as _);
         let parts = Parts { passwords, feed, store_kind: deployment.store_kind, ..Parts::default() };
         let application =
             Application::with_parts(&deployment.url, &keys, &adapters, SETTINGS, parts).unwrap();
@@ -163,7 +165,7 @@ impl TestServer {
             webhooks: Arc::new(FakeSender),
             settings: http,
         })
-        .with_front_end(kopeck::console::front_end(&application));
+        .with_front_end(kopeck::console::front_end(&application, true));
         let (base_url, handle, thread) = listening(state);
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
@@ -194,6 +196,11 @@ impl TestServer {
             deployment,
             died: false,
         }
+    }
+
+    /// The address of its database.
+    pub fn database_url(&self) -> &str {
+        &self.deployment.url
     }
 
     /// A partner with so many kopecks.

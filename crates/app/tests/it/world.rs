@@ -154,7 +154,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("balance", "", none()),
         ("balance.entries", "", json!({"type": "HOLD"})),
         ("statement", "2026-03", none()),
-        ("report.employees", "2026-03", json!({"idCategory": "<category>"})),
+        ("report.employees", "2026-03", json!({"idCategory": "<category>", "idProgramme": "<programme>"})),
         ("report.close", "2026-02", none()),
         ("transaction.feed", "", json!({"idCard": "<card>"})),
         ("transaction.feed", "", json!({"idEmployee": "<employee>"})),

@@ -2,6 +2,7 @@
 
 use kopeck_api::wire::WireText as _;
 use kopeck_api::{Data, Page, Paging, Programme, ProgrammeForecast, ProgrammeTerms, Run, operations};
+use serde::Serialize;
 use serde_json::json;
 use time::Date;
 use uuid::Uuid;
@@ -11,6 +12,18 @@ use crate::error::Error;
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
+
+/// The body of a preview.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Preview<'a> {
+    #[serde(flatten)]
+    terms: &'a ProgrammeTerms,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_programme: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast_until: Option<String>,
+}
 
 /// Operations on programmes; see [`Client::programmes`].
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +108,24 @@ impl<'a> Programmes<'a> {
     /// See [`Error`].
     pub async fn forecast(&self, until: Date) -> Result<Vec<ProgrammeForecast>, Error> {
         let request = Request::of(&operations::PROGRAMME_FORECAST).query("until", Some(until.text()));
+        let whole: Data<Vec<ProgrammeForecast>> = self.client.read(request).await?;
+        Ok(whole.data)
+    }
+
+    /// As [`forecast`](Self::forecast), as if these terms were in force: those of a new programme, whose identifier is nil, or in the
+    /// place of those of `instead_of`. Nothing is changed. `until` is 92 days ahead by default.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn preview(
+        &self,
+        terms: &ProgrammeTerms,
+        instead_of: Option<Uuid>,
+        until: Option<Date>,
+    ) -> Result<Vec<ProgrammeForecast>, Error> {
+        let body = Preview { terms, id_programme: instead_of, forecast_until: until.map(|day| day.text()) };
+        let request = Request::of(&operations::PROGRAMME_PREVIEW).body(&body);
         let whole: Data<Vec<ProgrammeForecast>> = self.client.read(request).await?;
         Ok(whole.data)
     }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::api::statements::StatementFile;
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::run::{NewRun, NewRunFile, RunFilter};
+use crate::model::run::{NewRun, RunFilter};
 use crate::model::statement::FileFormat;
 use crate::records::Records;
 use crate::request::Request;
@@ -26,11 +26,6 @@ impl<'a> Runs<'a> {
 
     /// Creates a run, and returns what it would come to. Nothing happens before it is submitted.
     pub fn create(&self, run: &NewRun) -> Write<Run> {
-        self.client.write(Request::of(&operations::RUN_CREATE).body(run))
-    }
-
-    /// Creates a run of the rows of a file. Within the body the file is sealed as everything else, and a third larger.
-    pub fn create_from_file(&self, run: &NewRunFile) -> Write<Run> {
         self.client.write(Request::of(&operations::RUN_CREATE).body(run))
     }
 

@@ -8,11 +8,10 @@ use kopeck_api::{
     TransactionFeed, operations,
 };
 use serde::Serialize;
-use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::statement::{EntryFilter, FileFormat, TransactionQuery};
+use crate::model::statement::{EntryFilter, FileFormat, ReportFilter, TransactionQuery};
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -79,13 +78,14 @@ impl<'a> Statements<'a> {
         self.client.read_file(request, format).await
     }
 
-    /// Reads what moved on the cards of each employee in a month.
+    /// Reads what moved on the cards of each employee who fits the filter in a month.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a month to come; see [`Error`].
-    pub async fn report(&self, month: &str, id_category: Option<Uuid>) -> Result<Report, Error> {
-        self.client.read(report_of(month, id_category).wait(DOWNLOAD)).await
+    pub async fn report(&self, month: &str, filter: &ReportFilter) -> Result<Report, Error> {
+        let request = filter.add_to(Request::of(&operations::REPORT_EMPLOYEES).month(month));
+        self.client.read(request.wait(DOWNLOAD)).await
     }
 
     /// Reads the report of a month as a file, in a language if it is for people. It is not sealed, even if the client seals.
@@ -96,12 +96,12 @@ impl<'a> Statements<'a> {
     pub async fn report_file(
         &self,
         month: &str,
-        id_category: Option<Uuid>,
+        filter: &ReportFilter,
         format: FileFormat,
         language: &Language,
     ) -> Result<StatementFile, Error> {
-        let request = report_of(month, id_category).query("lang", Some(language.as_str()));
-        self.client.read_file(request, format).await
+        let request = filter.add_to(Request::of(&operations::REPORT_EMPLOYEES).month(month));
+        self.client.read_file(request.query("lang", Some(language.as_str())), format).await
     }
 
     /// Closes a month that is over: its report no longer changes.
@@ -129,11 +129,6 @@ impl<'a> Statements<'a> {
 /// A body without fields: sealed, it protects a request that has no identifier.
 #[derive(Debug, Serialize)]
 struct Nothing {}
-
-fn report_of(month: &str, id_category: Option<Uuid>) -> Request {
-    let request = Request::of(&operations::REPORT_EMPLOYEES).month(month);
-    request.query("idCategory", id_category.map(|id| id.to_string()))
-}
 
 impl Client {
     /// Begins to read a file.

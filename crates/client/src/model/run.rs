@@ -19,8 +19,9 @@ use crate::request::Request;
 pub struct NewRun {
     /// What it does.
     pub kind: RunKind,
-    /// Its items, 1 to 10,000, all of its kind.
-    pub items: Vec<NewRunItem>,
+    /// Of what it is made.
+    #[serde(flatten)]
+    pub rows: RunRows,
     /// Your own name for it, which no other run of its kind has unless that run came to nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
@@ -30,41 +31,34 @@ pub struct NewRun {
     /// Whether categories that do not exist are created.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub create_categories: bool,
+}
+
+/// Of what a run is made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RunRows {
+    /// Items, 1 to 10,000, all of its kind.
+    Items(Vec<NewRunItem>),
+    /// The bytes of a file: CSV in UTF-8, UTF-16 or Windows-1251, or an XLSX workbook. Its first row names the columns. Not for
+    /// `LIMIT`. Within a body it is sealed as everything else, and a third larger.
+    File(#[serde(serialize_with = "base64")] Vec<u8>),
 }
 
 impl NewRun {
     /// A run that is carried out at once.
     #[must_use]
     pub fn new(kind: RunKind, items: impl IntoIterator<Item = NewRunItem>) -> Self {
-        Self { kind, items: items.into_iter().collect(), reference: None, at: None, create_categories: false }
+        Self::of(kind, RunRows::Items(items.into_iter().collect()))
     }
-}
 
-/// A run to create of a file: CSV in UTF-8, UTF-16 or Windows-1251, or an XLSX workbook. Its first row names the columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NewRunFile {
-    /// What it does; not `LIMIT`.
-    pub kind: RunKind,
-    /// The bytes of the file.
-    #[serde(serialize_with = "base64")]
-    pub file: Vec<u8>,
-    /// Your own name for it, which no other run of its kind has unless that run came to nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// When it is carried out, once it is submitted; at once, if absent.
-    #[serde(skip_serializing_if = "Option::is_none", with = "wire::text_or_null")]
-    pub at: Option<PrimitiveDateTime>,
-    /// Whether categories that do not exist are created.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub create_categories: bool,
-}
-
-impl NewRunFile {
-    /// A run that is carried out at once.
+    /// A run of a file that is carried out at once.
     #[must_use]
-    pub fn new(kind: RunKind, file: impl Into<Vec<u8>>) -> Self {
-        Self { kind, file: file.into(), reference: None, at: None, create_categories: false }
+    pub fn of_file(kind: RunKind, file: impl Into<Vec<u8>>) -> Self {
+        Self::of(kind, RunRows::File(file.into()))
+    }
+
+    const fn of(kind: RunKind, rows: RunRows) -> Self {
+        Self { kind, rows, reference: None, at: None, create_categories: false }
     }
 }
 

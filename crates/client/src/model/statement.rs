@@ -27,6 +27,22 @@ impl EntryFilter {
     }
 }
 
+/// Which employees a report has. The default shows all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReportFilter {
+    /// Only employees of this category.
+    pub id_category: Option<Uuid>,
+    /// Only whom runs of this programme gave something; `given` is only that.
+    pub id_programme: Option<Uuid>,
+}
+
+impl ReportFilter {
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        let text = |id: Option<Uuid>| id.map(|id| id.to_string());
+        request.query("idCategory", text(self.id_category)).query("idProgramme", text(self.id_programme))
+    }
+}
+
 /// Which transactions of all cards to read. The default reads the first hundred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransactionQuery {

@@ -53,6 +53,8 @@ async fn programmes() {
         programmes.refuse(ID).await?;
         assert_eq!(programmes.runs(ID).page(Paging::default()).await?.data[0].id_run, ID);
         assert_eq!(programmes.forecast(noon().date()).await?[0].needed, 500);
+        assert_eq!(programmes.preview(&changed, None, None).await?[0].needed, 500);
+        programmes.preview(&changed, Some(ID), Some(noon().date())).await?;
         programmes.delete(ID).await?;
         let filter = RunFilter { id_programme: Some(ID), ..RunFilter::default() };
         client.runs().list(&filter, Paging::default()).await?;
@@ -72,6 +74,8 @@ async fn programmes() {
             "POST /v1/programme/ID/refuse {}",
             "GET /v1/programme/ID/runs",
             "GET /v1/programmes/forecast?until=07.02.2026",
+            r#"POST /v1/programmes/forecast {"name":"Meals","for":{"idCategory":["ID"]},"statuses":["WORK","VACATION","MEDICAL"],"amount":{"upTo":500},"every":"MONTH","day":5,"month":null,"time":"09:00","shift":"NONE","proRata":false,"onShortage":"NOTHING","from":null,"until":"07.02.2026","reference":null}"#,
+            r#"POST /v1/programmes/forecast {"name":"Meals","for":{"idCategory":["ID"]},"statuses":["WORK","VACATION","MEDICAL"],"amount":{"upTo":500},"every":"MONTH","day":5,"month":null,"time":"09:00","shift":"NONE","proRata":false,"onShortage":"NOTHING","from":null,"until":"07.02.2026","reference":null,"idProgramme":"ID","forecastUntil":"07.02.2026"}"#,
             "DELETE /v1/programme/ID",
             "GET /v1/runs?idProgramme=ID",
         ]

@@ -1,8 +1,8 @@
 //! Operations on runs: what each sends, and that its response is read.
 
 use kopeck_client::{
-    CardLimit, CardRef, Error, FileFormat, NewEmployee, NewRun, NewRunFile, NewRunItem, Paging, RunFilter,
-    RunKind, RunOutcome, RunState, VirtualItem,
+    CardLimit, CardRef, Error, FileFormat, NewEmployee, NewRun, NewRunItem, Paging, RunFilter, RunKind,
+    RunOutcome, RunState, VirtualItem,
 };
 
 use crate::operations::{ID, lines, noon};
@@ -22,11 +22,11 @@ async fn runs() {
         ];
         let new = NewRun { at: Some(noon()), create_categories: true, ..NewRun::new(RunKind::Limit, items) };
         runs.create(&new).await?;
-        let new = NewRunFile {
+        let new = NewRun {
             reference: Some("R-2".to_owned()),
-            ..NewRunFile::new(RunKind::TopUp, b"customId".as_slice())
+            ..NewRun::of_file(RunKind::TopUp, b"customId".as_slice())
         };
-        assert_eq!(runs.create_from_file(&new).await?.state, RunState::Draft);
+        assert_eq!(runs.create(&new).await?.state, RunState::Draft);
         assert_eq!(runs.get(ID).await?.requests[0].id, ID);
         assert_eq!(
             runs.items(ID, Some(true), Some(RunOutcome::Skipped)).page(Paging::default()).await?.data.len(),

@@ -4,7 +4,7 @@ mod chart;
 mod terms;
 
 use clap::{Args, Subcommand};
-use kopeck_client::{Client, Date, Uuid};
+use kopeck_client::{Client, Date, ProgrammeForecast, Uuid};
 
 use self::terms::TermsArgs;
 use super::runs::RUN;
@@ -71,6 +71,18 @@ pub(crate) enum ProgrammesCommand {
         #[arg(long, value_parser = times::date)]
         until: Date,
     },
+    /// Show what all programmes would do if these terms were in force. Nothing is changed.
+    #[command(after_help = examples::PROGRAMMES_PREVIEW)]
+    Preview {
+        #[command(flatten)]
+        terms: Box<TermsArgs>,
+        /// The programme whose terms these are to replace; otherwise they are those of a new one.
+        #[arg(long)]
+        instead_of: Option<Uuid>,
+        /// The last day of the forecast; 92 days ahead by default.
+        #[arg(long, value_parser = times::date)]
+        forecast_until: Option<Date>,
+    },
 }
 
 /// A programme to change.
@@ -135,12 +147,16 @@ pub(super) async fn run(client: &Client, command: ProgrammesCommand) -> Result<O
             shown(&repeat.send(programmes.delete(programme)).await?, &PROGRAMME)
         }
         ProgrammesCommand::Runs { programme, page } => page.answer(&RUN, programmes.runs(programme)).await,
-        ProgrammesCommand::Forecast { until } => {
-            let rows = programmes.forecast(until).await?;
-            let json = json_of(&rows)?;
-            let table = table::list(json.as_array().map_or(&[], Vec::as_slice), &FORECAST);
-            let text = if rows.is_empty() { table } else { format!("{table}\n\n{}", chart::of(&rows)) };
-            Ok(Output::new(json, text))
+        ProgrammesCommand::Forecast { until } => forecast(&programmes.forecast(until).await?),
+        ProgrammesCommand::Preview { terms, instead_of, forecast_until } => {
+            forecast(&programmes.preview(&terms.read()?, instead_of, forecast_until).await?)
         }
     }
+}
+
+fn forecast(rows: &[ProgrammeForecast]) -> Result<Output, Failure> {
+    let json = json_of(&rows)?;
+    let table = table::list(json.as_array().map_or(&[], Vec::as_slice), &FORECAST);
+    let text = if rows.is_empty() { table } else { format!("{table}\n\n{}", chart::of(rows)) };
+    Ok(Output::new(json, text))
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use kopeck_client::{Client, FileFormat};
+use clap::{Args, Subcommand};
+use kopeck_client::{Client, FileFormat, ReportFilter, Uuid};
 
-use super::statements::{Lang, download};
+use super::statements::{FileForm, Lang, download};
 use crate::export::check_spreadsheet;
 use crate::failure::Failure;
 use crate::names::CategoryName;
@@ -32,29 +32,18 @@ pub(crate) struct ShowArgs {
     /// Only employees of this category.
     #[arg(long)]
     category: Option<CategoryName>,
+    /// Only whom runs of this programme gave something; `given` is only that.
+    #[arg(long)]
+    programme: Option<Uuid>,
     /// What to write.
     #[arg(long, value_enum, default_value_t)]
-    format: Form,
+    format: FileForm,
     /// The language of files for people.
     #[arg(long, default_value_t = Lang::En, value_enum)]
     lang: Lang,
     /// Write a file here in place of standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// The form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Form {
-    /// A table in roubles, for people; JSON with `--json`.
-    #[default]
-    Table,
-    /// The rows, in kopecks.
-    Csv,
-    /// A spreadsheet in roubles, for people.
-    Xlsx,
-    /// The rows as CSV that a spreadsheet program takes apart by itself, in roubles, for people.
-    Excel,
 }
 
 const ROW: [Column; 11] = [
@@ -85,26 +74,21 @@ pub(super) async fn run(client: &Client, command: ReportCommand) -> Result<Outpu
 }
 
 async fn show(client: &Client, args: ShowArgs) -> Result<Output, Failure> {
-    let category = match &args.category {
-        Some(name) => Some(name.resolve(client).await?),
-        None => None,
-    };
-    let format = match args.format {
-        Form::Table => {
-            let json = json_of(&client.statements().report(&args.month, category).await?)?;
-            let rows = json.get("data").and_then(|list| list.as_array()).cloned().unwrap_or_default();
-            let totals = json.get("totals").cloned().unwrap_or_default();
-            let text = table::list(&rows, &ROW) + &table::record(&totals, &ROW[2..]);
-            return Ok(Output::new(json, text));
-        }
-        Form::Csv => FileFormat::Csv,
-        Form::Xlsx => FileFormat::Xlsx,
-        Form::Excel => FileFormat::ExcelCsv,
+    let mut filter = ReportFilter { id_programme: args.programme, ..ReportFilter::default() };
+    if let Some(name) = &args.category {
+        filter.id_category = Some(name.resolve(client).await?);
+    }
+    let Some(format) = args.format.file() else {
+        let json = json_of(&client.statements().report(&args.month, &filter).await?)?;
+        let rows = json.get("data").and_then(|list| list.as_array()).cloned().unwrap_or_default();
+        let totals = json.get("totals").cloned().unwrap_or_default();
+        let text = table::list(&rows, &ROW) + &table::record(&totals, &ROW[2..]);
+        return Ok(Output::new(json, text));
     };
     if format == FileFormat::Xlsx {
         check_spreadsheet(args.output.as_deref())?;
     }
     let language = args.lang.language();
-    let file = client.statements().report_file(&args.month, category, format, &language).await?;
+    let file = client.statements().report_file(&args.month, &filter, format, &language).await?;
     download(file, args.output).await
 }

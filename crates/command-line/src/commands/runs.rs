@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use kopeck_client::{
-    Client, Date, FileFormat, NewRunFile, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind, RunOutcome,
+    Client, Date, FileFormat, NewRun, PrimitiveDateTime, Run, RunFilter, RunItem, RunKind, RunOutcome,
     RunState, Runs, Uuid,
 };
 use serde_json::{Value, json};
 
 use super::shown;
-use super::statements::download;
+use super::statements::{FileForm, download};
 use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::exit::Exit;
@@ -107,24 +107,12 @@ pub(crate) struct CreateArgs {
 pub(crate) struct ResultArgs {
     /// The run.
     run: Uuid,
-    /// What to write.
-    #[arg(long, value_enum, default_value_t)]
-    format: Form,
+    /// What to write: a file has the columns of the one that the run was made of, then `outcome` and `reason`.
+    #[arg(long, default_value = "table", value_parser = FileForm::among(&[FileForm::Table, FileForm::Csv, FileForm::Xlsx]))]
+    format: FileForm,
     /// Write a file here in place of standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// The form of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Form {
-    /// A table; JSON with `--json`.
-    #[default]
-    Table,
-    /// The columns of the file that the run was made of, then `outcome` and `reason`.
-    Csv,
-    /// The same as a spreadsheet.
-    Xlsx,
 }
 
 /// Which items to list.
@@ -245,13 +233,13 @@ pub(super) async fn run(client: &Client, command: RunsCommand) -> Result<Output,
 async fn create(runs: Runs<'_>, args: CreateArgs) -> Result<Output, Failure> {
     let file =
         fs::read(&args.file).map_err(|error| Failure::usage(format!("{}: {error}", args.file.display())))?;
-    let new = NewRunFile {
+    let new = NewRun {
         reference: args.reference,
         at: args.at,
         create_categories: args.create_categories,
-        ..NewRunFile::new(RunKind::from(args.kind.as_str()), file)
+        ..NewRun::of_file(RunKind::from(args.kind.as_str()), file)
     };
-    let mut made: Run = args.repeat.send(runs.create_from_file(&new)).await?;
+    let mut made: Run = args.repeat.send(runs.create(&new)).await?;
     if made.faulty == 0 {
         if args.submit {
             made = runs.submit(made.id_run, &made.digest, false).await?;
@@ -287,14 +275,10 @@ fn preview(made: &Run, faulty: &[RunItem]) -> Result<String, Failure> {
 
 /// Shows what became of each item, or writes it as a file.
 async fn result(runs: Runs<'_>, args: ResultArgs) -> Result<Output, Failure> {
-    let format = match args.format {
-        Form::Table => {
-            let items = json_of(&runs.result(args.run).await?)?;
-            let table = table::list(items.as_array().map_or(&[], Vec::as_slice), &ITEMS);
-            return Ok(Output::new(items, table));
-        }
-        Form::Csv => FileFormat::Csv,
-        Form::Xlsx => FileFormat::Xlsx,
+    let Some(format) = args.format.file() else {
+        let items = json_of(&runs.result(args.run).await?)?;
+        let table = table::list(items.as_array().map_or(&[], Vec::as_slice), &ITEMS);
+        return Ok(Output::new(items, table));
     };
     if format == FileFormat::Xlsx {
         check_spreadsheet(args.output.as_deref())?;

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use kopeck_client::{
     Client, Date, EntryFilter, EntryType, FileFormat, Language, StatementFile, TransactionQuery,
@@ -70,6 +71,38 @@ pub(crate) enum Form {
     OneC,
     /// ISO 20022 camt.053.001.08.
     Camt,
+}
+
+/// The form of a report, or of the result of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum FileForm {
+    /// A table, for people; JSON with `--json`.
+    #[default]
+    Table,
+    /// The rows, for programs. Amounts of a report are kopecks.
+    Csv,
+    /// A spreadsheet. Amounts of a report are roubles.
+    Xlsx,
+    /// The rows as CSV that a spreadsheet program takes apart by itself, in roubles, for people.
+    Excel,
+}
+
+impl FileForm {
+    /// Reads one of these, where not all make sense.
+    pub(super) fn among(forms: &[Self]) -> impl TypedValueParser<Value = Self> + use<> {
+        let known = forms.iter().filter_map(ValueEnum::to_possible_value);
+        PossibleValuesParser::new(known).try_map(|text| Self::from_str(&text, false))
+    }
+
+    /// The format of the file; none of a table.
+    pub(super) const fn file(self) -> Option<FileFormat> {
+        match self {
+            Self::Table => None,
+            Self::Csv => Some(FileFormat::Csv),
+            Self::Xlsx => Some(FileFormat::Xlsx),
+            Self::Excel => Some(FileFormat::ExcelCsv),
+        }
+    }
 }
 
 /// The language of a file for people.

@@ -12,42 +12,15 @@ use crate::ids::{CategoryId, EmployeeId};
 use crate::invalid::{Invalid, from_text};
 use crate::limit::TimeOfDay;
 use crate::request::RequestReference;
-use crate::text;
+use crate::text::partner_name;
 
 /// The greatest number of categories or employees that a programme names.
 pub const MAX_NAMED: usize = 10_000;
 
-/// What the partner calls a programme: 1..=128 characters after trimming.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgrammeName(String);
-
-impl ProgrammeName {
-    /// The most characters, without the blanks around them.
-    pub const MAX_CHARS: usize = 128;
-
-    /// Reads a name, in NFC; blanks around it are cut off.
-    ///
-    /// # Errors
-    /// [`Invalid`] with the rule that is broken.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        text::parse(text.trim(), Self::MAX_CHARS).map(Self)
-    }
-
-    /// A name that was accepted once, even where [`Self::parse`] would refuse it today.
-    #[cfg(any(test, feature = "stored"))]
-    #[must_use]
-    pub fn from_stored(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+partner_name! {
+    /// What the partner calls a programme.
+    ProgrammeName
 }
-
-from_text!(as_str: ProgrammeName);
 
 /// Whom a programme pays, as far as their status allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

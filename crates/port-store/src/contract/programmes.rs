@@ -20,7 +20,7 @@ use super::support::{
 };
 use crate::{Member, Rule, RunFilter, RunRequest, Store, StoreError};
 
-fn terms(name: &str, audience: Audience, grant: Grant) -> Terms {
+pub(super) fn terms(name: &str, audience: Audience, grant: Grant) -> Terms {
     let fields = TermsFields {
         name: ProgrammeName::parse(name).unwrap(),
         audience,
@@ -40,11 +40,11 @@ fn terms(name: &str, audience: Audience, grant: Grant) -> Terms {
     Terms::new(fields).unwrap()
 }
 
-fn fixed() -> Grant {
+pub(super) fn fixed() -> Grant {
     Grant::Fixed { amount: Kopecks::new(500), cap: Some(Kopecks::new(900)) }
 }
 
-fn programme(terms: Terms) -> Programme {
+pub(super) fn programme(terms: Terms) -> Programme {
     Programme::new(id(), terms, Actor::User(Uuid::from_u128(7).into()), false, at(10))
 }
 
@@ -58,7 +58,7 @@ fn update(store: &dyn Store, partner: PartnerId, programme: &Programme, look_at:
     write(store, move |unit| unit.programmes().update(partner, &programme, look_at)).unwrap();
 }
 
-fn run_of(programme: &Programme, period: &str) -> Run {
+pub(super) fn run_of(programme: &Programme, period: &str) -> Run {
     let new = NewRun {
         id: id(),
         kind: RunKind::TopUp,
@@ -78,7 +78,7 @@ fn insert_run(store: &dyn Store, partner: PartnerId, run: &Run) -> Result<(), St
     write(store, move |unit| unit.runs().insert(partner, &run, &[item(0, 1)]))
 }
 
-fn item(ordinal: u32, amount: i64) -> RunItem {
+pub(super) fn item(ordinal: u32, amount: i64) -> RunItem {
     RunItem {
         ordinal,
         line: ordinal + 1,

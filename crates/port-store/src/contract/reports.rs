@@ -3,17 +3,23 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CalendarMonth;
 use kopeck_domain::card::{Card, CardStatus};
+use kopeck_domain::card_batch::{BatchFields, BatchState, CardBatch};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::employee::EmployeeFields;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::PersonName;
+use kopeck_domain::programme::{Audience, Programme};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::report::ReportAmounts;
+use kopeck_domain::run::{Outcome, RunItem};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 
+use super::programmes::{fixed, item, programme, run_of, terms};
 use super::support::{
-    at, category, employee, insert_category, insert_employee, link, partner, read, some_cards, write,
+    at, category, employee, id, insert_batch, insert_category, insert_employee, link, partner, read,
+    some_cards, write,
 };
-use crate::{ClosedMonth, ReportPeriod, ReportRow, Store};
+use crate::{ClosedMonth, ReportPeriod, ReportRow, RunDecision, RunRequest, Store};
 
 const END: i64 = 1_000_000;
 
@@ -250,4 +256,75 @@ pub fn a_closed_month_keeps_its_rows(store: &dyn Store) {
         (live[1].person.as_ref().unwrap().custom_id.clone(), live[1].amounts),
         (None, expected[1].amounts)
     );
+}
+
+/// A run of a programme over these cards of an employee, whose request lasted that long; the last item is refused.
+fn paid(
+    store: &dyn Store,
+    partner: PartnerId,
+    (programme, period): (&Programme, &str),
+    cards: &[(&Card, EmployeeId, i64)],
+    (created, ended): (i64, i64),
+) {
+    let run = run_of(programme, period);
+    let items: Vec<RunItem> = (0..)
+        .zip(cards)
+        .map(|(ordinal, (card, employee, amount))| {
+            let (employee, card) = (Some(*employee), Some(card.id()));
+            RunItem { employee, card, ..item(ordinal, *amount) }
+        })
+        .collect();
+    let batch = CardBatch::<TopUps>::new(id(), 1, Kopecks::new(1), at(created));
+    let ended = BatchFields { state: BatchState::Success, state_since: at(ended), ..batch.into_fields() };
+    insert_batch(store, partner, &CardBatch::from_stored(ended.clone()), &[]).unwrap();
+    let last = items.len() - 1;
+    let decide = move |item: &RunItem| {
+        let outcome = if item.ordinal as usize == last { Outcome::Refused } else { Outcome::Done };
+        RunDecision { ordinal: item.ordinal, outcome, reason: None, employee: None }
+    };
+    write(store, move |unit| {
+        unit.runs().insert(partner, &run, &items)?;
+        unit.runs().add_requests(partner, run.id(), &[RunRequest::Replenishment(ended.id)])?;
+        unit.runs().decide(partner, run.id(), &items.iter().map(decide).collect::<Vec<_>>())
+    })
+    .unwrap();
+}
+
+/// That of the transaction, if the request lasted from one month into the next; nothing of other programmes and partners, and
+/// nothing that was refused.
+pub fn a_programme_gives_in_one_month_whatever_it_gives(store: &dyn Store) {
+    use TransactionType::Replenishment;
+    let (own, other) = (partner(store), partner(store));
+    let (first, second) = (employee("E-1"), employee("E-2"));
+    for one in [&first, &second] {
+        insert_employee(store, own, one).unwrap();
+    }
+    let cards = some_cards(store, own, 3);
+    let of = |place: usize, employee: &Employee, amount| (&cards[place], employee.id(), amount);
+    let refused = of(2, &second, 1_000);
+    let named = |name| programme(terms(name, Audience::All, fixed()));
+    let (meals, gifts) = (named("A"), named("B"));
+    paid(store, own, (&meals, "2026-01"), &[of(0, &first, 3), refused], (100, 100));
+    paid(store, own, (&meals, "2026-02"), &[of(0, &first, 4), of(1, &second, 50), refused], (198, 199));
+    paid(store, own, (&meals, "2026-03"), &[of(0, &first, 500), refused], (99, 99));
+    paid(store, own, (&meals, "2026-04"), &[of(1, &second, 600), refused], (200, 201));
+    // Around the ends of the month; what was never reported counts when its request ended.
+    append(store, own, &cards[0], &[(1, 100, Replenishment, 10), (2, 199, Replenishment, 20)]);
+    append(store, own, &cards[1], &[(3, 99, Replenishment, 10), (4, 200, Replenishment, 20)]);
+    paid(store, own, (&meals, "2026-05"), &[of(0, &first, 10), of(1, &second, 10), refused], (98, 101));
+    paid(store, own, (&meals, "2026-06"), &[of(0, &first, 20), of(1, &second, 20), refused], (197, 202));
+    paid(store, own, (&meals, "2026-07"), &[of(0, &first, 7_000), refused], (196, 203));
+    paid(store, own, (&gifts, "2026-01"), &[of(0, &first, 90_000), refused], (120, 121));
+    let given = |of, programme: &Programme, places: std::ops::Range<i64>, within: [i64; 2]| {
+        let (id, within) = (programme.id(), at(within[0])..at(within[1]));
+        let given = read(store, move |unit| unit.reports().given_by(of, id, places.clone(), &within));
+        given.into_iter().map(|(place, amount)| (place, amount.get())).collect::<Vec<_>>()
+    };
+    assert_eq!(given(own, &meals, 1..END, [100, 200]), [(1, 3 + 4 + 10 + 20), (2, 50)]);
+    assert_eq!(given(own, &meals, 2..3, [100, 200]), [(2, 50)]);
+    assert_eq!(given(own, &meals, 1..END, [0, 100]), [(1, 500), (2, 10)]);
+    assert_eq!(given(own, &meals, 1..END, [200, 300]), [(1, 7_000), (2, 600 + 20)]);
+    assert_eq!(given(own, &gifts, 1..END, [100, 200]), [(1, 90_000)]);
+    assert_eq!(given(other, &meals, 1..END, [100, 200]), []);
+    assert_eq!(given(own, &named("C"), 1..END, [100, 200]), []);
 }

@@ -75,6 +75,31 @@ pub fn requests_are_read_in_the_order_of_writing(store: &dyn Store) {
     assert_eq!((end.requests.len(), end.next), (0, rest.next));
 }
 
+/// The newest first, page by page, also past rows that do not fit.
+pub fn the_newest_requests_come_first(store: &dyn Store) {
+    let partner = partner(store);
+    let newest = |before, filter: &RequestLogFilter, limit| {
+        let filter = filter.clone();
+        let page = read(store, move |unit| unit.request_log().newest(partner, before, &filter, limit));
+        let ids: Vec<String> = page.requests.into_iter().map(|row| row.record.request_id).collect();
+        (ids, page.before)
+    };
+    let all = RequestLogFilter::default();
+    assert_eq!(newest(None, &all, 2), (vec![], None));
+    append(store, partner, 10, &[RequestRecord { status: 500, ..record("oldest") }]);
+    append(store, partner, 20, &(0..10_001).map(|_| record("many")).collect::<Vec<_>>());
+    append(store, partner, 30_000, &["a", "b", "c"].map(record));
+    let (first, before) = newest(None, &all, 2);
+    assert_eq!(first, ["c", "b"]);
+    assert_eq!(newest(before, &all, 1).0, ["a"]);
+    let only_a = RequestLogFilter { request_id: Some("a".to_owned()), ..all.clone() };
+    assert_eq!(newest(None, &only_a, 1), (vec!["a".to_owned()], None), "there is no more");
+    let failed = RequestLogFilter { status: Some(500), ..all };
+    let (none, before) = newest(None, &failed, 5);
+    assert!(none.is_empty() && before.is_some());
+    assert_eq!(newest(before, &failed, 5), (vec!["oldest".to_owned()], None));
+}
+
 /// Neither a clock that is set back nor a burst within a microsecond gives a number twice, or a smaller one.
 pub fn numbers_go_on_whatever_the_clock_shows(store: &dyn Store) {
     let partner = partner(store);

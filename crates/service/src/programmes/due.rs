@@ -3,7 +3,8 @@
 //!
 //! A period gets its run in the unit of work that notes it as the programme's last, and a unique key of the run backs that
 //! up. Where amounts depend on what cards hold, the bank is asked first, between two units of work; and about cards that could
-//! not pay, so that nobody goes without for an old copy.
+//! not pay, so that nobody goes without for an old copy. Which cards are left to ask about is kept in memory: it is found out
+//! once a run, and again only after a restart.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use time::{Duration, OffsetDateTime};
 
 use super::forecast::{ProgrammeForecast, forecast};
 use super::making::{self, Beginning};
-use super::{look_at, payees};
+use super::payees::{self, Payee};
+use super::look_at;
 use crate::cards::{self, FetchError};
 use crate::{Env, Progress, events};
 
@@ -29,8 +31,8 @@ use crate::{Env, Progress, events};
 const BATCH: u32 = 1_000;
 /// Cards of a partner that the bank is asked about in a round; then others have their turn.
 const ASKED_AT_ONCE: usize = 200;
-/// Balances that the bank told longer ago are asked for again: it was away in between.
-const LONGEST_ASKING: Duration = Duration::HOUR;
+/// After a silence of the bank as long as this, what it said before counts no more, and all is asked anew.
+const LONGEST_SILENCE: Duration = Duration::HOUR;
 /// So long a partner's open run of a programme keeps its others waiting. Then they go on, without the cards that it has.
 const MOST_WAITING: Duration = Duration::DAY;
 
@@ -47,6 +49,10 @@ pub struct ProgrammeTimer {
 struct Asking {
     /// Copies of balances from then on count.
     since: OffsetDateTime,
+    /// When the bank has responded last.
+    heard_at: OffsetDateTime,
+    /// Cards about which it has not been asked yet.
+    left: Vec<CardId>,
     /// Cards whose copies stay older: the bank does not know them.
     unknown: HashSet<CardId>,
 }
@@ -102,22 +108,26 @@ impl ProgrammeTimer {
         let due = move |unit: &mut dyn UnitOfWork| unit.programmes().due(now, now - MOST_WAITING, BATCH);
         let (mut is_any, mut bank_responds) = (false, true);
         let due = transact(&*self.store, Access::Read, due)?;
-        self.asking.retain(|partner, asking| due.contains(partner) && now - asking.since < LONGEST_ASKING);
+        self.asking.retain(|partner, asking| due.contains(partner) && now - asking.heard_at < LONGEST_SILENCE);
         for partner in due {
             if stopping() {
                 break;
             }
-            match self.step(partner)? {
-                Turn::Idle => {}
-                Turn::Done => {
-                    self.asking.remove(&partner);
-                    is_any = true;
+            // While there are cards to ask about, nobody looks for them again.
+            if self.asking.get(&partner).is_none_or(|asking| asking.left.is_empty()) {
+                match self.step(partner)? {
+                    Turn::Idle => continue,
+                    Turn::Done => {
+                        self.asking.remove(&partner);
+                        is_any = true;
+                        continue;
+                    }
+                    Turn::Ask(cards) => self.asking(partner).left = cards,
                 }
-                Turn::Ask(cards) if bank_responds => {
-                    bank_responds = self.ask(partner, cards, stopping)?;
-                    is_any |= bank_responds;
-                }
-                Turn::Ask(_) => {}
+            }
+            if bank_responds {
+                bank_responds = self.ask(partner, stopping)?;
+                is_any |= bank_responds;
             }
         }
         Ok(match (is_any, bank_responds) {
@@ -134,31 +144,37 @@ impl ProgrammeTimer {
         transact(&*self.store, Access::Write, move |unit| step(unit, &env, partner, asked.as_ref()))
     }
 
-    /// Asks the bank about cards; whether it responds.
-    fn ask(
-        &mut self,
-        partner: PartnerId,
-        cards: Vec<CardId>,
-        stopping: &dyn Fn() -> bool,
-    ) -> Result<bool, StoreError> {
-        let since = self.env.now();
-        let asking = self.asking.entry(partner).or_insert_with(|| Asking { since, unknown: HashSet::new() });
-        for card in cards.into_iter().take(ASKED_AT_ONCE) {
+    /// What the bank is being asked for a run of the partner, from now on if it is nothing yet.
+    fn asking(&mut self, partner: PartnerId) -> &mut Asking {
+        let now = self.env.now();
+        let new = || Asking { since: now, heard_at: now, left: Vec::new(), unknown: HashSet::new() };
+        self.asking.entry(partner).or_insert_with(new)
+    }
+
+    /// Asks the bank about some of the cards that are left; whether it responds.
+    fn ask(&mut self, partner: PartnerId, stopping: &dyn Fn() -> bool) -> Result<bool, StoreError> {
+        for _ in 0..ASKED_AT_ONCE {
+            let Some(card) = self.asking(partner).left.last().copied() else { break };
             if stopping() {
                 break;
             }
             let record = transact(&*self.store, Access::Read, move |unit| unit.cards().get(partner, card))?;
-            let Some(record) = record else { continue };
-            match cards::fetch(&*self.store, &*self.bank, &self.env, partner, record) {
-                Ok(record) if record.bank.seen_at < asking.since => {
-                    asking.unknown.insert(card);
-                }
-                Ok(_) => {}
+            let fetched =
+                record.map(|record| cards::fetch(&*self.store, &*self.bank, &self.env, partner, record));
+            let seen_at = match fetched.transpose() {
+                Ok(record) => record.map(|record| record.bank.seen_at),
                 Err(FetchError::Store(error)) => return Err(error),
                 Err(FetchError::Bank(error)) => {
                     log::debug!(error:% = error; "a programme waits for the bank");
                     return Ok(false);
                 }
+            };
+            let now = self.env.now();
+            let asking = self.asking(partner);
+            asking.left.pop();
+            asking.heard_at = now;
+            if seen_at.is_some_and(|at| at < asking.since) {
+                asking.unknown.insert(card);
             }
         }
         Ok(true)
@@ -191,45 +207,36 @@ fn step(
     let Some(next) = next.filter(|_| !is_open) else {
         return Ok(if is_any { Turn::Done } else { Turn::Idle });
     };
+    let mut payees = Vec::new();
     if let Some(terms) = next.terms() {
-        let stale = stale(unit, env, partner, terms, asked)?;
+        payees = payees::find(unit, env, partner, terms)?;
+        let stale = stale(&payees, terms, asked);
         if !stale.is_empty() {
             return Ok(Turn::Ask(stale));
         }
     }
     match next {
         Payment::Period(programme, due) => {
-            let paid = making::make(unit, env, partner, *programme, due, Beginning::InTime)?;
+            let paid = making::make(unit, env, partner, *programme, due, Beginning::InTime(payees))?;
             unit.programmes().update(partner, &paid, look_at(&paid, env, &workdays))?;
         }
-        Payment::Retry(run) => making::retry(unit, env, partner, *run)?,
+        Payment::Retry(run) => making::retry(unit, env, partner, *run, &payees)?,
     }
     Ok(Turn::Done)
 }
 
 /// The cards about which the bank has not been asked for this run: all of them if their balances matter, else those that the
 /// bank did not let pay when it was asked last.
-fn stale(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    terms: &Terms,
-    asked: Option<&(OffsetDateTime, HashSet<CardId>)>,
-) -> Result<Vec<CardId>, StoreError> {
+fn stale(payees: &[Payee], terms: &Terms, asked: Option<&(OffsetDateTime, HashSet<CardId>)>) -> Vec<CardId> {
     let is_stale = |card: CardId, seen_at: OffsetDateTime| {
         asked.is_none_or(|(since, unknown)| seen_at < *since && !unknown.contains(&card))
     };
-    let payees = payees::find(unit, env, partner, terms)?;
     let matters = |bank: &BankView| {
         terms.go_by_balances() || bank.standing == Standing::Blocked || bank.activated_at.is_none()
     };
-    let views = payees.iter().map(|payee| &payee.found.view);
-    Ok(views
-        .filter(|view| matters(&view.bank))
-        .map(|view| (view.card.id(), view.bank.seen_at))
-        .filter(|(card, at)| is_stale(*card, *at))
-        .map(|(card, _)| card)
-        .collect())
+    let views = payees.iter().map(|payee| &payee.found.view).filter(|view| matters(&view.bank));
+    let cards = views.map(|view| (view.card.id(), view.bank.seen_at));
+    cards.filter(|(card, at)| is_stale(*card, *at)).map(|(card, _)| card).collect()
 }
 
 /// Looks at the programmes of a partner.
@@ -296,3 +303,6 @@ impl Looked<'_> {
         Ok(programme.told(Notice { period: due.period, is_of_the_day, told_short }))
     }
 }
+
+#[cfg(test)]
+mod tests;

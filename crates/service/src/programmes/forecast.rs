@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use kopeck_domain::access::Actor;
 use kopeck_domain::ids::{CardId, PartnerId, ProgrammeId};
 use kopeck_domain::programme::{
-    self, ForecastCard, ForecastRow, PlannedProgramme, Programme, ProgrammeState,
+    self, ForecastCard, ForecastRow, PlannedProgramme, Programme, ProgrammeState, Terms,
 };
 use kopeck_port_store::{CardClaims, StoreError, UnitOfWork};
 use time::Date;
+use uuid::Uuid;
 
-use super::payees;
+use super::{ProgrammeError, payees};
 use crate::runs::obstacle;
 use crate::{Env, money};
 
@@ -35,7 +37,47 @@ pub fn forecast(
     partner: PartnerId,
     until: Date,
 ) -> Result<Vec<ProgrammeForecast>, StoreError> {
-    let mut programmes = super::all(unit, partner)?;
+    let programmes = super::all(unit, partner)?;
+    rows(unit, env, partner, programmes, until)
+}
+
+/// The identifier of a programme in a forecast that there is not yet.
+pub const NOT_YET: ProgrammeId = ProgrammeId::new(Uuid::nil());
+
+/// As [`forecast`], as if `terms` were in force: those of a programme that there is not yet, or in the place of those of
+/// `instead_of`. Nothing is changed.
+///
+/// # Errors
+/// [`ProgrammeError`].
+pub fn preview(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    terms: &Terms,
+    instead_of: Option<ProgrammeId>,
+    until: Date,
+) -> Result<Vec<ProgrammeForecast>, ProgrammeError> {
+    let (mut programmes, now) = (super::all(unit, partner)?, env.now());
+    super::check(unit, partner, terms, instead_of, &programmes)?;
+    match instead_of {
+        None => programmes.push(Programme::new(NOT_YET, terms.clone(), Actor::Service, false, now)),
+        Some(id) => {
+            let own = programmes.iter_mut().find(|programme| programme.id() == id);
+            let own = own.ok_or(ProgrammeError::NotFound)?;
+            *own = own.clone().change(terms.clone(), Actor::Service, false, now).resume(now)?;
+        }
+    }
+    Ok(rows(unit, env, partner, programmes, until)?)
+}
+
+/// What those of the programmes that are in force will do.
+fn rows(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    mut programmes: Vec<Programme>,
+    until: Date,
+) -> Result<Vec<ProgrammeForecast>, StoreError> {
     programmes.retain(|programme| programme.state() == ProgrammeState::Active);
     let mut cards = Cards::default();
     let planned = programmes

@@ -36,9 +36,9 @@ fn items(
     partner: PartnerId,
     terms: &Terms,
     period: Period,
+    payees: &[Payee],
 ) -> Result<PeriodItems, StoreError> {
     let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
-    let payees = payees::find(unit, env, partner, terms)?;
     let cards: Vec<CardId> = payees.iter().map(|payee| payee.found.view.card.id()).collect();
     let (claims, kind, today) = (claims(unit, partner, &cards)?, payees::kind(terms), env.today());
     let obstacles: Vec<Option<&'static str>> = payees
@@ -48,7 +48,7 @@ fn items(
             obstacle(kind, &payee.found, claims, today).map(|(_, reason)| reason)
         })
         .collect();
-    planned(&payees, &obstacles, terms, period, available).map_err(payees::overflow)
+    planned(payees, &obstacles, terms, period, available).map_err(payees::overflow)
 }
 
 fn planned(
@@ -117,10 +117,9 @@ fn item_of(ordinal: u32, payee: &Payee, effect: GrantEffect, refusal: Option<&'s
 }
 
 /// How the run of a period begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// It is carried out.
-    InTime,
+    /// It is carried out for these.
+    InTime(Vec<Payee>),
     /// It is too late: the run tells so, and does nothing.
     TooLate,
 }
@@ -142,13 +141,13 @@ pub(super) fn make(
         Some(reference) => unit.runs().by_reference(partner, kind, reference)?,
         None => None,
     };
-    let is_carried_out = taken.is_none() && beginning == Beginning::InTime;
-    let PeriodItems { items, totals, short } = if is_carried_out {
-        items(unit, env, partner, terms, due.period)?
-    } else {
-        let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
-        let totals = RunTotals { available, available_after: available, ..RunTotals::default() };
-        PeriodItems { items: Vec::new(), totals, short: Kopecks::ZERO }
+    let PeriodItems { items, totals, short } = match (&beginning, taken) {
+        (Beginning::InTime(payees), None) => items(unit, env, partner, terms, due.period, payees)?,
+        (Beginning::InTime(_), Some(_)) | (Beginning::TooLate, _) => {
+            let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
+            let totals = RunTotals { available, available_after: available, ..RunTotals::default() };
+            PeriodItems { items: Vec::new(), totals, short: Kopecks::ZERO }
+        }
     };
     let digest = digest_of(kind, Some(due.at), false, &items);
     let id = RunId::new(env.ids.next_id());
@@ -158,8 +157,8 @@ pub(super) fn make(
     let run = Run::of_programme(new, origin, now);
     let run = match (beginning, taken) {
         (Beginning::TooLate, _) => run.miss(now),
-        (Beginning::InTime, Some(other)) => run.reject(format!("the run {other} has the reference"), now),
-        (Beginning::InTime, None) => Ok(run),
+        (Beginning::InTime(_), Some(other)) => run.reject(format!("the run {other} has the reference"), now),
+        (Beginning::InTime(_), None) => Ok(run),
     };
     let run = run.map_err(unexpected)?;
     match unit.runs().insert(partner, &run, &items) {
@@ -191,20 +190,21 @@ fn start(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run) ->
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])
 }
 
-/// Tries a run again, by the terms that it was made by and the people, cards and balances of now. It is given up if its
-/// programme is no longer in force.
+/// Tries a run again for these, by the terms that it was made by and the balances of now. It is given up if its programme is no
+/// longer in force.
 pub(super) fn retry(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
     run: Run,
+    payees: &[Payee],
 ) -> Result<(), StoreError> {
     let Some(origin) = run.programme().cloned() else { return Ok(()) };
     let programme = unit.programmes().get(partner, origin.id)?;
     if programme.is_none_or(|programme| programme.state() != ProgrammeState::Active) {
         return unit.runs().set_state(partner, &run.with_retry(None));
     }
-    let PeriodItems { items, totals, .. } = items(unit, env, partner, &origin.terms, origin.period)?;
+    let PeriodItems { items, totals, .. } = items(unit, env, partner, &origin.terms, origin.period, payees)?;
     let digest = digest_of(run.kind(), run.at(), false, &items);
     let run = run.retry(totals, digest, env.now()).map_err(unexpected)?;
     unit.runs().renew(partner, &run, &items)?;

@@ -60,7 +60,7 @@ fn a_run_of_a_programme_that_is_gone_or_paused_is_not_tried_again() {
             .times(1)
             .returning(|_, _| Ok(()));
         let due = declined().with_retry(Some(START));
-        assert_eq!(retry(&mut unit, &bench, PARTNER, due), Ok(()));
+        assert_eq!(retry(&mut unit, &bench, PARTNER, due, &[]), Ok(()));
     }
 }
 
@@ -69,7 +69,7 @@ fn a_run_of_a_programme_that_is_gone_or_paused_is_not_tried_again() {
 fn a_run_that_is_not_carried_out_has_no_items_and_no_job() {
     let other = RunId::new(fresh_id(702));
     for (beginning, taken, state) in [
-        (Beginning::InTime, Some(other), RunState::Rejected),
+        (Beginning::InTime(Vec::new()), Some(other), RunState::Rejected),
         (Beginning::TooLate, None, RunState::Expired),
         (Beginning::TooLate, Some(other), RunState::Expired),
     ] {

@@ -5,6 +5,7 @@ use kopeck_domain::report::ReportAmounts;
 use kopeck_port_store::ReportPerson;
 use kopeck_port_store::mock::MockUnit;
 use time::macros::datetime;
+use uuid::Uuid;
 
 use super::*;
 use crate::testing::*;
@@ -86,6 +87,42 @@ fn pieces_have_every_person_once_and_the_cards_of_nobody_last() {
         }
         let expected: Vec<i64> = (1..=people).chain([ReportRow::LAST]).collect();
         assert_eq!(places, expected);
+    }
+}
+
+/// Whoever got nothing has no row, the cards of nobody neither; a closed month is filtered by what it has kept.
+#[test]
+fn the_report_of_a_programme_has_whom_it_gave_something() {
+    let env = Bench::new();
+    for is_closed in [false, true] {
+        let mut unit = unit(&[], 5);
+        let month_of = ClosedMonth {
+            known: 90,
+            kept_up_to: ReportRow::LAST,
+            sha256: Some([7; 32]),
+            erasures: 0,
+            is_changed: false,
+        };
+        unit.reports.expect_closed().returning(move |_, _| Ok(is_closed.then(|| month_of.clone())));
+        let kept = vec![row(2), row(4), ReportRow { person: None, ..row(ReportRow::LAST) }];
+        unit.reports.expect_kept_rows().returning(move |_, _, _, _| Ok(kept.clone()));
+        let programme = Uuid::from_u128(9).into();
+        unit.reports.expect_given_by().times(1).returning(move |_, by, places, _| {
+            assert_eq!((by, places), (programme, if is_closed { 2..5 } else { 1..6 }));
+            Ok([(3, kopecks(2)), (4, kopecks(7))].into())
+        });
+        let outline = outline(&mut unit, &env, PARTNER, month("2026-02")).unwrap();
+        let outline = outline.of_programme(Some(programme));
+        let (mut rows, mut next) = (Vec::new(), Some(0));
+        while let Some(after) = next {
+            let (some, further) = piece(&mut unit, PARTNER, &outline, after).unwrap();
+            rows.extend(some.into_iter().map(|row| (row.place, row.amounts)));
+            next = further;
+        }
+        let given = |amount| row(1).amounts.giving(kopecks(amount)).unwrap();
+        let expected = [(3, given(2)), (4, given(7))];
+        assert_eq!(rows, expected[usize::from(is_closed)..]);
+        assert_eq!(rows[0].1.closing(), row(1).amounts.closing());
     }
 }
 

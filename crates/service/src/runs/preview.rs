@@ -256,7 +256,7 @@ fn check_amount(draft: &mut Draft, found: &FoundCard) {
 
 fn check_limit(draft: &mut Draft, limits: &mut HashSet<String>) {
     let Some(limit) = &draft.limit else { return };
-    let text = format!("{limit:?}");
+    let text = limit.to_string();
     if limits.len() >= MAX_LIMITS && !limits.contains(&text) {
         let detail = format!("a run has {MAX_LIMITS} different limits at most");
         draft.fault = Some(Fault::new("limit", FaultCode::Invalid, detail));

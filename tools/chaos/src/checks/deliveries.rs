@@ -111,12 +111,12 @@ fn check_arrivals(
     (ids.len(), arrivals.len())
 }
 
-/// An endpoint that never responds gets no event delivered, and its webhook stays enabled for three days.
+/// An endpoint that never responds gets no event delivered, and its webhook is disabled after three days.
 async fn check_silent(partner: &Partner, journal: &Journal) -> anyhow::Result<()> {
     let (client, _) = partner.client(0).context("no client")?;
     for endpoint in partner.endpoints.iter().filter(|endpoint| endpoint.is_silent()) {
         let webhook = client.webhooks().get(endpoint.id).await?;
-        let is_right = webhook.enabled && webhook.last_success_at.is_none() && webhook.pending > 0;
+        let is_right = !webhook.enabled && webhook.last_success_at.is_none() && webhook.pending == 0;
         journal.must(is_right, || format!("{}: never responds, but: {webhook:?}", endpoint.path));
     }
     Ok(())

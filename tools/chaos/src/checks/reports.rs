@@ -1,7 +1,7 @@
 //! The closed month is as it was closed, and the reports have every kopeck of the cards.
 
 use anyhow::Context as _;
-use kopeck_client::ReportTotals;
+use kopeck_client::{ReportFilter, ReportTotals};
 
 use super::Account;
 use super::money::CardSpending;
@@ -18,12 +18,12 @@ pub(super) async fn check(account: &Account<'_>, journal: &Journal) -> anyhow::R
     };
     let read = sum_of_report(client, &month).await?;
     journal.must(read == sha256, || format!("{name}: {month} was closed as {sha256}, and is {read}"));
-    let [first, next] = months(client).await?;
-    let closed = client.statements().report(&first.text(), None).await?;
+    let ([first, next], filter) = (months(client).await?, ReportFilter::default());
+    let closed = client.statements().report(&first.text(), &filter).await?;
     journal.must(closed.sha256.as_ref() == Some(&sha256), || {
         format!("{name}: {month} is not closed: {closed:?}")
     });
-    let open = client.statements().report(&next.text(), None).await?;
+    let open = client.statements().report(&next.text(), &filter).await?;
     for (month, totals) in [(first, &closed.totals), (next, &open.totals)] {
         let ReportTotals { opening, given, spent, refunded, returned, correction, late, closing, .. } =
             totals;

@@ -2,7 +2,7 @@
 
 use kopeck_client::{
     ActivationCode, CardClosing, CardLimit, CardStatus, CardType, CardWithdrawal, Client, Error,
-    IdempotencyKey, NewEmployee, NewRunFile, PlasticItem, Purchase, RequestState, RunKind, TopUp, Uuid,
+    IdempotencyKey, NewEmployee, NewRun, PlasticItem, Purchase, RequestState, RunKind, TopUp, Uuid,
     VirtualItem,
 };
 
@@ -192,8 +192,8 @@ async fn make_run(
     file: &str,
     reference: &str,
 ) -> Result<Answer, Error> {
-    let new = NewRunFile { reference: Some(reference.to_owned()), ..NewRunFile::new(RunKind::TopUp, file) };
-    let made = client.runs().create_from_file(&new).idempotency_key(key).await?;
+    let new = NewRun { reference: Some(reference.to_owned()), ..NewRun::of_file(RunKind::TopUp, file) };
+    let made = client.runs().create(&new).idempotency_key(key).await?;
     client.runs().submit(made.id_run, &made.digest, true).await?;
     Ok(Answer::Run(made.id_run))
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::call::Change;
 use super::partner::{Book, Partner};
-use super::{reads, runs};
+use super::{payday, reads, runs};
 use crate::journal::Journal;
 use kopeck_test_support::Random;
 
@@ -136,7 +136,7 @@ async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usi
 }
 
 /// Whether a request that failed so may be made again.
-fn is_open(error: &Error) -> bool {
+pub(super) fn is_open(error: &Error) -> bool {
     error.is_transient()
         || error.code() == Some(&ErrorCode::RequestTimeout)
         // The token ended while a process stood still; the next request renews it.
@@ -158,6 +158,9 @@ async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
 
 /// The next request, if the drawn one is possible yet.
 fn choose(book: &mut Book, random: &Random) -> Option<Change> {
+    if book.paydays.is_some() {
+        return payday::choose(book, random);
+    }
     Some(match random.below(70) {
         0..8 => Change::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
         8..13 => Change::OrderVirtual {

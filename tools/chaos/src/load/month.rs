@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kopeck_client::{Client, EventQuery};
+use kopeck_client::{Client, EventQuery, ReportFilter};
 use kopeck_domain::calendar::{CalendarMonth, Zone};
 use time::{Date, OffsetDateTime};
 use tokio::time::Instant;
@@ -53,8 +53,8 @@ pub(crate) async fn end_month(partner: &Partner) -> anyhow::Result<()> {
     client.sandbox().advance_clock(u64::try_from(seconds)?).await?;
     let deadline = Instant::now() + PATIENCE;
     for client in &partner.clients {
-        while !matches!(client.statements().report(&first.text(), None).await, Ok(report) if report.complete)
-        {
+        let (statements, filter) = (client.statements(), ReportFilter::default());
+        while !matches!(statements.report(&first.text(), &filter).await, Ok(report) if report.complete) {
             anyhow::ensure!(Instant::now() < deadline, "a process does not follow the service's clock");
             tokio::time::sleep(INTERVAL).await;
         }

@@ -9,6 +9,7 @@ use kopeck_domain::card_number::CardNumber;
 
 use super::call::{Answer, Change};
 use super::endpoints::Endpoint;
+use super::payday::Paydays;
 use super::tracked::TrackedRequest;
 use crate::fleet::Fleet;
 use crate::installation::PartnerSecrets;
@@ -53,6 +54,8 @@ pub(crate) struct Book {
     pub(crate) feed: Vec<Event>,
     /// The `after` of the next request for events.
     pub(crate) cursor: i64,
+    /// The programmes of a partner whom they pay.
+    pub(crate) paydays: Option<Paydays>,
 }
 
 /// A linked card.

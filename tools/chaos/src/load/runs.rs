@@ -1,12 +1,13 @@
-//! Runs: files of top-ups. Once a run has ended, its request is one of the partner's like any other.
+//! Runs: files of top-ups, and what programmes make. Once a run has ended, its request is one of the partner's like any other.
 
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kopeck_client::{Client, Run, RunOutcome, TopUp, Uuid};
+use kopeck_client::{CardWithdrawal, Client, Run, RunOutcome, RunRequestKind, TopUp, Uuid};
 
 use super::call::{Answer, Change, RequestKind};
 use super::partner::Partner;
+use super::payday::runs_of_programmes;
 use super::tracked::TrackedRequest;
 use crate::journal::Journal;
 
@@ -34,6 +35,9 @@ pub(crate) async fn conclude(partner: &Partner, journal: &Journal) -> anyhow::Re
         }
         ended.push(run);
     }
+    if partner.book().paydays.is_some() {
+        ended.extend(runs_of_programmes(client).await?);
+    }
     for run in ended {
         compare(partner, client, journal, &run).await?;
     }
@@ -60,14 +64,18 @@ async fn compare(partner: &Partner, client: &Client, journal: &Journal, run: &Ru
     let told: i64 = done.filter_map(|item| item.amount).sum();
     let mut moved = 0;
     for request in &run.requests {
-        let cards = client.replenishments().result(request.id).await?;
-        moved += cards
-            .iter()
-            .filter(|card| card.result_replenishment)
-            .map(|card| card.amount_replenishment)
-            .sum::<i64>();
-        let cards = cards.iter().map(|card| TopUp::new(card.id_card, card.amount_replenishment)).collect();
-        let tracked = TrackedRequest::new(RequestKind::TopUp, Change::TopUp(cards));
+        let tracked = if request.kind == RunRequestKind::Withdrawal {
+            let cards = client.withdrawals().result(request.id).await?;
+            moved += cards.iter().map(|card| card.amount_withdrawn).sum::<i64>();
+            let cards = cards.iter().map(|card| CardWithdrawal::new(card.id_card, card.amount_withdrawn));
+            TrackedRequest::new(RequestKind::Withdrawal, Change::Withdraw(cards.collect()))
+        } else {
+            let cards = client.replenishments().result(request.id).await?;
+            let done = cards.iter().filter(|card| card.result_replenishment);
+            moved += done.map(|card| card.amount_replenishment).sum::<i64>();
+            let cards = cards.iter().map(|card| TopUp::new(card.id_card, card.amount_replenishment));
+            TrackedRequest::new(RequestKind::TopUp, Change::TopUp(cards.collect()))
+        };
         partner.book().requests.insert(request.id, tracked);
     }
     journal.must(moved == told && moved <= run.amount, || {

@@ -41,6 +41,7 @@ pub(crate) fn check(world: &World, clients: &[Client], dropped: &BTreeSet<String
         let story = Story::of(&has, &effects)?;
         every_response_is_true(client, &has, dropped)?;
         runs::check(client, &has)?;
+        runs::previews_came_true(world, &has)?;
         runs::earlier_tries_moved_nothing(&has, dropped)?;
         programmes::check(world, client, &has)?;
         money_adds_up(client, &has, &story)?;

@@ -61,6 +61,13 @@ pub(super) const FORGOTTEN_PERIODS: &str = "
         WHERE partner_id = NEW.partner_id AND id = NEW.id;
     END;";
 
+/// A run leaves somebody out of whom its preview said nothing.
+pub(super) const DROPPED_ITEMS: &str = "
+    CREATE TRIGGER dropped_items AFTER UPDATE OF state ON runs WHEN NEW.state = 'IN_PROCESS' BEGIN
+        UPDATE run_items SET outcome = 'REFUSED', reason = 'somehow'
+        WHERE partner_id = NEW.partner_id AND run_id = NEW.id AND ordinal = 0 AND fault_code IS NULL;
+    END;";
+
 /// Each job without its claims: the next claim is the first.
 const UNCLAIMED: &str = "UPDATE jobs SET attempt = 0;";
 /// Each job as if the holder of the first claim had it still.

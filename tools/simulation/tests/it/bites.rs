@@ -76,3 +76,8 @@ fn forgetting_which_period_was_paid_is_found() {
     let rule = "a period of a programme gets its run once, when it is due, by its rule";
     assert_eq!(found(Sabotage::ForgottenPeriods), Some(rule));
 }
+
+#[test]
+fn leaving_somebody_out_of_a_run_is_found() {
+    assert_eq!(found(Sabotage::DroppedItems), Some("over unchanged data a preview comes true"));
+}

@@ -28,6 +28,7 @@ fn everything_holds_and_every_kind_of_request_comes_to_every_end() {
             assert!(ends.contains(&format!("{kind} {end}")), "{kind} {end}");
         }
     }
+    assert!(ends.contains("PREVIEW UNTOUCHED"), "nothing came between a preview and its run");
     for end in ["SUCCESS", "CONFIRMED", "DECLINE", "REJECTED"] {
         assert!(ends.contains(&format!("ORDER {end}")), "ORDER {end}");
     }

@@ -101,3 +101,17 @@ class Programmes:
         return decode_list(
             ProgrammeForecast, await self._core.call(operations.PROGRAMME_FORECAST, query=query)
         )
+
+    async def preview(
+        self, terms: Mapping[str, object], *, id_programme: Id | None = None, until: date | None = None
+    ) -> tuple[ProgrammeForecast, ...]:
+        """What all programmes would do if these terms were in force.
+
+        They are those of a new programme, whose identifier is nil, or replace those of `id_programme`. Nothing is changed. `until`
+        is 92 days ahead by default.
+        """
+        beside = {"idProgramme": id_programme, "forecastUntil": until}
+        body = dict(terms) | {name: value for name, value in beside.items() if value is not None}
+        return decode_list(
+            ProgrammeForecast, await self._core.call(operations.PROGRAMME_PREVIEW, body=body)
+        )

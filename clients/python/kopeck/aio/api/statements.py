@@ -82,17 +82,25 @@ class Statements:
         answer = await self._core.call(operations.STATEMENT, month=month, query=query, accept=format.value)
         return answer if isinstance(answer, bytes) else b""
 
-    async def report(self, month: str, *, id_category: Id | None = None) -> Report:
-        """Reads what moved on the cards of each employee in a month."""
-        query = {"idCategory": None if id_category is None else identifier("id_category", id_category)}
+    async def report(self, month: str, *, id_category: Id | None = None, id_programme: Id | None = None) -> Report:
+        """Reads what moved on the cards of each employee in a month.
+
+        With `id_programme` of those whom its runs gave something, and `given` is only that.
+        """
+        query = _of_people(id_category, id_programme)
         return decode(Report, await self._core.call(operations.REPORT_EMPLOYEES, month=month, query=query))
 
     async def report_file(
-        self, month: str, format: FileFormat, *, id_category: Id | None = None, lang: str | None = None
+        self,
+        month: str,
+        format: FileFormat,
+        *,
+        id_category: Id | None = None,
+        id_programme: Id | None = None,
+        lang: str | None = None,
     ) -> bytes:
         """Reads the report of a month as a file, in the language `lang` if it is for people: `en` or `ru`."""
-        category = None if id_category is None else identifier("id_category", id_category)
-        query = {"idCategory": category, "lang": lang}
+        query = {**_of_people(id_category, id_programme), "lang": lang}
         answer = await self._core.call(
             operations.REPORT_EMPLOYEES, month=month, query=query, accept=format.value
         )
@@ -154,3 +162,11 @@ class Statements:
             after = feed.next
             for transaction in feed.data:
                 yield transaction
+
+
+def _of_people(id_category: Id | None, id_programme: Id | None) -> dict[str, str | None]:
+    """Whom a report has, as parameters."""
+    return {
+        "idCategory": None if id_category is None else identifier("id_category", id_category),
+        "idProgramme": None if id_programme is None else identifier("id_programme", id_programme),
+    }

@@ -6,9 +6,11 @@ use kopeck_api::{
     Transaction, TransactionType,
 };
 use kopeck_domain::access::Scope;
-use serde_json::json;
+use kopeck_domain::run::row::roubles;
+use serde_json::{Value, json};
 
 use crate::call::Problem;
+use crate::pages::limits;
 use crate::texts::{Text, code_text};
 use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
 use crate::visit::Visit;
@@ -33,11 +35,49 @@ pub(super) async fn show(
         Ok(answer) => sentence(visit, &card, answer),
         Err(problem) => problem.lines.join(" "),
     }));
+    ask(visit, page, person, &card).await?;
     page.push(Block::Facts(facts(visit, &card)));
+    page.push(Block::Facts(limits::facts(visit, &card.limit)));
+    if let Some(week) = limits::week(visit, &card.limit) {
+        page.push(week);
+    }
+    if visit.may(Scope::RunsWrite) && card.bank_status != BankStatus::Closed {
+        let path = format!("/limits?names=customIdCard&people={number}");
+        page.push(Block::Links(vec![Cell::link(visit.t(Text::CHANGE_LIMIT), &path)]));
+    }
     let transactions: ListPage<Transaction> =
         visit.get(&CARD_TRANSACTIONS, &[&id], &[("per_page", "20")]).await?;
     page.push(Block::Table(transaction_table(visit, number, &transactions.data)));
     push_forms(visit, page, person, &card);
+    Ok(())
+}
+
+/// The form that asks whether the card would pay an amount at a merchant, and its answer.
+async fn ask(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) -> Result<(), Problem> {
+    let (id, query) = (card.id_card.to_string(), &visit.query);
+    let is_asked = query.get("card") == id;
+    if is_asked {
+        let amount = query.get("rubles");
+        let amount = roubles(amount).map_or_else(|_| json!(amount), Value::from);
+        let body = json!({"amount": amount, "mcc": query.given("mcc"), "at": query.given("at")});
+        let answer: Result<PaymentAnswer, Problem> = visit.ask(&CARD_CAN_PAY, &[&id], body).await;
+        page.push(match answer {
+            Ok(answer) if answer.allowed => Block::Text(visit.t(Text::WOULD_PAY).to_owned()),
+            Ok(answer) => Block::Text(sentence(visit, card, &answer)),
+            Err(problem) => Block::Notice(problem.notice()),
+        });
+    }
+    let field = |name, label, max| {
+        let field = Field::new(name, visit.t(label), FieldKind::Text).max(max);
+        if is_asked { field.value(query.get(name)) } else { field }
+    };
+    let form = Form::search(&format!("/person/{person}"), visit.t(Text::ASK)).titled(visit.t(Text::WOULD_IT_PAY));
+    page.push(Block::Form(
+        form.hide("card", id)
+            .field(field("rubles", Text::AMOUNT, 20).required())
+            .field(field("mcc", Text::CATEGORY_CODE, 4))
+            .field(field("at", Text::BY_WHEN, 16).hint(visit.t(Text::RUNS_AT_HINT))),
+    ));
     Ok(())
 }
 
@@ -136,6 +176,16 @@ fn push_forms(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) {
             page.push(Block::Form(form(visit, person, "switch", Text::UNFREEZE, card).field(status)));
         } else {
             page.push(Block::Form(form(visit, person, "freeze", Text::FREEZE, card)));
+        }
+    }
+    if visit.may(Scope::RunsWrite) {
+        let amount = || Field::new("rubles", visit.t(Text::AMOUNT), FieldKind::Text).max(20);
+        if card.status_card == Some(CardStatus::Main) {
+            page.push(Block::Form(form(visit, person, "topup", Text::TOP_UP_ONE, card).field(amount().required())));
+        }
+        if card.balance > 0 {
+            let amount = amount().hint(visit.t(Text::ALL_OF_IT));
+            page.push(Block::Form(form(visit, person, "withdraw", Text::TAKE_BACK, card).field(amount)));
         }
     }
     if visit.may(Scope::ClosingsWrite) {

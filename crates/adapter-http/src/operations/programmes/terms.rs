@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::input::faults::Faults;
 use crate::input::field_types::{InputValue, boolean, id, integer, string_enum, text, texts};
 use crate::input::object::Object;
-use crate::input::reader::Reader;
+use crate::input::reader::{Fields, Reader};
 use crate::json::{Json, object};
 use crate::schema::{Components, HasSchema, integer as number_of};
 
@@ -28,9 +28,13 @@ impl HasSchema for ReferenceTemplate {
     }
 }
 
-/// Reads the terms of a programme.
+/// Reads the terms of a programme: the whole body.
 pub(super) fn read(r: &mut Reader<'_>) -> Option<Terms> {
-    let mut body = r.body();
+    of(&mut r.body())
+}
+
+/// Reads the terms of a programme, among other fields.
+pub(super) fn of(body: &mut Fields<'_>) -> Option<Terms> {
     let name = body.required("name", text(ProgrammeName::parse).about("What you call it."));
     let audience = body.object("for", audience_schema, audience);
     let about = "Only people with these statuses; WORK, VACATION and MEDICAL by default.";

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bridge::{Deadline, in_store};
 use crate::input::field_types::text;
 use crate::operations::prelude::*;
-use crate::report_file::{csv_line, csv_names, hex};
+use crate::report_file::{csv_line, csv_names};
 use crate::state::Shared;
 
 pub(super) static OPERATION: Operation =
@@ -36,7 +36,7 @@ async fn close(mut ctx: HandlerContext) -> HandlerResult {
     mutation
         .once(month, move |unit, env, partner, month| {
             report::close(unit, env, partner, *month, sha256, erasures)?;
-            Ok::<_, CloseError>(api::ReportClosed { month: month.text(), sha256: hex(&sha256) })
+            Ok::<_, CloseError>(api::ReportClosed { month: month.text(), sha256: report::sum_text(&sha256) })
         })
         .await
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, TryStreamExt as _};
 use kopeck_domain::calendar::CalendarMonth;
-use kopeck_domain::ids::{CategoryId, PartnerId};
+use kopeck_domain::ids::{CategoryId, PartnerId, ProgrammeId};
 use kopeck_domain::report::ReportAmounts;
 use kopeck_fair_queue::Rank;
 use kopeck_port_store::{Access, ReportRow, UnitOfWork};
@@ -30,20 +30,23 @@ pub(super) static OPERATION: Operation =
         .or_files(&REPORT_FORMS);
 
 /// Which report.
-type Wanted = (CalendarMonth, Option<CategoryId>, Option<Language>);
+type Wanted = (CalendarMonth, (Option<CategoryId>, Option<ProgrammeId>), Option<Language>);
 
 fn read(r: &mut Reader<'_>) -> Option<Wanted> {
     let month = r.path("month", text(CalendarMonth::parse));
     let category = r.param("idCategory", id::<CategoryId>().about("Only employees of this category."));
+    let of_programme = "Only whom runs of this programme gave something; `given` is only that.";
+    let programme = r.param("idProgramme", id::<ProgrammeId>().about(of_programme));
     let language = read_language(r);
-    Some((month?, category, language))
+    Some((month?, (category, programme), language))
 }
 
 async fn employees(mut ctx: HandlerContext) -> HandlerResult {
     let (preferred, format) = (ctx.input.language, ctx.input.file);
-    let (month, category, language) = ctx.values(read)?;
+    let (month, (category, programme), language) = ctx.values(read)?;
     let outline =
         ctx.read(Ok(month), |unit, env, partner, month| report::outline(unit, env, partner, *month)).await?;
+    let outline = outline.of_programme(programme);
     let report =
         Arc::new(ReportReader { shared: Arc::clone(&ctx.shared), partner: ctx.partner(), outline, category });
     // It is read in pieces, each with a wait before it.

@@ -71,7 +71,7 @@ impl StoredColumns for LimitChanges {
     const LIST: List = List::LimitChanges;
 
     fn columns(limit: &Limit) -> BatchColumns {
-        BatchColumns { spending_limit: Some(limit_text::text(limit)), ..BatchColumns::default() }
+        BatchColumns { spending_limit: Some(limit.to_string()), ..BatchColumns::default() }
     }
 
     fn terms(columns: &BatchColumns) -> Result<Limit, StoreError> {

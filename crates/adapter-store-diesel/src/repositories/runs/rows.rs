@@ -194,7 +194,7 @@ impl ItemRow {
             ordinal,
             line: item.line.into(),
             cells: Some(cipher.encrypt("cells", cells.as_bytes())?),
-            spending_limit: item.limit.as_ref().map(limit_text::text),
+            spending_limit: item.limit.as_ref().map(ToString::to_string),
             employee_id: item.employee.map(|employee| employee.key()),
             custom_id: item.custom_id.as_ref().map(|custom_id| custom_id.as_str().to_owned()),
             card_id: item.card.map(|card| card.key()),

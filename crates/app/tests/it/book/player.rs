@@ -12,6 +12,7 @@ use super::page::{Block, BlockKind, Piece, fits, pieces};
 use super::terminal::{Checkout, Server, Terminal};
 use crate::layout::layout;
 use crate::names::Names;
+use crate::process::MASTER_KEY;
 use crate::server::TestServer;
 
 /// The address of the service in the book.
@@ -60,6 +61,9 @@ impl Player {
             ("KOPECK_API_KEY", &partner.api_key),
             ("KOPECK_LOGIN", &partner.login),
             ("KOPECK_PASSWORD", &partner.password),
+            // For the operator's commands.
+            ("KOPECK_DATABASE_URL", server.database_url()),
+            ("KOPECK_MASTER_KEY", MASTER_KEY),
         ];
         let mut terminal = Terminal::open(checkout, &environment);
         let (api_key, password) = (&partner.api_key, &partner.password);

@@ -2,12 +2,14 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::access::Role;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_sealing::SealingKey;
 use kopeck_service::partners;
 use serde_json::json;
 
 use super::browser::{Browser, between, offers};
 use super::{Holder, card_info, holder, start};
-use crate::raw_http::{get, post};
+use crate::raw_http::{RawResponse, get, login, post};
 use crate::server::{PASSWORD, SETTINGS, TestServer};
 
 /// Lets the worker carry out what was submitted, and follow it to its end.
@@ -19,7 +21,7 @@ pub fn carry_out(server: &TestServer) {
     server.clock.advance(SETTINGS.card_cache);
 }
 
-fn new_run(browser: &mut Browser<'_>, rows: &str, reference: &str) -> (String, crate::raw_http::RawResponse) {
+fn new_run(browser: &mut Browser<'_>, rows: &str, reference: &str) -> (String, RawResponse) {
     let page = browser.get("/runs/new");
     let values = [("kind", "TOP_UP"), ("names", "customId"), ("rows", rows), ("reference", reference)];
     let made = browser.send_once(&page, "/runs/new", &values);
@@ -151,14 +153,101 @@ fn webhooks_are_made_and_their_secret_shown_once() {
     assert_ne!(between(&other.text, "<code>", "</code>"), secret);
     let page = browser.send(&page, &format!("{path}/enable"), &[]);
     assert!(page.text.contains("Saved."), "{}", page.text);
+    let edit = format!("{path}/edit");
+    let bad = browser.send(&page, &edit, &[("url", "https://hooks.example/<b>"), ("description", "other")]);
+    assert!(bad.status == 422 && bad.text.contains("value=\"other\""), "{}", bad.text);
+    let changed = [("url", "https://hooks.example/b"), ("description", "other"), ("card.declined", "yes")];
+    let page = browser.send(&bad, &edit, &changed);
+    assert!(
+        page.text.contains("<dd>card.declined</dd>") && page.text.contains("hooks.example/b"),
+        "{}",
+        page.text
+    );
+    let page = browser.send(&page, &edit, &changed[..2]);
+    assert!(page.text.contains("<dd>All</dd>"), "{}", page.text);
     let page = browser.send(&page, &format!("{path}/delete"), &[]);
     assert!(page.text.contains("No webhooks."), "{}", page.text);
     server.write_request_log();
-    let token = crate::raw_http::login(&server, &partner).access;
+    let token = login(&server, &partner).access;
     assert_eq!(get("/v1/balance").token(&token).send(&server).status, 200);
     server.write_request_log();
     let log = browser.get("/integration/requests");
     assert!(log.text.contains("balance") && !log.text.contains("webhook.create"), "{}", log.text);
+    assert_eq!(get("/v1/cards").token(&token).send(&server).status, 200);
+    server.write_request_log();
+    let log = browser.get("/integration/requests");
+    assert!(log.text.find("card.list") < log.text.find("<td>balance"), "the newest is first: {}", log.text);
+    let log = browser.get("/integration/requests?operation=balance&status=200");
+    assert!(log.text.contains("<td>balance") && !log.text.contains("<td>card.list"), "{}", log.text);
+    assert_eq!(browser.get("/integration/requests?status=many").status, 422);
+    let events = browser.get("/integration/events?types=ping");
+    let event = format!("/integration/event/{}", between(&events.text, "/console/integration/event/", "\""));
+    assert!(browser.get(&event).text.contains("createdAt"), "{}", events.text);
+    assert!(browser.get("/integration/events?types=card.declined").text.contains("No events."));
+    assert_eq!(browser.get("/integration/event/999").status, 404);
+}
+
+#[test]
+fn a_credential_is_made_once_works_and_is_revoked() {
+    let (server, partner) = start();
+    let mut owner = Browser::of_new(&server, Some(&partner), Role::Owner);
+    let page = owner.get("/integration/credentials");
+    let new = [("name", "Payroll"), ("cards", "read"), ("statements", "read")];
+    for bad in
+        [&[("name", "Payroll")][..], &[("name", ""), ("cards", "read")], &[("name", "A"), ("cards", "all")]]
+    {
+        assert_eq!(owner.send(&page, "/integration/credentials", bad).status, 422, "{bad:?}");
+    }
+    let address = [&new[..], &[("addresses", "10.0.0.0/99")]].concat();
+    let refused = owner.send(&page, "/integration/credentials", &address);
+    assert!(refused.status == 422 && refused.text.contains("value=\"Payroll\""), "{}", refused.text);
+    let made = owner.send(&refused, "/integration/credentials", &new);
+    let again = owner.send(&refused, "/integration/credentials", &new);
+    let secret = |page: &RawResponse, label: &str| {
+        between(&page.text, &format!("<dt>{label}</dt><dd>"), "</dd>").to_owned()
+    };
+    assert_eq!(secret(&made, "API key"), secret(&again, "API key"), "a double click shows the same");
+    let other = [("name", "Another"), ("cards", "read")];
+    assert_eq!(
+        owner.send(&refused, "/integration/credentials", &other).status,
+        422,
+        "its form was sent before"
+    );
+
+    let mut program = server.partner(SealingPolicy::Optional, 0);
+    program.api_key = secret(&made, "API key");
+    program.login = secret(&made, "Login");
+    program.password = secret(&made, "Password");
+    program.key = SealingKey::parse(&secret(&made, "Sealing key")).unwrap();
+    let token = login(&server, &program).access;
+    assert_eq!(get("/v1/balance").token(&token).send(&server).status, 200);
+    assert_eq!(get("/v1/employee").token(&token).send(&server).status, 403);
+
+    let list = owner.get("/integration");
+    assert_eq!(list.text.matches(">Payroll</a>").count(), 1, "{}", list.text);
+    assert!(!list.text.contains(&program.api_key) && !list.text.contains(&program.password));
+    let path = format!("/credential/{}", secret(&made, "Identifier"));
+    let revoke = format!("{path}/revoke");
+    let page = owner.get(&path);
+    assert_eq!(owner.send(&page, &revoke, &[]).status, 422, "it has to be confirmed");
+    let revoked = owner.send(&page, &revoke, &[("sure", "yes")]);
+    assert!(revoked.text.contains("is revoked") && !offers(&revoked, &revoke), "{}", revoked.text);
+    server.clock.advance(time::Duration::seconds(5));
+    assert_eq!(get("/v1/balance").token(&token).send(&server).status, 401);
+    let log = owner.get("/audit");
+    for action in ["partner.credential.create", "partner.credential.revoke"] {
+        assert!(log.text.contains(action), "{}", log.text);
+    }
+    for role in [Role::Finance, Role::Auditor] {
+        let mut browser = Browser::of_new(&server, Some(&partner), role);
+        let page = browser.get(&path);
+        assert!(page.status == 200 && !offers(&page, &revoke), "{role}: {page:?}");
+        let fields = super::hidden_fields(&page.text, "/logout");
+        let mut fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+        fields.extend(new);
+        assert_eq!(browser.post("/integration/credentials", &fields).status, 403, "{role}");
+        assert_eq!(browser.get("/integration/credentials").status, 403, "{role}");
+    }
 }
 
 #[test]
@@ -171,11 +260,9 @@ fn an_owner_makes_users_and_ends_them() {
     let password = between(&made.text, "<code>", "</code>").to_owned();
     // A double click loses the page with the password: the second one says so, and offers a new password.
     let again = owner.send(&page, "/users", &new);
-    assert!(again.status == 409 && !again.text.contains(&password), "{}", again.text);
-    assert!(again.text.contains("perhaps you have sent the form twice"), "{}", again.text);
-    let user = between(&again.text, "action=\"/console/user/", "/").to_owned();
-    let shown = owner.send(&again, &format!("/user/{user}/password"), &[]);
-    let password = between(&shown.text, "<code>", "</code>").to_owned();
+    assert_eq!(between(&again.text, "<code>", "</code>"), password, "a double click shows the same");
+    let page = owner.get("/users");
+    assert_eq!(owner.send(&page, "/users", &new).status, 409);
     for bad in [[("login", "no address"), ("role", "HR")], [("login", "b@example.ru"), ("role", "OPERATOR")]]
     {
         assert_eq!(owner.send(&page, "/users", &bad).status, 422, "{bad:?}");
@@ -203,7 +290,7 @@ fn an_owner_makes_users_and_ends_them() {
     // What an owner may, an auditor may not; and nobody may it of another partner's user.
     let mut auditor = Browser::of_new(&server, Some(&partner), Role::Auditor);
     assert_eq!((auditor.get("/users").status, auditor.get(&path).status), (200, 403));
-    let stranger = server.partner(kopeck_domain::partner::SealingPolicy::Optional, 0);
+    let stranger = server.partner(SealingPolicy::Optional, 0);
     super::create_user(&server, Some(&stranger), Role::Owner, "other@example.ru");
     let mut other = Browser::new(&server);
     other.first_login("other@example.ru");

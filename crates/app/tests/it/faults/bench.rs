@@ -1,10 +1,7 @@
 //! Runs a use case once for each fault that can happen to it, each time from the same beginning.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
 
-use kopeck_adapter_security::Argon2Passwords;
-use kopeck_port_system::fake::SeededEntropy;
 use kopeck_service::worker::WorkerSettings;
 use time::Duration;
 
@@ -161,14 +158,7 @@ fn open(deployment: Arc<Deployment>, watch: &Arc<Watch>) -> TestServer {
         Plan {
             worker: WorkerSettings { chunk: CHUNK, ..WorkerSettings::default() },
             ports: Box::new(move |ports| watch.over(ports)),
-            passwords: Some(Arc::<Argon2Passwords>::clone(&PASSWORDS)),
             ..Plan::default()
         },
     )
 }
-
-/// Made once: to make one takes as long as a login.
-static PASSWORDS: LazyLock<Arc<Argon2Passwords>> = LazyLock::new(|| {
-    let at_once = NonZeroUsize::MIN.saturating_add(1);
-    Arc::new(Argon2Passwords::new(Arc::new(SeededEntropy::new(1)), at_once).unwrap())
-});

@@ -23,8 +23,18 @@ pub(super) fn samples() -> Vec<(&'static str, &'static str, Value)> {
         ("programme.runs", "<programme>", none()),
         ("run.list", "", json!({"idProgramme": "<programme>"})),
         ("programme.forecast", "", json!({"until": "05.03.2026"})),
+        ("programme.preview", "", preview()),
+        ("programme.preview", "", terms(json!({"idCategory": ["<category>"]}))),
         ("programme.delete", "<spare programme>", none()),
     ]
+}
+
+/// Other terms of the programme, for an employee.
+fn preview() -> Value {
+    let mut terms = terms("Meals", &json!({"idEmployee": ["<employee>"]}));
+    terms["idProgramme"] = json!("<programme>");
+    terms["forecastUntil"] = json!("05.03.2026");
+    terms
 }
 
 /// The paths of programmes that stand in the way of new ones.

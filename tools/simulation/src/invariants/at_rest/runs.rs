@@ -11,9 +11,46 @@ use kopeck_port_store::RunRequest;
 use super::holdings::Holdings;
 use crate::actors::{Client, ClientView, Command};
 use crate::invariants::paydays::id_of;
+use crate::store::UNTOUCHED;
 use crate::violation::Violation;
+use crate::world::World;
 
 const RULE: &str = "a run moves what was shown or less of it, once";
+
+/// Checks that of runs between whose preview and beginning nothing came exactly the items without a fault became a request, with
+/// exactly the amounts that were shown.
+pub(super) fn previews_came_true(world: &World, has: &Holdings) -> Result<(), Violation> {
+    let untouched = world.stored.answers(UNTOUCHED).map_err(|error| Violation::unreadable(&error))?;
+    for (run, items, requests) in &has.runs {
+        if !untouched.contains(&run.id().uuid().simple().to_string()) {
+            continue;
+        }
+        let shown: Vec<(Option<CardId>, Option<Kopecks>)> =
+            items.iter().filter(|item| item.fault.is_none()).map(|item| (item.card, item.amount)).collect();
+        let mut asked = Vec::new();
+        for request in requests {
+            match request {
+                RunRequest::Replenishment(id) => {
+                    let batch = has.top_ups.iter().filter(|(batch, _)| batch.id() == *id);
+                    asked.extend(
+                        batch.flat_map(|(_, cards)| cards).map(|card| (Some(card.card), Some(card.terms))),
+                    );
+                }
+                RunRequest::Withdrawal(id) => {
+                    let batch = has.withdrawals.iter().filter(|(batch, _)| batch.id() == *id);
+                    asked
+                        .extend(batch.flat_map(|(_, cards)| cards).map(|card| (Some(card.card), card.terms)));
+                }
+                RunRequest::Order(_) | RunRequest::LimitChange(_) => {}
+            }
+        }
+        if shown != asked {
+            let what = format!("run {}: shown {shown:?}, asked for {asked:?}", run.id());
+            return Err(Violation { rule: "over unchanged data a preview comes true", what });
+        }
+    }
+    Ok(())
+}
 
 /// The identifiers of the requests that runs became.
 pub(super) fn requests(has: &Holdings) -> BTreeSet<String> {
