@@ -115,14 +115,14 @@ impl Pairs {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// All names with their values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-
     /// Whether there is a pair of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(other, _)| other == name)
+    }
+
+    /// All names with their values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The value, unless it is empty.

@@ -91,32 +91,32 @@ impl Console {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let (is_fragment, is_poll) =
             (matches!(*segments, ["fragment" | "poll", ..]), path.starts_with("/poll/"));
-        let form = if request.is_post { request.form().await } else { Some(SentForm::default()) };
-        let is_whole = form.is_some() && request.refused.is_none();
-        let SentForm { fields, file } = form.unwrap_or_default();
-        // A file would have to be chosen again: without it there is nothing to send.
-        let is_kept = is_whole && !is_fragment && file.is_none() && unsent::is_kept(request, &fields);
         let secret = Cookie::Session.of(&request.cookies);
         let session = match secret {
             Some(secret) => self.session(secret, !is_poll).await,
             None => Ok(None),
         };
+        let form = if request.is_post { request.form().await } else { Some(SentForm::default()) };
+        let is_whole = form.is_some();
+        let form = form.unwrap_or_default();
         let (secret, session) = match (secret, session) {
             (Some(secret), Ok(Some(session))) => (secret, session),
             // The script leaves the page as it is.
             (_, Ok(_)) if is_fragment => return fragment(401, String::new()),
-            (_, Ok(_)) if is_kept => return unsent::page(self, request, &fields),
-            (Some(_), Ok(_)) => return see_other("/login?done=ended", vec![Cookie::Session.remove()]),
-            (None, _) => return see_other("/login", Vec::new()),
+            (Some(_), Ok(_)) => {
+                return self.to_login(request, &form, "/login?done=ended", vec![Cookie::Session.remove()]);
+            }
+            (None, _) => return self.to_login(request, &form, "/login", Vec::new()),
             (_, Err(error)) => {
                 log::warn!(error:%; "a session of the console cannot be looked up");
                 return document(request.language, &failure(request.language), None, None);
             }
         };
-        let is_own = !request.is_post || is_own_form(request, fields.get("token"), secret);
-        if !is_own && is_kept {
-            return unsent::page(self, request, &fields);
+        let is_own = !request.is_post || is_own_form(request, form.fields.get("token"), secret);
+        if !is_own && unsent::is_kept(request, &form) {
+            return unsent::page(self, request, &form.fields);
         }
+        let SentForm { fields, file } = form;
         let visit = Visit {
             parts: &self.parts,
             host,
@@ -140,6 +140,14 @@ impl Console {
             route(&visit, &segments).await
         };
         if is_fragment { fragment_reply(outcome) } else { reply(&visit, outcome).await }
+    }
+
+    /// The response to somebody without a session: the login, or what they typed, which they can send behind it.
+    fn to_login(&self, request: &Request, form: &SentForm, path: &str, cookies: Vec<String>) -> Response {
+        if unsent::is_kept(request, form) {
+            return unsent::page(self, request, &form.fields);
+        }
+        see_other(path, cookies)
     }
 
     /// The session of a token. If `is_use`, that is stored, so that the session lives on: what a page asks by itself is none.

@@ -5,7 +5,7 @@
 //! of the login's form, which outlives sessions.
 
 use crate::cookies::Cookie;
-use crate::request::{Pairs, Request, Response};
+use crate::request::{Pairs, Request, Response, SentForm};
 use crate::route::{Console, document};
 use crate::session;
 use crate::texts::{Text, field_name};
@@ -19,9 +19,15 @@ const OWN: [&str; 3] = ["token", "key", "digest"];
 
 /// Whether the form may be shown and sent again: it comes from a page of the console, whose browser says so, and has no
 /// secrets.
-pub(crate) fn is_kept(request: &Request, form: &Pairs) -> bool {
-    let has_secret = SECRETS.iter().any(|name| form.given(name).is_some());
-    request.is_post && request.path != "/logout" && session::is_surely_own_site(request) && !has_secret
+pub(crate) fn is_kept(request: &Request, form: &SentForm) -> bool {
+    let has_secret = SECRETS.iter().any(|name| form.fields.given(name).is_some());
+    // A page cannot choose a file again.
+    let is_whole = form.file.is_none() && request.refused.is_none();
+    is_whole
+        && request.is_post
+        && request.path != "/logout"
+        && session::is_surely_own_site(request)
+        && !has_secret
 }
 
 /// The page of a form that was not carried out.

@@ -7,6 +7,7 @@ mod feed;
 mod month;
 mod partner;
 mod payday;
+mod programmes;
 mod reads;
 mod report;
 mod runs;
@@ -20,10 +21,8 @@ pub(crate) use endpoints::{Endpoint, create_endpoints};
 pub(crate) use feed::{follow, read_on};
 pub(crate) use month::{close_month, end_month, months};
 pub(crate) use partner::{MainCard, Partner};
-pub(crate) use payday::{
-    OPENING, PEOPLE, Paydays, conclude as conclude_programmes, create_programmes, pass_days,
-    runs_of_programmes,
-};
+pub(crate) use payday::{OPENING, PEOPLE, conclude as conclude_programmes, create_programmes, pass_days};
+pub(crate) use programmes::{Paydays, runs_of_programmes};
 pub(crate) use report::sum_of_report;
 pub(crate) use runs::conclude as conclude_runs;
 pub(crate) use set_up::set_up;

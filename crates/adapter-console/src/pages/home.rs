@@ -1,6 +1,6 @@
 //! The month: what is to do, what is due, and what is short.
 
-pub(crate) mod cards;
+mod cards;
 
 use kopeck_api::operations::{BALANCE, EMPLOYEE_LIST, ORDER_LIST, PROGRAMME_LIST, RUN_LIST};
 use kopeck_api::{

@@ -1,5 +1,7 @@
 //! People: search, filters, and a new one.
 
+mod export;
+
 use kopeck_api::operations::{
     CARD_INFO, CARD_LIST, CATEGORY_LIST, EMPLOYEE_ADD, EMPLOYEE_GET, EMPLOYEE_LIST,
 };
@@ -20,6 +22,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["people"]) => list(visit).await,
         (false, ["fragment", "people"]) => fragment(visit).await,
+        (false, ["people", "export"]) => export::file(visit).await,
         (false, ["people", "new"]) => new(visit, None).await,
         (true, ["people", "new"]) => add(visit).await,
         _ => Err(visit.nothing()),
@@ -68,10 +71,15 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
     Ok(Reply::Page(page.noting(visit.done())))
 }
 
+/// The filters of the page, for a page of so many.
+fn query<'v>(visit: &'v Visit<'_>, page: &'v str, per_page: &'v str) -> [(&'static str, &'v str); 5] {
+    let filter = |name| (name, visit.query.get(name));
+    [filter("q"), filter("status"), filter("idCategory"), ("page", page), ("per_page", per_page)]
+}
+
 /// What the search finds.
 async fn search(visit: &Visit<'_>) -> Result<ListPage<Employee>, Problem> {
-    let query = ["q", "status", "idCategory", "page"].map(|name| (name, visit.query.get(name)));
-    visit.get(&EMPLOYEE_LIST, &[], &[&query[..], &[("per_page", "50")]].concat()).await
+    visit.get(&EMPLOYEE_LIST, &[], &query(visit, visit.query.get("page"), "50")).await
 }
 
 /// What the search finds, for the script.
@@ -82,7 +90,11 @@ async fn fragment(visit: &Visit<'_>) -> Outcome {
 /// The part of the page that a search replaces.
 fn region(visit: &Visit<'_>, found: &ListPage<Employee>, categories: &[CategoryWithCount]) -> Region {
     let says = format!("{}: {}", visit.t(Text::FOUND), found.meta.total.unwrap_or_default());
-    let parts = vec![Part::Table(table(visit, found, categories))];
+    let mut parts = vec![Part::Table(table(visit, found, categories))];
+    if !found.data.is_empty() {
+        let path = format!("/people/export?{}", visit.query.with("page", "").query());
+        parts.push(Part::Links(vec![Cell::link(visit.t(Text::EXPORT_PEOPLE), &path)]));
+    }
     Region { id: "found", source: "/fragment/people".to_owned(), poll: None, says, parts }
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     replace::push(visit, &mut page, employee).await?;
     declines::push(visit, &mut page, id).await?;
     if may_change {
-        let rule = super::home::cards::leavers_rule(visit).await?;
+        let rule = super::programmes::leavers::rule(visit).await?;
         push_changes(visit, &mut page, id, employee, &rule);
     }
     page.status = problem.map_or(200, |problem| problem.status);

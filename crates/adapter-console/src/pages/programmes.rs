@@ -2,6 +2,7 @@
 
 pub(crate) mod forecast;
 mod form;
+pub(crate) mod leavers;
 mod terms;
 
 pub(crate) use terms::WEEKDAYS;
@@ -28,6 +29,8 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["programmes"]) => list(visit).await,
         (false, ["programmes", "forecast"]) => show_forecast(visit).await,
+        (false, ["programmes", "leavers"]) => leavers::show(visit, None).await,
+        (true, ["programmes", "leavers"]) => leavers::save(visit).await,
         (false, ["programmes", "new"]) => form::open(visit, None).await,
         (true, ["programmes", "new"]) => form::save(visit, None).await,
         (true, ["programmes", "preview"]) => form::preview(visit, None).await,
@@ -60,6 +63,7 @@ async fn list(visit: &Visit<'_>) -> Outcome {
     if visit.may(Scope::RunsWrite) {
         links.push(Cell::link(visit.t(Text::SET_LIMITS), "/limits"));
     }
+    links.push(Cell::link(visit.t(Text::WHO_LEAVES), "/programmes/leavers"));
     page.push(Block::Links(links));
     let query = [("page", visit.query.get("page")), ("per_page", "50")];
     let found: ListPage<Programme> = visit.get(&PROGRAMME_LIST, &[], &query).await?;

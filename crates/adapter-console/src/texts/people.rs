@@ -33,11 +33,18 @@ texts! {
     ERASE = "Erase", "Стереть";
     ERASE_SURE = "I know that names, phone, e-mail and personnel number cannot be restored.", "Я понимаю, что имя, телефон, почту и табельный номер нельзя восстановить.";
     SINCE_WHEN = "Since", "С какого дня";
+    WHO_LEAVES = "Cards of people who leave", "Карты тех, кто уходит";
+    FREEZE_AT_ONCE = "Freeze their cards at once", "Сразу заморозить карты";
+    TAKE_BACK_AFTER = "Take back what is left after so many days", "Вернуть остаток через столько дней";
+    TAKE_BACK_AFTER_HINT = "Empty: never.", "Пусто: никогда.";
+    CLOSE_THEN = "Close the cards then", "Потом закрыть карты";
     LEAVERS_ARE_FROZEN = "The cards of somebody who leaves are frozen at once.", "Карты того, кто ушёл, сразу замораживаются.";
     LEAVERS_KEEP_CARDS = "The cards of somebody who leaves go on paying.", "Карты того, кто ушёл, продолжают платить.";
     TAKEN_BACK_THEN = "What is left on them is taken back by itself; days after the change of the status:", "Остаток вернётся компании сам; дней после смены статуса:";
     TAKEN_BACK_AND_CLOSED = "What is left on them is taken back and they are closed by themselves; days after the change of the status:", "Остаток вернётся компании, и карты закроются сами; дней после смены статуса:";
     NEVER_TAKEN_BACK = "Their money stays on them until you take it back.", "Деньги остаются на них, пока вы их не вернёте.";
+    EXPORT_PEOPLE = "These people as a spreadsheet (CSV)", "Эти сотрудники таблицей (CSV)";
+    TOO_MANY_TO_EXPORT = "A file has 10,000 people at most: choose a status or a category.", "В файле не больше 10 000 сотрудников: выберите статус или категорию.";
     SAVED = "Saved.", "Сохранено.";
     ERASED = "The person's data is erased.", "Данные сотрудника стёрты.";
 }

@@ -14,7 +14,5 @@ texts! {
     AUDIT_LOG = "Audit log", "Журнал действий";
     WHO = "Who", "Кто";
     SUBJECT = "About", "О чём";
-    USER_IS_THERE = "This user of yours is there, and was added before: perhaps you have sent the form twice. A first password is shown once; if nobody has noted it, make a new one.", "Этот пользователь вашей компании уже есть: возможно, форма отправлена дважды. Первый пароль показывается один раз; если его никто не записал, создайте новый.";
-    SHOW_USER = "Show the user", "Показать пользователя";
     UNKNOWN = "unknown", "неизвестно";
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::call::Change;
 use super::partner::{Book, Partner};
-use super::{payday, reads, runs};
+use super::{reads, runs};
 use crate::journal::Journal;
 use kopeck_test_support::Random;
 
@@ -159,7 +159,7 @@ async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
 /// The next request, if the drawn one is possible yet.
 fn choose(book: &mut Book, random: &Random) -> Option<Change> {
     if book.paydays.is_some() {
-        return payday::choose(book, random);
+        return pay_with_a_card(book, random);
     }
     Some(match random.below(70) {
         0..8 => Change::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
@@ -190,11 +190,14 @@ fn choose(book: &mut Book, random: &Random) -> Option<Change> {
             file: runs::file(&top_ups(book, random)),
             reference: format!("run {}", book.made.len()),
         },
-        _ => Change::Purchase {
-            card: random.pick(&book.cards)?.id,
-            amount: 1 + i64::from(small(random.below(200))),
-        },
+        _ => return pay_with_a_card(book, random),
     })
+}
+
+/// A purchase. Whom programmes pay does nothing else: only programmes move money of its cards.
+fn pay_with_a_card(book: &Book, random: &Random) -> Option<Change> {
+    let amount = 1 + i64::from(small(random.below(200)));
+    Some(Change::Purchase { card: random.pick(&book.cards)?.id, amount })
 }
 
 /// Up to 200 cards in a row. Amounts whose kopecks end in 13 are refused by the simulator, and there are some.

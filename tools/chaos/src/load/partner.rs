@@ -9,7 +9,7 @@ use kopeck_domain::card_number::CardNumber;
 
 use super::call::{Answer, Change};
 use super::endpoints::Endpoint;
-use super::payday::Paydays;
+use super::programmes::Paydays;
 use super::tracked::TrackedRequest;
 use crate::fleet::Fleet;
 use crate::installation::PartnerSecrets;

@@ -7,7 +7,7 @@ use kopeck_client::{CardWithdrawal, Client, Run, RunOutcome, RunRequestKind, Top
 
 use super::call::{Answer, Change, RequestKind};
 use super::partner::Partner;
-use super::payday::runs_of_programmes;
+use super::programmes::runs_of_programmes;
 use super::tracked::TrackedRequest;
 use crate::journal::Journal;
 

@@ -1,11 +1,12 @@
 //! Cards that somebody has to look after: those of people who have left, with money on them, and those that expire.
 
-use kopeck_api::operations::{CARD_INFO, CARD_LIST, EMPLOYEE_LIST, EVENT_FEED, SETTINGS_GET};
-use kopeck_api::{BankStatus, Card, Data, Employee, EventData, Feed, Page as ListPage, PartnerSettings};
+use kopeck_api::operations::{CARD_INFO, CARD_LIST, EMPLOYEE_LIST, EVENT_FEED};
+use kopeck_api::{BankStatus, Card, Data, Employee, EventData, Feed, Page as ListPage};
 use time::Duration;
 
 use crate::call::Problem;
 use crate::pages::people::full_name;
+use crate::pages::programmes::leavers;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Page, Table};
 use crate::visit::Visit;
@@ -40,28 +41,12 @@ pub(super) async fn push_leavers(visit: &Visit<'_>, page: &mut Page) -> Result<(
         return Ok(());
     }
     page.push(Block::Heading(visit.t(Text::LEAVERS_WITH_MONEY).to_owned()));
-    page.push(Block::Text(leavers_rule(visit).await?));
+    page.push(Block::Text(leavers::rule(visit).await?));
     page.push(Block::Table(table));
     if left.meta.last_page > 1 {
         page.push(Block::Text(visit.t(Text::SOME_LEAVERS).to_owned()));
     }
     Ok(())
-}
-
-/// What the settings do with the cards of people who leave, as a sentence.
-pub(crate) async fn leavers_rule(visit: &Visit<'_>) -> Result<String, Problem> {
-    let settings: PartnerSettings = visit.get(&SETTINGS_GET, &[], &[]).await?;
-    let rules = settings.leavers;
-    let mut told =
-        visit.t(if rules.freeze { Text::LEAVERS_ARE_FROZEN } else { Text::LEAVERS_KEEP_CARDS }).to_owned();
-    match rules.take_back_after_days {
-        Some(days) => {
-            let text = visit.t(if rules.close { Text::TAKEN_BACK_AND_CLOSED } else { Text::TAKEN_BACK_THEN });
-            told.push_str(&format!(" {text} {days}."));
-        }
-        None => told.push_str(&format!(" {}", visit.t(Text::NEVER_TAKEN_BACK))),
-    }
-    Ok(told)
 }
 
 /// The cards of people that expire, from the list of all cards.

@@ -19,6 +19,18 @@ fn programme(server: &TestServer, holder: &Holder, name: &str, fixed: i64) -> St
     made.text_of("idProgramme")
 }
 
+/// Tops up the card of somebody, who then leaves.
+fn leave_with_money(server: &TestServer, holder: &Holder) {
+    let top_up = json!({"cards": [{"idCard": holder.card, "amountReplenishment": 12_300}]});
+    assert_eq!(post("/v1/replenishment", &top_up).token(&holder.token).send(server).status, 202);
+    server.run_jobs();
+    server.clock.advance(SETTINGS.card_cache);
+    assert_eq!(card_info(server, holder)["balance"], 12_300);
+    let left = RawRequest::new("PUT", &format!("/v1/employee/{}", holder.person))
+        .json(&json!({"status": "DONT_WORK"}));
+    assert_eq!(left.token(&holder.token).send(server).status, 200);
+}
+
 #[test]
 fn the_month_says_what_is_to_do_and_what_is_short() {
     let (server, partner) = start();
@@ -66,17 +78,11 @@ fn the_month_says_what_is_to_do_and_what_is_short() {
     assert_eq!(owner.get(&path).status, 404);
 
     // Somebody leaves with money on the card, and another person has to approve a programme.
-    let top_up = json!({"cards": [{"idCard": holder.card, "amountReplenishment": 12_300}]});
-    assert_eq!(post("/v1/replenishment", &top_up).token(&holder.token).send(&server).status, 202);
-    server.run_jobs();
-    server.clock.advance(SETTINGS.card_cache);
-    assert_eq!(card_info(&server, &holder)["balance"], 12_300);
-    let left = RawRequest::new("PUT", &format!("/v1/employee/{}", holder.person))
-        .json(&json!({"status": "DONT_WORK"}));
-    assert_eq!(left.token(&holder.token).send(&server).status, 200);
+    leave_with_money(&server, &holder);
     let page = owner.get("/");
     assert!(page.text.contains("₽123.00") && page.text.contains("T-1 Орлова Анна</a>"), "{}", page.text);
     assert!(page.text.contains("go on paying. Their money stays on them"), "{}", page.text);
+    set_leavers(&mut owner);
     server.change_partners(|unit, _, id| partners::set_approval(unit, id, Kopecks::new(10)));
     let waits = json!({"name": "Taxi", "for": {"all": true}, "amount": {"downTo": 100}, "every": "MONTH", "day": 1,
         "statuses": ["DONT_WORK"]});
@@ -91,6 +97,21 @@ fn the_month_says_what_is_to_do_and_what_is_short() {
     let page = owner.get(&path);
     let page = owner.send(&page, &format!("{path}/approve"), &[]);
     assert!(page.text.contains("is approved.") && page.text.contains("in force"), "{}", page.text);
+}
+
+/// Says what happens to the cards of people who leave.
+fn set_leavers(owner: &mut Browser<'_>) {
+    let page = owner.get("/programmes/leavers");
+    let refused = owner.send(&page, "/programmes/leavers", &[("days", "soon"), ("freeze", "yes")]);
+    assert!(refused.status == 422 && refused.text.contains("value=\"soon\""), "{}", refused.text);
+    let page =
+        owner.send(&refused, "/programmes/leavers", &[("days", "14"), ("freeze", "yes"), ("close", "yes")]);
+    assert!(
+        page.text.contains("frozen at once. What is left on them is taken back and they are closed"),
+        "{}",
+        page.text
+    );
+    assert!(owner.get("/").text.contains("days after the change of the status: 14."));
 }
 
 /// The form of a programme, with two mistakes.

@@ -1,0 +1,99 @@
+//! The people of a search as a file for spreadsheet programs, which an import takes back.
+
+use kopeck_api::operations::EMPLOYEE_LIST;
+use kopeck_api::{CategoryWithCount, Employee, Page as ListPage};
+
+use super::{categories, query};
+use crate::call::Problem;
+use crate::host::ApiResponse;
+use crate::texts::{Language, Text};
+use crate::visit::{Outcome, Reply, Visit};
+
+/// The most rows of a file: an import takes no more either.
+const MOST: u64 = 10_000;
+
+/// The columns, by the names that an import knows.
+const COLUMNS: [(&str, &str); 8] = [
+    ("customId", "табельный номер"),
+    ("surname", "фамилия"),
+    ("name", "имя"),
+    ("patronymic", "отчество"),
+    ("phone", "телефон"),
+    ("email", "почта"),
+    ("status", "статус"),
+    ("category", "категория"),
+];
+
+/// The file.
+pub(super) async fn file(visit: &Visit<'_>) -> Outcome {
+    let known = categories(visit).await?;
+    let mut rows = vec![COLUMNS.map(|(english, russian)| match visit.language {
+        Language::English => english.to_owned(),
+        Language::Russian => russian.to_owned(),
+    })];
+    let mut number = 1;
+    loop {
+        let page = number.to_string();
+        let query = query(visit, &page, "500");
+        let found: ListPage<Employee> = visit.get(&EMPLOYEE_LIST, &[], &query).await?;
+        if found.meta.total.unwrap_or_default() > MOST {
+            return Err(Problem::new(422, visit.language, Text::TOO_MANY_TO_EXPORT));
+        }
+        rows.extend(found.data.iter().map(|person| row(person, &known)));
+        if number >= found.meta.last_page {
+            break;
+        }
+        number += 1;
+    }
+    let body = written(visit.language, &rows).map_err(|error| visit.failed(&error))?;
+    let file = Some(("text/csv; charset=utf-8", "people.csv".to_owned()));
+    Ok(Reply::File(ApiResponse { status: 200, body, chunks: None, file }))
+}
+
+fn row(person: &Employee, categories: &[CategoryWithCount]) -> [String; 8] {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let category = categories.iter().find(|each| Some(each.id_category) == person.id_category);
+    [
+        person.custom_id.clone(),
+        text(&person.surname),
+        text(&person.name),
+        text(&person.patronymic),
+        person.phone.as_deref().unwrap_or_default().to_owned(),
+        text(&person.email),
+        person.status.to_string(),
+        category.map(|each| each.name_category.clone()).unwrap_or_default(),
+    ]
+}
+
+/// As a spreadsheet program of the language takes it apart by itself. No cell begins a formula.
+fn written(language: Language, rows: &[[String; 8]]) -> Result<Vec<u8>, csv::Error> {
+    let (mark, separator) = match language {
+        Language::English => ("", b','),
+        Language::Russian => ("\u{feff}", b';'),
+    };
+    let is_formula = |cell: &String| cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let plain = |cell: &String| if is_formula(cell) { format!("'{cell}") } else { cell.clone() };
+    let terminator = csv::Terminator::CRLF;
+    let mut writer = csv::WriterBuilder::new()
+        .delimiter(separator)
+        .terminator(terminator)
+        .from_writer(mark.as_bytes().to_vec());
+    for row in rows {
+        writer.write_record(row.iter().map(plain))?;
+    }
+    writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_form_of_its_language_and_no_formula() {
+        let row = ["T-1", "=1+1", "Анна; \"Аня\"", "", "", "", "WORK", ""].map(str::to_owned);
+        let file =
+            |language| String::from_utf8(written(language, std::slice::from_ref(&row)).unwrap()).unwrap();
+        assert_eq!(file(Language::English), "T-1,'=1+1,\"Анна; \"\"Аня\"\"\",,,,WORK,\r\n");
+        assert_eq!(file(Language::Russian), "\u{feff}T-1;'=1+1;\"Анна; \"\"Аня\"\"\";;;;WORK;\r\n");
+    }
+}
