@@ -12,7 +12,7 @@ mod trouble;
 use std::path::Path;
 
 use kopeck_domain::access::Role;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::browser::Browser as Plain;
 use super::money::carry_out;
@@ -21,16 +21,24 @@ use super::walk::walk;
 use crate::docs_page::driver::Browser;
 use crate::server::TestServer;
 
-/// Checks the page by the rules of WCAG 2.2 AA and axe's own best practices: what offends them, and the number of rules that
-/// were held against something of the page.
+/// Checks the page by rules: what offends them, and the number of rules that were held against something of the page.
 const CHECK: &str = "
-    const [done] = arguments;
-    axe.run(document, { preload: false, resultTypes: ['violations'], runOnly: { type: 'tag',
-        values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
+    const [runOnly, done] = arguments;
+    axe.run(document, { preload: false, resultTypes: ['violations'], runOnly })
         .then(found => done([
             found.violations.map(one => one.id + ': ' + one.nodes.map(node => node.html).join(' | ')), found.passes.length]),
             error => done([[String(error)], 0]));
 ";
+
+/// The rules of WCAG 2.2 AA, and axe's own best practices.
+fn all_rules() -> Value {
+    json!({"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+}
+
+/// Of these only the colours differ between light and dark.
+fn rules_of_colours() -> Value {
+    json!({"type": "rule", "values": ["color-contrast", "link-in-text-block"]})
+}
 
 /// A size of the window, and a colour scheme.
 const LOOKS: [(u32, &str); 3] = [(390, "light"), (1_920, "light"), (390, "dark")];
@@ -81,7 +89,8 @@ impl<'s> Tour<'s> {
             if wide.as_i64().unwrap() > 0 {
                 faults.push(format!("{name} is {wide} too wide at {width}"));
             }
-            let found = self.browser.run_async(CHECK, &json!([])).await;
+            let rules_of = if scheme == "dark" { rules_of_colours() } else { all_rules() };
+            let found = self.browser.run_async(CHECK, &json!([rules_of])).await;
             let broken = found[0].as_array().unwrap().iter();
             faults.extend(broken.map(|rule| format!("{name} at {width}, {scheme}: {}", rule.as_str().unwrap())));
             rules.push(found[1].as_u64().unwrap());

@@ -207,7 +207,7 @@ fn weight(browser: &mut Browser<'_>) -> usize {
         "<script src=\"",
     ];
     let loaded = loaded.iter().filter_map(|before| Some(page.text.split_once(before)?.1.split_once('"')?.0));
-    let assets: Vec<_> = loaded.map(|path| browser.get_once(path.trim_start_matches("/console"))).collect();
+    let assets: Vec<_> = loaded.map(|path| browser.get_once(path.strip_prefix("/console").unwrap())).collect();
     let bytes = |got: &RawResponse| {
         got.text.len() + got.headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum::<usize>()
     };

@@ -90,6 +90,15 @@ impl<'s> Company<'s> {
 async fn people_do_their_month_by_the_keyboard_alone() {
     let server = TestServer::start();
     let mut company = Company::new(&server);
+    for (name, amount, every, day) in [
+        ("Lunch", json!({"fixed": 300_000}), "MONTH", 10),
+        ("Taxi", json!({"upTo": 150_000}), "WEEK", 1),
+        ("Sport", json!({"fixed": 5_000_000, "cap": 6_000_000}), "QUARTER", 25),
+    ] {
+        let terms = json!({"name": name, "for": {"all": true}, "amount": amount, "every": every, "day": day});
+        company.call("/v1/programmes", &terms);
+    }
+    server.waiting_run_of(company.partner.id);
     let tour = Tour::start(&server).await;
     tour.speak("en").await;
     guide::first_day(&tour, &company).await;
