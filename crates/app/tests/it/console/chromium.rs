@@ -92,7 +92,9 @@ impl<'s> Tour<'s> {
             let rules_of = if scheme == "dark" { rules_of_colours() } else { all_rules() };
             let found = self.browser.run_async(CHECK, &json!([rules_of])).await;
             let broken = found[0].as_array().unwrap().iter();
-            faults.extend(broken.map(|rule| format!("{name} at {width}, {scheme}: {}", rule.as_str().unwrap())));
+            faults.extend(
+                broken.map(|rule| format!("{name} at {width}, {scheme}: {}", rule.as_str().unwrap())),
+            );
             rules.push(found[1].as_u64().unwrap());
             self.picture(&format!("{}-{width}-{scheme}", name.replace('/', "-"))).await;
         }
@@ -130,12 +132,16 @@ struct Seen {
 
 /// The pages of all roles that links lead to, each by the first role that has it; and the users' sessions.
 fn pages(server: &TestServer) -> (Vec<Seen>, Vec<(Role, Plain<'_>)>) {
-    let partner = planted::world(server);
+    let (partner, running) = planted::world(server);
     let (mut all, mut browsers) = (Vec::<Seen>::new(), Vec::new());
     for role in [Role::Owner, Role::Operator] {
         let of = (role == Role::Owner).then_some(&partner);
         let mut browser = Plain::of_new(server, of, role);
-        let more = if role == Role::Owner { vec![planted::uploaded(&mut browser)] } else { Vec::new() };
+        let more = if role == Role::Owner {
+            vec![planted::uploaded(&mut browser), running.clone()]
+        } else {
+            Vec::new()
+        };
         let found = walk(&mut browser, 1, &more);
         let is_page = |path: &String| browser.get(path).text.starts_with("<!doctype html>");
         all.extend(found.pages.into_iter().filter(is_page).map(|path| Seen { path, role }));

@@ -131,8 +131,8 @@ fn plant_everywhere(server: &TestServer, token: &str, things: &Things) -> BTreeS
     taken
 }
 
-/// A partner with one thing of each kind, and all that [`Things`] has not.
-pub fn world(server: &TestServer) -> TestPartner {
+/// A partner with one thing of each kind, and all that [`Things`] has not; and the page of a run that is under way.
+pub fn world(server: &TestServer) -> (TestPartner, String) {
     let partner = server.partner(kopeck_domain::partner::SealingPolicy::Optional, 10_000_000);
     let token = login(server, &partner).access;
     let things = Things::make(server, &token, 1);
@@ -161,7 +161,7 @@ pub fn world(server: &TestServer) -> TestPartner {
     let submit = format!("/v1/run/{}/submit", things.id("run"));
     let submitted = post(&submit, &json!({"digest": things.get("digest")})).token(&token).send(server);
     assert_eq!(submitted.status, 200, "{submitted:?}");
-    partner
+    (partner, format!("/run/{}", things.id("run")))
 }
 
 /// Sends each form of the pages with a script in each field that a person fills in, and each search with it.
@@ -207,7 +207,8 @@ fn weight(browser: &mut Browser<'_>) -> usize {
         "<script src=\"",
     ];
     let loaded = loaded.iter().filter_map(|before| Some(page.text.split_once(before)?.1.split_once('"')?.0));
-    let assets: Vec<_> = loaded.map(|path| browser.get_once(path.strip_prefix("/console").unwrap())).collect();
+    let assets: Vec<_> =
+        loaded.map(|path| browser.get_once(path.strip_prefix("/console").unwrap())).collect();
     let bytes = |got: &RawResponse| {
         got.text.len() + got.headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum::<usize>()
     };
@@ -215,8 +216,16 @@ fn weight(browser: &mut Browser<'_>) -> usize {
     assets.iter().chain([&page]).map(bytes).sum()
 }
 
+/// Pages that no link leads to, but a form: steps of orders, and a file whose columns a person has to name.
+pub fn behind_forms(browser: &mut Browser<'_>) -> Vec<String> {
+    let steps =
+        ["?kind=plastic&people=all", "?kind=plastic&people=all&chosen=yes", "?kind=virtual&people=number"];
+    let steps = steps.map(|query| format!("/orders/new{query}"));
+    steps.into_iter().chain([uploaded(browser)]).collect()
+}
+
 /// A file whose columns a person has to name, as the page on which they do.
-pub fn uploaded(browser: &mut Browser<'_>) -> String {
+fn uploaded(browser: &mut Browser<'_>) -> String {
     let page = browser.get("/runs/new");
     let file = format!("{};sum\nA-1;5\n", script(2).replace(';', ""));
     let sent =
@@ -277,7 +286,7 @@ fn missed(is_form: bool, paths: &BTreeSet<String>) -> Vec<Route> {
 #[test]
 fn links_lead_to_every_page_and_no_text_becomes_a_script() {
     let server = TestServer::start();
-    let partner = world(&server);
+    let (partner, running) = world(&server);
     let mut all = Walk::default();
     for (role, most) in
         [(Role::Owner, 4), (Role::Hr, 1), (Role::Finance, 1), (Role::Auditor, 1), (Role::Operator, 2)]
@@ -288,7 +297,11 @@ fn links_lead_to_every_page_and_no_text_becomes_a_script() {
             // Of two sessions one can end the other.
             browser = Browser::of_known(&server, &mut browser);
         }
-        let more = if role == Role::Owner { vec![uploaded(&mut browser)] } else { Vec::new() };
+        let more = if role == Role::Owner {
+            [behind_forms(&mut browser), vec![running.clone()]].concat()
+        } else {
+            Vec::new()
+        };
         let found = walk(&mut browser, most, &more);
         if role == Role::Owner {
             all.forms.extend(confirmations(&mut browser));

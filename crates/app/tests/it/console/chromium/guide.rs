@@ -106,6 +106,7 @@ pub async fn month_end<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
         assert!(there() > before, "{end} was not saved");
     }
     tour.prints().await;
+    tour.open("/reports?month=2026-03").await;
     tour.send_and_go_back("/reports", &[("sure", "yes")]).await;
     tour.sees(&["The month is closed", "SHA-256"]).await;
     tour.picture_of_guide("closed").await;

@@ -103,7 +103,9 @@ impl Tour<'_> {
     /// Fills in a form and sends it.
     pub async fn send(&self, action: &str, values: Values<'_>) {
         self.fill(action, values).await;
-        self.focus(&format!("form[action='/console{action}'] button")).await;
+        // Two forms of a page may have one address.
+        let has = values.last().map(|(name, _)| format!(":has([name={name}])")).unwrap_or_default();
+        self.focus(&format!("form[action='/console{action}']{has} button")).await;
         self.enter().await;
     }
 
@@ -113,7 +115,8 @@ impl Tour<'_> {
         self.send(action, values).await;
         let first = self.browser.run("return location.href").await;
         self.browser.post("/back", &json!({})).await;
-        let form = format!("return document.querySelector(\"form[action='/console{action}']\") !== null");
+        let form = format!("form[action='/console{action}'][method=post]");
+        let form = format!("return document.querySelector(\"{form}\") !== null");
         if self.browser.run(&form).await == true {
             self.send(action, values).await;
         }
