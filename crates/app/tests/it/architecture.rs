@@ -43,7 +43,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "port-webhook",
         ],
     ),
-    ("adapter-console", &["domain", "api", "audit", "sealing", "service", "port-security", "port-store"]),
+    (
+        "adapter-console",
+        &["domain", "api", "audit", "sealing", "service", "port-security", "port-store", "port-bank"],
+    ),
     (
         "adapter-workers",
         &["domain", "api", "audit", "sealing", "service", "port-store", "port-system", "port-webhook"],

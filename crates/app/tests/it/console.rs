@@ -4,6 +4,7 @@ mod browser;
 mod chromium;
 mod money;
 mod month;
+mod operators;
 
 use kopeck_domain::access::Role;
 use kopeck_domain::partner::SealingPolicy;

@@ -97,7 +97,9 @@ async fn an_operator_has_the_report_in_each_form() {
     let query = EventQuery { types, wait: Duration::from_secs(30), ..EventQuery::default() };
     assert_eq!(client.events().list(&query).await.unwrap().data.len(), 1);
     let month = this_month();
-    let shown = serde_json::to_value(client.statements().report(&month, &ReportFilter::default()).await.unwrap()).unwrap();
+    let shown =
+        serde_json::to_value(client.statements().report(&month, &ReportFilter::default()).await.unwrap())
+            .unwrap();
     running.stop("TERM");
 
     let report = |more: &[&str]| {

@@ -7,11 +7,11 @@ use kopeck_domain::card_batch::{BatchFields, BatchState, CardBatch};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::employee::EmployeeFields;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
-use kopeck_domain::replenishment::TopUps;
-use kopeck_domain::run::{Outcome, RunItem};
-use kopeck_domain::programme::{Audience, Programme};
 use kopeck_domain::person::PersonName;
+use kopeck_domain::programme::{Audience, Programme};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::report::ReportAmounts;
+use kopeck_domain::run::{Outcome, RunItem};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 
 use super::programmes::{fixed, item, programme, run_of, terms};

@@ -21,9 +21,9 @@ use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use time::{Duration, OffsetDateTime};
 
 use super::forecast::{ProgrammeForecast, forecast};
+use super::look_at;
 use super::making::{self, Beginning};
 use super::payees::{self, Payee};
-use super::look_at;
 use crate::cards::{self, FetchError};
 use crate::{Env, Progress, events};
 
@@ -108,7 +108,8 @@ impl ProgrammeTimer {
         let due = move |unit: &mut dyn UnitOfWork| unit.programmes().due(now, now - MOST_WAITING, BATCH);
         let (mut is_any, mut bank_responds) = (false, true);
         let due = transact(&*self.store, Access::Read, due)?;
-        self.asking.retain(|partner, asking| due.contains(partner) && now - asking.heard_at < LONGEST_SILENCE);
+        self.asking
+            .retain(|partner, asking| due.contains(partner) && now - asking.heard_at < LONGEST_SILENCE);
         for partner in due {
             if stopping() {
                 break;

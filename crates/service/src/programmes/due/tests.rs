@@ -94,7 +94,8 @@ fn card_of(seen: &Seen, reference: &CardRef) -> CardAndHolder {
     let CardRef::Employee(id) = reference else { panic!("{reference:?}") };
     let n = (1..=PEOPLE).find(|n| employee_id((*n).into()) == *id).unwrap();
     let CardRecord { card, bank, .. } = seen.cards[&n].clone();
-    let holder = CardHolder { id: *id, custom_id: custom_id(&format!("E-{n}")), status: EmployeeStatus::Work };
+    let holder =
+        CardHolder { id: *id, custom_id: custom_id(&format!("E-{n}")), status: EmployeeStatus::Work };
     CardAndHolder { holder: Some(holder), card: Some(CardView { card, bank }) }
 }
 
