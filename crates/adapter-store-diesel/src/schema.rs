@@ -84,6 +84,14 @@ tables! {
         status -> Text,
     }
 
+    pending_deposits (partner_id, reference) {
+        partner_id -> Id,
+        reference -> Text,
+        amount -> BigInt,
+        entered_by -> Text,
+        entered_at -> UtcTimestamp,
+    }
+
     closed_months (partner_id, month) {
         partner_id -> Id,
         month -> Day,

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use actix_web::dev::ServerHandle;
 use kopeck::compose::{Application, Parts, simulator};
+use kopeck::operations::{Operations, ProcessStatus};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{KeyRing, MasterKey};
@@ -141,6 +142,17 @@ impl TestServer {
         let bank = simulator(&deployment.data, &adapters, SETTINGS, true).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
         let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
+        let operations = Operations::new().unwrap();
+        operations.health.store_is_open(&application.store);
+        operations.health.workers_are_started(Arc::default());
+        let status = ProcessStatus::new(operations, Arc::clone(&application.env.clock));
+        let console = kopeck::console::front_end(
+            &application,
+            Arc::clone(&ports.bank),
+            sandbox.then(|| ports.sandbox.clone()),
+            Arc::new(status),
+            true,
+        );
         let requests = RequestLogQueue::new(
             application.store(),
             Arc::clone(&application.env.clock),
@@ -165,7 +177,7 @@ impl TestServer {
             webhooks: Arc::new(FakeSender),
             settings: http,
         })
-        .with_front_end(kopeck::console::front_end(&application, true));
+        .with_front_end(console);
         let (base_url, handle, thread) = listening(state);
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
