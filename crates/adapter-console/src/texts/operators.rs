@@ -21,7 +21,6 @@ texts! {
     APPROVAL_HINT = "What moves more than this needs another person; 0: nothing does.", "Всё, что больше, подтверждает другой человек; 0: не нужно.";
     THRESHOLD = "Low balance below", "Порог низкого баланса";
     THRESHOLD_HINT = "An event is sent when less can be spent; 0: never.", "Событие отправляется, когда доступно меньше; 0: никогда.";
-    AMOUNT_IN_ROUBLES = "Amount in roubles", "Сумма в рублях";
     KEYS = "Keys", "Ключи";
     FORMER_API_KEY = "Former API key", "Прежний ключ API";
     USED_SINCE = "Used since", "Используется с";
@@ -64,7 +63,6 @@ texts! {
     BANK_OVER_TIME = "The bank", "Банк";
     BANK_CALLS = "Requests to the bank", "Запросы в банк";
     BANK_CALL = "Request", "Запрос";
-    CARRIED_OUT = "Carried out", "Выполнено";
     DECLINED_CALLS = "Declined", "Отклонено";
     NOT_REACHED = "Not reached", "Нет связи";
     RESPONSE_LOST = "Response lost", "Ответ потерян";

@@ -135,7 +135,7 @@ fn a_deposit_needs_two_operators() {
     let page = first.get(&path);
     first.send(&page, &enter, &[("deposited", "1"), ("reference", "INV-8")]);
     server.clock.advance(time::Duration::hours(72));
-    let mut second = Browser::of_known(&server, &second);
+    let mut second = Browser::of_known(&server, &mut second);
     let page = second.get("/deposits");
     assert!(page.text.contains("72 hours") && !offers(&page, "/deposits/confirm"), "{}", page.text);
     let page = second.send(&page, "/deposits/refuse", &[]);
@@ -174,7 +174,7 @@ fn an_operator_looks_after_the_service() {
     let twice = operator.send(&page, "/sandbox/clock", &[("hours", "2")]);
     assert_eq!((fact(&moved, "Hours ahead"), fact(&twice, "Hours ahead")), ("2".to_owned(), "2".to_owned()));
     server.clock.advance(time::Duration::DAY);
-    let mut operator = Browser::of_known(&server, &operator);
+    let mut operator = Browser::of_known(&server, &mut operator);
     let page = operator.get("/sandbox");
     assert_eq!(operator.send(&page, "/sandbox/clock", &[("hours", "-1")]).status, 422);
     operator.send(&page, "/sandbox/faults", &[]);
