@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_adapter_http::openapi;
-use kopeck_domain::access::Role;
+use kopeck_domain::access::{Role, Scopes};
 use serde_json::{Map, Value, json};
 
-use super::browser::{Browser, between, create_user, encoded, hidden_fields};
+use super::browser::{Browser, Values, between, create_user, encoded, hidden_fields, upload_request};
 use super::money::carry_out;
 use super::walk::{Route, Walk, routes, walk};
 use crate::raw_http::{CSV, RawRequest, RawResponse, exchange, login, post};
@@ -156,6 +156,11 @@ pub fn world(server: &TestServer) -> TestPartner {
     server.run_jobs();
     server.follow_feed();
     server.write_request_log();
+    server.credential(&partner, Scopes::ALL, None);
+    // One run is under way for as long as nobody works.
+    let submit = format!("/v1/run/{}/submit", things.id("run"));
+    let submitted = post(&submit, &json!({"digest": things.get("digest")})).token(&token).send(server);
+    assert_eq!(submitted.status, 200, "{submitted:?}");
     partner
 }
 
@@ -166,7 +171,9 @@ fn fill_in_everything(browser: &mut Browser<'_>, pages: &BTreeSet<String>) {
         let page = browser.get_once(path);
         for form in page.text.split("<form ").skip(1).map(|form| between(form, "", "</form>")) {
             let action = between(form, "action=\"/console", "\"");
-            if ["/logout", "/password", "/sessions"].contains(&action) || !sent.insert(action.to_owned()) {
+            let is_skipped =
+                ["/logout", "/password", "/sessions"].contains(&action) || form.contains("enctype");
+            if is_skipped || !sent.insert(action.to_owned()) {
                 continue;
             }
             let names = form.split(" name=\"").skip(1).map(|field| between(field, "", "\""));
@@ -208,6 +215,57 @@ fn weight(browser: &mut Browser<'_>) -> usize {
     assets.iter().chain([&page]).map(bytes).sum()
 }
 
+/// A file whose columns a person has to name, as the page on which they do.
+pub fn uploaded(browser: &mut Browser<'_>) -> String {
+    let page = browser.get("/runs/new");
+    let file = format!("{};sum\nA-1;5\n", script(2).replace(';', ""));
+    let sent =
+        browser.exchange(upload_request(&page, "/runs/upload", &[("kind", "TOP_UP")], file.as_bytes()));
+    assert_eq!(sent.status, 303, "{}", sent.text);
+    sent.header("location").unwrap().strip_prefix("/console").unwrap().to_owned()
+}
+
+/// The forms that stand below the previews of forms alone.
+fn confirmations(browser: &mut Browser<'_>) -> BTreeSet<String> {
+    let terms = [
+        ("name", "Meals"),
+        ("audience", "all"),
+        ("statuses", "WORK"),
+        ("grant", "fixed"),
+        ("rubles", "5"),
+        ("every", "MONTH"),
+        ("day", "1"),
+        ("time", "09:00"),
+        ("shift", "NONE"),
+        ("onShortage", "NOTHING"),
+    ];
+    let limit = [
+        ("whom", "people"),
+        ("names", "customId"),
+        ("people", "A-1"),
+        ("rubles", "500"),
+        ("period", "CDAY"),
+        ("days", "1"),
+        ("times", "08:00-20:30"),
+    ];
+    let programmes = browser.get("/programmes").text;
+    let programme = format!("/programme/{}", between(&programmes, "href=\"/console/programme/", "\""));
+    let steps: [(String, String, Values<'_>); 3] = [
+        ("/programmes/new".to_owned(), "/programmes/preview".to_owned(), &terms),
+        (format!("{programme}/edit"), format!("{programme}/preview"), &terms),
+        ("/limits".to_owned(), "/limits/preview".to_owned(), &limit),
+    ];
+    let mut found = BTreeSet::new();
+    for (page, action, values) in &steps {
+        let page = browser.get(page);
+        let preview = browser.send_once(&page, action, values);
+        assert!(preview.status == 200 && !preview.text.contains(RAW), "{action}: {}", preview.text);
+        let forms = preview.text.split("method=\"post\" action=\"/console").skip(1);
+        found.extend(forms.map(|form| between(form, "", "\"").to_owned()));
+    }
+    found
+}
+
 /// The routes that none of these paths is of.
 fn missed(is_form: bool, paths: &BTreeSet<String>) -> Vec<Route> {
     let wanted = routes().into_iter().filter(|route| route.is_form == is_form);
@@ -230,8 +288,10 @@ fn links_lead_to_every_page_and_no_text_becomes_a_script() {
             // Of two sessions one can end the other.
             browser = Browser::of_known(&server, &mut browser);
         }
-        let found = walk(&mut browser, most);
+        let more = if role == Role::Owner { vec![uploaded(&mut browser)] } else { Vec::new() };
+        let found = walk(&mut browser, most, &more);
         if role == Role::Owner {
+            all.forms.extend(confirmations(&mut browser));
             let weight = weight(&mut browser);
             assert!(weight <= 100_000, "the first page has {weight} bytes");
             fill_in_everything(&mut browser, &found.pages);

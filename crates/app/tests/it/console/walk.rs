@@ -83,10 +83,11 @@ fn expand(is_form: bool, pattern: &str) -> Vec<Route> {
     routes
 }
 
-/// Follows all links from the first page. Of pages that differ in names and values alone it looks at `most`.
-pub fn walk(browser: &mut Browser<'_>, most: usize) -> Walk {
+/// Follows all links from the first page and from `more`, pages that only a form leads to. Of pages that differ in names and values
+/// alone it looks at `most`. Parts of pages, which the script asks for, count as pages.
+pub fn walk(browser: &mut Browser<'_>, most: usize, more: &[String]) -> Walk {
     let (mut found, mut kinds) = (Walk::default(), BTreeMap::<String, usize>::new());
-    let mut waiting = VecDeque::from(["/".to_owned()]);
+    let mut waiting: VecDeque<String> = ["/".to_owned()].into_iter().chain(more.iter().cloned()).collect();
     while let Some(path) = waiting.pop_front() {
         let seen = kinds.entry(kind(&path)).or_default();
         if *seen == most || !found.pages.insert(path.clone()) {
@@ -100,9 +101,9 @@ pub fn walk(browser: &mut Browser<'_>, most: usize) -> Walk {
         }
         assert!(!page.text.contains(super::planted::RAW), "{path}: {}", page.text);
         for (before, target) in targets(&page.text) {
-            if before.ends_with("method=\"post\" action") {
+            if before.ends_with("method=\"post\" action") || before.ends_with(" formaction") {
                 found.forms.insert(target);
-            } else if !["/console.css", "/icon.svg"].contains(&&*target) {
+            } else if !["/console.css", "/icon.svg", "/console.js"].contains(&&*target) {
                 waiting.push_back(target);
             }
         }
