@@ -223,9 +223,11 @@ fn report_row(visit: &Visit<'_>, row: &ReportRow) -> Vec<Cell> {
     let names = [&person.surname, &person.name, &person.patronymic];
     let name = names.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
     let category = person.category.as_ref().map(|(_, name)| name.clone());
+    let path = format!("/person/{}", person.id);
     let first = [
-        Cell::text(person.custom_id.clone().unwrap_or_default()),
-        Cell::link(name, &format!("/person/{}", person.id)),
+        // An erased person has no number, and no page.
+        person.custom_id.clone().map_or_else(Cell::default, |number| Cell::link(number, &path)),
+        Cell::text(name),
         Cell::text(category.unwrap_or_default()),
     ];
     with_amounts(visit, first, &row.amounts)

@@ -207,25 +207,23 @@ impl RawResponse {
     }
 
     fn parse(bytes: Vec<u8>) -> Self {
-        let text = String::from_utf8(bytes).unwrap_or_else(|other| {
-            let text = String::from_utf8_lossy(other.as_bytes()).into_owned();
-            assert!(
-                text.contains("\r\ncontent-disposition: attachment; "),
-                "what is no text is a file: {text}"
-            );
-            text
-        });
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let end = end.unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(&bytes)));
+        let head = std::str::from_utf8(&bytes[..end]).unwrap();
         let mut lines = head.split("\r\n");
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let header = |line: &str| {
             let (name, value) = line.split_once(": ").unwrap_or((line, ""));
             (name.to_lowercase(), value.to_owned())
         };
-        let mut got = Self { status, headers: lines.map(header).collect(), text: body.to_owned() };
-        if got.header("transfer-encoding") == Some("chunked") {
-            got.text = unchunked(body);
-        }
+        let mut got = Self { status, headers: lines.map(header).collect(), text: String::new() };
+        let body = &bytes[end + 4..];
+        let body = if got.header("transfer-encoding") == Some("chunked") { unchunked(body) } else { body.to_vec() };
+        got.text = String::from_utf8(body).unwrap_or_else(|other| {
+            let is_file = got.header("content-disposition").is_some_and(|value| value.starts_with("attachment; "));
+            assert!(is_file, "what is no text is a file: {got:?}");
+            String::from_utf8_lossy(other.as_bytes()).into_owned()
+        });
         got
     }
 
@@ -350,13 +348,13 @@ fn is_whole(bytes: &[u8]) -> bool {
 }
 
 /// A body that came in chunks, without their sizes.
-fn unchunked(mut body: &str) -> String {
-    let mut whole = String::new();
-    while let Some((size, rest)) = body.split_once("\r\n") {
-        let size = usize::from_str_radix(size, 16).unwrap();
-        let (chunk, rest) = rest.split_at(size);
-        whole += chunk;
-        body = rest.strip_prefix("\r\n").unwrap();
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(line) = body.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&body[..line]).unwrap(), 16).unwrap();
+        let (chunk, rest) = body[line + 2..].split_at(size);
+        whole.extend(chunk);
+        body = rest.strip_prefix(b"\r\n").unwrap();
         if size == 0 {
             return whole;
         }

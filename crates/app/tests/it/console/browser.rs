@@ -53,8 +53,9 @@ impl<'s> Browser<'s> {
 
     /// The same user with a new session, by the next of its recovery codes.
     pub fn of_known(server: &'s TestServer, known: &mut Self) -> Self {
-        let mut browser = Self { language: known.language, ..Self::new(server) };
+        let mut browser = Self { language: known.language, login: known.login.clone(), ..Self::new(server) };
         let code = known.recovery_codes.remove(0);
+        browser.recovery_codes.clone_from(&known.recovery_codes);
         let page = browser.get("/login");
         let values = [("login", &*known.login), ("password", NEW_PASSWORD)];
         let page = browser.send(&page, "/login", &values);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_adapter_http::openapi;
-use kopeck_domain::access::{Role, Scopes};
+use kopeck_domain::access::{Role, Scope, Scopes};
 use serde_json::{Map, Value, json};
 
 use super::browser::{Browser, Values, between, create_user, encoded, hidden_fields, upload_request};
@@ -156,7 +156,7 @@ pub fn world(server: &TestServer) -> TestPartner {
     server.run_jobs();
     server.follow_feed();
     server.write_request_log();
-    server.credential(&partner, Scopes::ALL, None);
+    server.credential(&partner, Scopes::of(&[Scope::EmployeesRead]), None);
     // One run is under way for as long as nobody works.
     let submit = format!("/v1/run/{}/submit", things.id("run"));
     let submitted = post(&submit, &json!({"digest": things.get("digest")})).token(&token).send(server);

@@ -108,6 +108,8 @@ impl Browser {
 
     /// Clicks twice, as fast as a hand may.
     pub async fn double_click(&self, selector: &str) {
+        self.run(&format!("document.querySelector(\"{selector}\").scrollIntoView({{block: 'center'}})"))
+            .await;
         let element = self.element(selector).await;
         let click = ["pointerDown", "pointerUp"].map(|kind| json!({"type": kind, "button": 0}));
         let to = json!({"type": "pointerMove", "origin": {ELEMENT: element}, "x": 0, "y": 0});

@@ -109,7 +109,7 @@ async fn wrong_file(tour: &Tour<'_>, company: &Company<'_>) {
     tour.open("/runs/new").await;
     let rows = "Name;Sum\nT-1; a lot\nT-2; -5\nT-3; 1,005\nT-1; 5\nT-1; 6\n";
     tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", rows)]).await;
-    tour.sees(&["Faulty rows", "There is no such employee."]).await;
+    tour.sees(&["Faulty rows", "Correct the faulty rows"]).await;
     let path = tour.path().await;
     tour.send(&format!("{path}/cancel"), &[]).await;
     tour.sees(&["Cancelled."]).await;

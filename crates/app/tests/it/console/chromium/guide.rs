@@ -10,9 +10,9 @@ use crate::console::money::carry_out;
 use crate::server::PASSWORD;
 
 impl Tour<'_> {
-    /// A picture of the guide, as of a small screen.
+    /// A picture of the guide, as of a laptop.
     async fn picture_of_guide(&self, name: &str) {
-        self.look(1_100, "light").await;
+        self.look(1_280, "light").await;
         self.picture(&format!("console-{name}")).await;
     }
 }

@@ -24,6 +24,9 @@ const ARRIVED: &str = "
     const one = document.activeElement;
     return one.matches(WANTED) && getComputedStyle(one).outlineStyle !== 'none'";
 
+/// The most stops within controls between two others.
+const INNER_STOPS: usize = 6;
+
 /// What a person fills in: the name of a field and its value.
 pub type Values<'v> = &'v [(&'v str, &'v str)];
 
@@ -48,8 +51,15 @@ impl Tour<'_> {
         if way != 0 {
             self.press(held, &vec![TAB; usize::try_from(way.unsigned_abs()).unwrap()]).await;
         }
-        let arrived = self.browser.run(&ARRIVED.replace("WANTED", &wanted)).await;
-        assert_eq!(arrived, true, "{way} presses of Tab do not lead to {selector}, or it shows no focus");
+        let arrived = ARRIVED.replace("WANTED", &wanted);
+        // Some controls, such as the one of a month, have stops within.
+        for _ in 0..INNER_STOPS {
+            if self.browser.run(&arrived).await == true {
+                return;
+            }
+            self.press(held, &[TAB]).await;
+        }
+        panic!("{way} presses of Tab and some more do not lead to {selector}, or it shows no focus");
     }
 
     /// Fills in a form.
@@ -61,6 +71,13 @@ impl Tour<'_> {
             match kind.as_str().unwrap() {
                 "checkbox" if self.browser.run("return document.activeElement.checked").await == true => {}
                 "checkbox" => self.press(None, &[" "]).await,
+                // The month by its number, then the year.
+                "month" => {
+                    let (year, month) = value.split_once('-').unwrap();
+                    let digits: Vec<String> = format!("{month}{year}").chars().map(String::from).collect();
+                    self.press(None, &digits.iter().map(String::as_str).collect::<Vec<_>>()).await;
+                    assert_eq!(self.browser.run("return document.activeElement.value").await, *value);
+                }
                 "select-one" => self.choose(value).await,
                 _ => {
                     self.press(Some(CONTROL), &["a"]).await;

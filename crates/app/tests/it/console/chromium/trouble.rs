@@ -115,9 +115,9 @@ async fn double_click<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
     tour.become_user(&company.finance).await;
     tour.open("/runs/new").await;
     tour.fill("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-2; 30.00")]).await;
-    tour.browser.double_click("main form button").await;
+    tour.browser.double_click("form[action='/console/runs/new'] button").await;
     tour.sees(&["Submit exactly this"]).await;
-    tour.browser.double_click("main form button").await;
+    tour.browser.double_click("form[action$='/submit'] button").await;
     tour.browser.wait_for("return !document.body.innerText.includes('Submit exactly this')").await;
     carry_out(tour.server);
     company.expect(&[2_000, 3_000]);
@@ -133,7 +133,7 @@ async fn no_script(tour: &Tour<'_>, company: &Company<'_>) {
     tour.browser.click("nav a[href='/console/runs']").await;
     tour.browser.click("a[href='/console/runs/new']").await;
     tour.browser.type_into("[name=rows]", "T-4; 40.00").await;
-    tour.browser.click("main form button").await;
+    tour.browser.click("form[action='/console/runs/new'] button").await;
     tour.sees(&["₽40.00"]).await;
     tour.browser.click("main form[action$='/submit'] button").await;
     tour.sees(&["Submitted."]).await;
