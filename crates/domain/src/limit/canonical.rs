@@ -9,9 +9,8 @@ use super::{Limit, MerchantCategories};
 /// or `except`, as they were written. Limits that differ have texts that differ.
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let allowance = self
-            .allowance()
-            .map(|allowance| format!("{} {}", allowance.amount().get(), allowance.period()));
+        let allowance =
+            self.allowance().map(|allowance| format!("{} {}", allowance.amount().get(), allowance.period()));
         let days = (!self.days().is_any()).then(|| format!("days {}", joined(self.days().numbers())));
         let times = (!self.windows().is_empty()).then(|| format!("times {}", joined(self.windows())));
         let categories = self.merchant_categories().map(|categories| match categories {
