@@ -219,6 +219,7 @@ tables! {
         is_urgent -> Bool,
         returned -> BigInt,
         reference -> Nullable<Text>,
+        first_open -> BigInt,
     }
 
     card_batch_items (partner_id, batch_id, ordinal) {

@@ -60,7 +60,7 @@ fn a_run_of_a_programme_that_is_gone_or_paused_is_not_tried_again() {
             .times(1)
             .returning(|_, _| Ok(()));
         let due = declined().with_retry(Some(START));
-        assert_eq!(retry(&mut unit, &bench, PARTNER, due, &[]), Ok(()));
+        assert_eq!(retry(&mut unit, &bench, PARTNER, due, Vec::new()), Ok(()));
     }
 }
 
