@@ -11,6 +11,7 @@ pub(crate) mod execution;
 mod following;
 mod preview;
 mod refresh;
+pub(crate) mod trying;
 
 pub use create::{CreateRunError, InputRow, RunInput, create};
 pub use due::RunTimer;

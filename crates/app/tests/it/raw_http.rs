@@ -218,9 +218,11 @@ impl RawResponse {
         };
         let mut got = Self { status, headers: lines.map(header).collect(), text: String::new() };
         let body = &bytes[end + 4..];
-        let body = if got.header("transfer-encoding") == Some("chunked") { unchunked(body) } else { body.to_vec() };
+        let body =
+            if got.header("transfer-encoding") == Some("chunked") { unchunked(body) } else { body.to_vec() };
         got.text = String::from_utf8(body).unwrap_or_else(|other| {
-            let is_file = got.header("content-disposition").is_some_and(|value| value.starts_with("attachment; "));
+            let is_file =
+                got.header("content-disposition").is_some_and(|value| value.starts_with("attachment; "));
             assert!(is_file, "what is no text is a file: {got:?}");
             String::from_utf8_lossy(other.as_bytes()).into_owned()
         });

@@ -81,8 +81,9 @@ async fn two_workers_on_one_payday_have_one_effect() {
     for _ in 0..PROGRAMMES {
         client.programmes().create(&terms).await.unwrap();
     }
-    let workers = [installation.worker(NOTHING_WAITS), installation.worker(NOTHING_WAITS)];
     client.sandbox().advance_clock(7 * 24 * 60 * 60).await.unwrap();
+    // A process reads the sandbox's clock when it starts.
+    let workers = [installation.worker(NOTHING_WAITS), installation.worker(NOTHING_WAITS)];
     let patience = Instant::now() + Duration::from_secs(60);
     let programmes = client.programmes().all().collect().await.unwrap();
     for programme in &programmes {

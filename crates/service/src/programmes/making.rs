@@ -5,7 +5,7 @@ use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, PartnerId, RunId};
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::programme::{
-    DuePeriod, GrantEffect, Period, PeriodPlan, Programme, ProgrammeDue, ProgrammeState, Terms, next_try,
+    DuePeriod, GrantEffect, Period, PeriodPlan, Programme, ProgrammeDue, ProgrammeState, Terms,
 };
 use kopeck_domain::replenishment::TopUpRefusal;
 use kopeck_domain::request::TransitionError;
@@ -14,7 +14,7 @@ use kopeck_port_store::{Rule, StoreError, Subject, UnitOfWork};
 use time::Duration;
 
 use super::payees::{self, Payee};
-use crate::runs::{ITEMS_AT_ONCE, begin_at_once, claims, digest_of, obstacle};
+use crate::runs::{begin_at_once, claims, digest_of, obstacle};
 use crate::{Env, events, money};
 
 /// Why an item gets nothing though its card could have it.
@@ -219,27 +219,6 @@ pub(super) fn retry(
     let run = run.retry(totals, digest, env.now()).map_err(unexpected)?;
     unit.runs().renew(partner, &run, &items)?;
     start(unit, env, partner, &run, &items)
-}
-
-/// The run that has ended, with its next try if its programme wants one: if nobody got anything, since the balance was short.
-pub(crate) fn after_decline(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    run: Run,
-) -> Result<Run, StoreError> {
-    let is_whole = run.programme().is_some_and(RunProgramme::is_all_or_nothing);
-    if !is_whole || run.kind() != RunKind::TopUp || run.state() != RunState::Decline {
-        return Ok(run);
-    }
-    let (mut from, mut was_short) = (0, false);
-    while from < run.totals().number && !was_short {
-        let items = unit.runs().items(partner, run.id(), from, ITEMS_AT_ONCE)?;
-        was_short = items.iter().any(|item| item.reason.as_deref() == Some(SHORT));
-        from += ITEMS_AT_ONCE;
-    }
-    let next = was_short.then(|| next_try(run.created_at(), env.now(), env.settings.zone)).flatten();
-    Ok(run.with_retry(next))
 }
 
 fn unexpected(error: TransitionError<RunState>) -> StoreError {

@@ -12,13 +12,13 @@ use kopeck_domain::run::{FaultCode, Outcome, Run, RunItem, RunKind, RunState};
 use kopeck_port_store::{Claim, Reschedule, RunDecision, RunRequest, StoreError, UnitOfWork};
 use time::Duration;
 
-use super::{employees, following, preview, wake_leaver};
+use super::{employees, following, preview, trying, wake_leaver};
 use crate::card_batches::CreateBatchError;
 use crate::card_refs::{self, CardRefError, FoundCard};
 use crate::orders::PlaceOrderError;
 use crate::replenishments::TopUp;
 use crate::withdrawals::CardWithdrawal;
-use crate::{Env, events, limits, money, orders, programmes, replenishments, withdrawals};
+use crate::{Env, events, limits, money, orders, replenishments, withdrawals};
 
 /// The pauses between two looks at the requests of a run.
 const SHORTEST_PAUSE: Duration = Duration::milliseconds(100);
@@ -65,7 +65,7 @@ fn conclude(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: Run) 
     let run = run
         .conclude(outcomes.done, outcomes.missed, env.now())
         .map_err(|error| StoreError::Corrupt(format!("runs.state: {error}")))?;
-    let run = programmes::after_decline(unit, env, partner, run)?;
+    let run = trying::after_decline(unit, env, partner, run)?;
     unit.runs().set_state(partner, &run)?;
     wake_leaver(unit, env, partner, &run)?;
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])

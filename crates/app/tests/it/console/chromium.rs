@@ -83,7 +83,9 @@ impl<'s> Tour<'s> {
             }
             let found = self.browser.run_async(CHECK, &json!([])).await;
             let broken = found[0].as_array().unwrap().iter();
-            faults.extend(broken.map(|rule| format!("{name} at {width}, {scheme}: {}", rule.as_str().unwrap())));
+            faults.extend(
+                broken.map(|rule| format!("{name} at {width}, {scheme}: {}", rule.as_str().unwrap())),
+            );
             rules.push(found[1].as_u64().unwrap());
             self.picture(&format!("{}-{width}-{scheme}", name.replace('/', "-"))).await;
         }
