@@ -9,7 +9,7 @@ use kopeck_domain::programme::{
 };
 use kopeck_domain::replenishment::TopUpRefusal;
 use kopeck_domain::request::TransitionError;
-use kopeck_domain::run::{NewRun, Outcome, Run, RunItem, RunKind, RunProgramme, RunState, RunTotals};
+use kopeck_domain::run::{NewRun, Outcome, Run, RunItem, RunProgramme, RunState, RunTotals};
 use kopeck_port_store::{Rule, StoreError, Subject, UnitOfWork};
 use time::Duration;
 
