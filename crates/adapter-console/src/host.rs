@@ -9,6 +9,7 @@ use kopeck_api::Operation;
 use kopeck_audit::Entry;
 use kopeck_domain::access::Authority;
 use kopeck_domain::ids::{PartnerId, SessionId};
+use time::OffsetDateTime;
 
 use crate::texts::Language;
 
@@ -118,4 +119,82 @@ pub struct ApiResponse {
     pub chunks: Option<Chunks>,
     /// Media type and name of a file.
     pub file: Option<(&'static str, String)>,
+}
+
+/// What the process knows of itself.
+pub trait ServiceStatus: Send + Sync {
+    /// The present state.
+    fn report(&self) -> Local<'_, StatusReport>;
+}
+
+/// The state of the process, and of the work of all processes.
+#[derive(Debug, Clone, Default)]
+pub struct StatusReport {
+    /// Parts of the process, each with what is wrong with it.
+    pub parts: Vec<(&'static str, Option<String>)>,
+    /// What needs attention before anything stops.
+    pub warnings: Vec<String>,
+    /// The work of all processes; `None` while the database is away.
+    pub work: Option<WorkStatus>,
+    /// Threads that do asynchronous work.
+    pub threads: usize,
+    /// The longest time since a sign of life of one of them.
+    pub silence_seconds: u64,
+    /// Requests to the bank since the process started, by their kind.
+    pub bank: Vec<BankCallStatus>,
+    /// Samples of the last hours, the oldest first.
+    pub samples: Vec<StatusSample>,
+}
+
+/// Work that has not ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkStatus {
+    /// Requests that have not ended.
+    pub open: u64,
+    /// Those that wait for a worker.
+    pub due: u64,
+    /// For how long the longest of these has been waiting.
+    pub oldest_due_seconds: u64,
+    /// Those without a response from the bank at their latest attempt.
+    pub failing: u64,
+    /// Those that need an operator.
+    pub stuck: u64,
+    /// Kopecks on hold, of all partners.
+    pub held: i64,
+    /// Deliveries to webhooks that have not ended.
+    pub pending_deliveries: u64,
+    /// Enabled webhooks whose latest attempt failed.
+    pub failing_webhooks: u64,
+}
+
+/// Requests to the bank of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct BankCallStatus {
+    /// The kind.
+    pub name: &'static str,
+    /// Carried out.
+    pub done: u64,
+    /// Declined by the bank.
+    pub declined: u64,
+    /// Without an effect, as the bank was not reached.
+    pub unavailable: u64,
+    /// With a lost response.
+    pub unknown: u64,
+    /// How long they took on average.
+    pub mean_milliseconds: u64,
+}
+
+/// How work and the bank went up to a point in time.
+#[derive(Debug, Clone, Copy)]
+pub struct StatusSample {
+    /// The point in time.
+    pub at: OffsetDateTime,
+    /// Requests that waited for a worker.
+    pub due: u64,
+    /// Requests without a response from the bank at their latest attempt.
+    pub failing: u64,
+    /// Requests to the bank since the sample before.
+    pub calls: u64,
+    /// Those of them without a response.
+    pub lost: u64,
 }

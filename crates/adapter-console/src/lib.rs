@@ -16,7 +16,10 @@ mod view;
 mod visit;
 mod week;
 
-pub use host::{ApiRequest, ApiResponse, Busy, Caller, Chunks, CutOff, FileForm, Host, Local};
+pub use host::{
+    ApiRequest, ApiResponse, BankCallStatus, Busy, Caller, Chunks, CutOff, FileForm, Host, Local,
+    ServiceStatus, StatusReport, StatusSample, WorkStatus,
+};
 pub use request::{Request, Response};
-pub use route::{Console, ConsoleParts};
+pub use route::{Console, ConsoleParts, OperatorParts};
 pub use texts::Language;

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use askama::Template as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use kopeck_port_store::{Access, Store, StoreError};
+use kopeck_port_bank::sandbox::Sandbox;
+use kopeck_port_store::{Access, AuditSigner, Store, StoreError};
 use kopeck_service::Env;
+use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::partners::PartnerService;
 use kopeck_service::users::{UserService, UserSession};
 use secrecy::SecretString;
+use tokio::sync::Mutex;
 
 use crate::call::Problem;
 use crate::cookies::Cookie;
-use crate::host::Host;
+use crate::host::{Host, ServiceStatus};
 use crate::pages;
 use crate::request::{Pairs, Request, Response, SentForm};
 use crate::session;
@@ -34,11 +37,27 @@ pub struct ConsoleParts {
     pub env: Arc<Env>,
     /// Whether the server has the reference of the API at `/docs`.
     pub has_docs: bool,
+    /// What only operators' pages use.
+    pub operators: OperatorParts,
+}
+
+/// What operators' pages work with.
+pub struct OperatorParts {
+    /// Compares days with the bank.
+    pub reconciler: Arc<BankReconciler>,
+    /// Checks the signatures of the audit log.
+    pub signer: Arc<dyn AuditSigner>,
+    /// Control of the simulator and the clock, if there is a sandbox.
+    pub sandbox: Option<Sandbox>,
+    /// What the process knows of itself.
+    pub status: Arc<dyn ServiceStatus>,
 }
 
 /// The console.
 pub struct Console {
     pub(crate) parts: ConsoleParts,
+    /// Held by the one long work at a time.
+    long_work: Arc<Mutex<()>>,
 }
 
 const STYLE: &str = include_str!("../site/console.css");
@@ -61,8 +80,8 @@ impl ConsoleParts {
 impl Console {
     /// A console over these parts.
     #[must_use]
-    pub const fn new(parts: ConsoleParts) -> Self {
-        Self { parts }
+    pub fn new(parts: ConsoleParts) -> Self {
+        Self { parts, long_work: Arc::default() }
     }
 
     /// The response to a request.
@@ -127,6 +146,7 @@ impl Console {
             form: fields,
             file,
             request,
+            long_work: &self.long_work,
         };
         let outcome = if let Some(status) = request.refused {
             Err(unread(&visit, status))
@@ -280,7 +300,11 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         ["reports" | "report" | "statement", ..] => reports::route(visit, segments).await,
         ["integration" | "webhook" | "credential", ..] => integration::route(visit, segments).await,
         ["users" | "user" | "audit", ..] => users::route(visit, segments).await,
-        ["partners" | "partner", ..] => operator::route(visit, segments).await,
+        [
+            "partners" | "partner" | "deposits" | "service" | "stuck" | "reconciliation" | "calendar" | "log"
+            | "sandbox",
+            ..,
+        ] => operator::route(visit, segments).await,
         ["sessions" | "password" | "logout"] => account::route(visit, segments).await,
         _ => Err(visit.nothing()),
     }
@@ -291,7 +315,12 @@ fn navigation(visit: &Visit<'_>, section: &str, waiting: Option<Waiting>) -> Vec
     let entries: &[(Text, &'static str)] = if visit.session.must_change_password {
         &[]
     } else if visit.session.user.partner.is_none() {
-        &[(Text::PARTNERS, "/partners"), (Text::ACCOUNT, "/sessions")]
+        &[
+            (Text::PARTNERS, "/partners"),
+            (Text::DEPOSITS_WAITING, "/deposits"),
+            (Text::SERVICE, "/service"),
+            (Text::ACCOUNT, "/sessions"),
+        ]
     } else {
         &[
             (Text::THIS_MONTH, "/"),

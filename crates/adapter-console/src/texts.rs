@@ -90,6 +90,8 @@ impl Text {
             "cancel" => Self::RUN_CANCELLED,
             "closed_month" => Self::MONTH_CLOSED,
             "deleted" => Self::DELETED,
+            "entered" => Self::DEPOSIT_ENTERED,
+            "deposited" => Self::DEPOSITED,
             "revoked" => Self::CREDENTIAL_REVOKED,
             "programme_approve" => Self::PROGRAMME_APPROVED,
             "programme_refuse" => Self::PROGRAMME_REFUSED,

@@ -1,5 +1,7 @@
 //! A request of a user who is logged in.
 
+use std::sync::Arc;
+
 use kopeck_api::{Operation, PageMeta};
 use kopeck_domain::access::Scope;
 use kopeck_domain::ids::PartnerId;
@@ -8,7 +10,7 @@ use kopeck_service::users::UserSession;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use time::{OffsetDateTime, PrimitiveDateTime};
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, oneshot};
 
 use crate::call::{self, Call, Problem};
 use crate::format;
@@ -48,6 +50,8 @@ pub(crate) struct Visit<'a> {
     /// The file of the form.
     pub(crate) file: Option<Vec<u8>>,
     pub(crate) request: &'a Request,
+    /// Held by the one long work at a time.
+    pub(crate) long_work: &'a Arc<Mutex<()>>,
 }
 
 impl Visit<'_> {
@@ -259,6 +263,25 @@ impl Visit<'_> {
     pub(crate) fn done(&self) -> Option<Notice> {
         let text = Text::of_done(self.query.get("done"))?;
         Some(Notice { is_problem: false, lines: vec![self.t(text).to_owned()] })
+    }
+
+    /// Runs what may take long on a blocking thread, one at a time.
+    ///
+    /// # Errors
+    /// If another one runs.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let Ok(permit) = Arc::clone(self.long_work).try_lock_owned() else {
+            return Err(Problem::new(503, self.language, Text::BUSY));
+        };
+        let work = tokio::task::spawn_blocking(move || {
+            // Until the work ends, whether or not the client waits for it.
+            let _permit = permit;
+            work()
+        });
+        work.await.map_err(|error| self.failed(&error))
     }
 
     /// Runs `body` in a unit of work.

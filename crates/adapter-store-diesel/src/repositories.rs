@@ -25,6 +25,7 @@ mod movement_reference;
 mod movements;
 mod orders;
 mod partners;
+mod pending_deposits;
 mod programmes;
 mod reconciliation;
 mod reports;

@@ -84,6 +84,14 @@ tables! {
         status -> Text,
     }
 
+    pending_deposits (partner_id, reference) {
+        partner_id -> Id,
+        reference -> Text,
+        amount -> BigInt,
+        entered_by -> Text,
+        entered_at -> UtcTimestamp,
+    }
+
     closed_months (partner_id, month) {
         partner_id -> Id,
         month -> Day,
@@ -211,6 +219,7 @@ tables! {
         is_urgent -> Bool,
         returned -> BigInt,
         reference -> Nullable<Text>,
+        first_open -> BigInt,
     }
 
     card_batch_items (partner_id, batch_id, ordinal) {

@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use kopeck_adapter_console::{
     ApiRequest, ApiResponse, Busy, Caller, Chunks, Console, ConsoleParts, CutOff, FileForm, Host, Language,
-    Local, Request, Response,
+    Local, OperatorParts, Request, Response, ServiceStatus,
 };
 use kopeck_adapter_http::{
     FileCutOff, FileFormat, FrontEnd, FrontEndRequest, Language as ApiLanguage, LocalOperations,
@@ -16,18 +16,33 @@ use kopeck_adapter_http::{
 };
 use kopeck_audit::Entry;
 use kopeck_domain::ids::PartnerId;
+use kopeck_port_bank::BankGateway;
+use kopeck_port_bank::sandbox::Sandbox;
 
 use crate::compose::Application;
 
 /// The console of this application, for the server of its API.
 #[must_use]
-pub fn front_end(application: &Application, has_docs: bool) -> Arc<dyn FrontEnd> {
+pub fn front_end(
+    application: &Application,
+    bank: Arc<dyn BankGateway>,
+    sandbox: Option<Sandbox>,
+    status: Arc<dyn ServiceStatus>,
+    has_docs: bool,
+) -> Arc<dyn FrontEnd> {
+    let operators = OperatorParts {
+        reconciler: Arc::new(application.bank_reconciler(bank)),
+        signer: Arc::clone(&application.signer),
+        sandbox,
+        status,
+    };
     let parts = ConsoleParts {
         users: application.users.clone(),
         partners: application.partners.clone(),
         store: application.store(),
         has_docs,
         env: Arc::clone(&application.env),
+        operators,
     };
     Arc::new(ConsoleFrontEnd(Console::new(parts)))
 }

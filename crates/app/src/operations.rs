@@ -6,6 +6,7 @@ mod health;
 mod metrics;
 mod server;
 mod snapshot;
+mod status;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub use bank::InstrumentedBank;
 pub use health::Health;
 pub use metrics::{ClockLabel, Metrics};
 pub use snapshot::StoreSnapshot;
+pub use status::ProcessStatus;
 
 /// Metrics and health of the process. Both work before the port is open.
 #[derive(Clone)]

@@ -25,6 +25,7 @@ pub mod money;
 pub mod order;
 pub mod partner;
 pub mod payment;
+pub mod pending_deposit;
 pub mod person;
 pub mod programme;
 pub mod replenishment;

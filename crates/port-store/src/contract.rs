@@ -36,6 +36,7 @@ pub mod ledger;
 pub mod movements;
 pub mod orders;
 pub mod partners;
+pub mod pending_deposits;
 pub mod programmes;
 pub mod reconciliation;
 pub mod reports;
@@ -292,6 +293,9 @@ macro_rules! contract_tests {
             a_run_is_due_by_its_state
             an_erased_employee_leaves_no_values_in_runs
         }
+        $crate::contract_tests! { @aggregate $make, pending_deposits:
+            a_pending_deposit_is_kept_until_it_is_removed
+        }
         $crate::contract_tests! { @aggregate $make, leavers:
             rules_for_leavers_are_kept
             a_leaver_is_read_as_it_was_stored
@@ -398,6 +402,7 @@ mod tests {
         ("programmes", include_str!("contract/programmes.rs")),
         ("runs", include_str!("contract/runs.rs")),
         ("leavers", include_str!("contract/leavers.rs")),
+        ("pending_deposits", include_str!("contract/pending_deposits.rs")),
         ("jobs", include_str!("contract/jobs.rs")),
         ("request_log", include_str!("contract/request_log.rs")),
         ("audit", include_str!("contract/audit.rs")),

@@ -19,6 +19,7 @@ pub use crate::credentials::MockCredentialRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::leavers::MockLeaverRepository;
 pub use crate::movements::MockMovementRepository;
+pub use crate::pending_deposits::MockPendingDepositRepository;
 pub use crate::programmes::MockProgrammeRepository;
 pub use crate::reports::MockReportRepository;
 pub use crate::repositories::{
@@ -36,9 +37,10 @@ use crate::{
     AuditRepository, AuditSigner, BankFeedRepository, CardBatchRepository, CardRepository,
     CategoryRepository, ColumnCipher, ColumnPlace, CredentialRepository, EmployeeRepository, EventRepository,
     IdempotencyRepository, JobRepository, LeaverRepository, LedgerRepository, MovementRepository,
-    OrderRepository, PartnerRepository, ProgrammeRepository, ReconciliationRepository, ReportRepository,
-    RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    StoreError, ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
+    OrderRepository, PartnerRepository, PendingDepositRepository, ProgrammeRepository,
+    ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository, SealedNonceRepository,
+    SessionRepository, SignatureCheck, StoreError, ThrottleRepository, TransactionRepository, UserRepository,
+    WebhookRepository,
 };
 
 macro_rules! mock_unit {
@@ -77,6 +79,7 @@ mock_unit! {
     withdrawals: MockCardBatchRepository<Withdrawals> as CardBatchRepository<Withdrawals>;
     runs: MockRunRepository as RunRepository;
     leavers: MockLeaverRepository as LeaverRepository;
+    pending_deposits: MockPendingDepositRepository as PendingDepositRepository;
     programmes: MockProgrammeRepository as ProgrammeRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     movements: MockMovementRepository as MovementRepository;

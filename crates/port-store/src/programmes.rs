@@ -1,20 +1,22 @@
 //! Programmes: rules that make a run for each period; and the operator's calendar, by which they move off holidays.
 
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{EmployeeId, PartnerId, ProgrammeId};
+use kopeck_domain::ids::{PartnerId, ProgrammeId};
 use kopeck_domain::programme::{Audience, DayKind, Programme, Workdays};
 use time::{Date, OffsetDateTime};
 
-use crate::StoreError;
 use crate::page::{Listed, Page};
+use crate::{CardHolder, CardView, StoreError};
 
 /// Whom a programme may pay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// The employee.
-    pub employee: EmployeeId,
+    pub holder: CardHolder,
     /// When the employee was added.
     pub created_at: OffsetDateTime,
+    /// The employee's MAIN card.
+    pub card: CardView,
 }
 
 /// Programmes, and the calendar.
@@ -41,7 +43,8 @@ pub trait ProgrammeRepository {
     fn get(&mut self, partner: PartnerId, id: ProgrammeId) -> Result<Option<Programme>, StoreError>;
     /// A page, in the order of creation.
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<Programme>, StoreError>;
-    /// The employees of an audience with one of these statuses, in the order of their custom identifiers, byte by byte.
+    /// The employees of an audience with one of these statuses who have a MAIN card, in the order of their custom identifiers,
+    /// byte by byte.
     fn members(
         &mut self,
         partner: PartnerId,

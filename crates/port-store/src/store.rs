@@ -11,9 +11,9 @@ use crate::{
     AuditRepository, BankFeedRepository, CardBatchRepository, CardRepository, CategoryRepository,
     CredentialRepository, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository,
     LeaverRepository, LedgerRepository, MovementRepository, OrderRepository, PartnerRepository,
-    ProgrammeRepository, ReconciliationRepository, ReportRepository, RequestLogRepository, RunRepository,
-    SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
-    UserRepository, WebhookRepository,
+    PendingDepositRepository, ProgrammeRepository, ReconciliationRepository, ReportRepository,
+    RequestLogRepository, RunRepository, SealedNonceRepository, SessionRepository, StoreError,
+    ThrottleRepository, TransactionRepository, UserRepository, WebhookRepository,
 };
 
 /// Whether a unit of work writes.
@@ -99,6 +99,8 @@ pub trait UnitOfWork {
     fn runs(&mut self) -> &mut dyn RunRepository;
     /// Leavers, and the partners' rules for them.
     fn leavers(&mut self) -> &mut dyn LeaverRepository;
+    /// Deposits that wait for a second operator.
+    fn pending_deposits(&mut self) -> &mut dyn PendingDepositRepository;
     /// Programmes, and the calendar.
     fn programmes(&mut self) -> &mut dyn ProgrammeRepository;
     /// The ledger.
@@ -146,6 +148,7 @@ macro_rules! unit_of_work {
             withdrawals: CardBatchRepository<kopeck_domain::withdrawal::Withdrawals>,
             runs: RunRepository,
             leavers: LeaverRepository,
+            pending_deposits: PendingDepositRepository,
             programmes: ProgrammeRepository,
             ledger: LedgerRepository,
             movements: MovementRepository,

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod balance;
 pub mod bank_feed;
 pub mod bank_reconciliation;
+pub mod calendar;
 pub mod card_batches;
 pub mod card_blocks;
 pub mod card_refs;

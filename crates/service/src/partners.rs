@@ -3,12 +3,16 @@
 pub mod contract_end;
 mod credentials;
 mod overview;
+mod pending_deposits;
 mod transfers;
 
 use std::sync::Arc;
 
 pub use credentials::{CredentialDraft, NewCredential, create_credential, credentials, revoke_credential};
 pub use overview::{PartnerOverview, SealingKeyOverview, overview};
+pub use pending_deposits::{
+    PendingDepositError, confirm_deposit, digest_of_deposit, enter_deposit, pending_deposits, refuse_deposit,
+};
 pub(crate) use transfers::is_generated;
 pub use transfers::{DepositOrigin, TransferOutcome, deposit, reverse_deposit, withdraw};
 
@@ -59,6 +63,14 @@ pub struct PartnerDraft {
     credentials: Credentials,
     key: SealingKeyRecord,
     secrets: PartnerSecrets,
+}
+
+impl PartnerDraft {
+    /// The identifier that the partner will have.
+    #[must_use]
+    pub const fn id(&self) -> PartnerId {
+        self.credentials.partner.id
+    }
 }
 
 /// Secrets that are shown only once.

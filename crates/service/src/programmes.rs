@@ -9,7 +9,6 @@ mod payees;
 
 pub use due::ProgrammeTimer;
 pub use forecast::{FORECAST_DAYS, NOT_YET, ProgrammeForecast, forecast, preview};
-pub(crate) use making::after_decline;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::access::{Authority, Forbidden, Scope};

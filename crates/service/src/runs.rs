@@ -11,11 +11,12 @@ pub(crate) mod execution;
 mod following;
 mod preview;
 mod refresh;
+pub(crate) mod trying;
 
 pub use create::{CreateRunError, InputRow, RunInput, create};
 pub use due::RunTimer;
 pub use refresh::refresh;
-pub(crate) use {digest::of as digest_of, preview::claims, preview::obstacle};
+pub(crate) use {digest::of as digest_of, execution::begin_at_once, preview::claims, preview::obstacle};
 
 use kopeck_domain::access::{Actor, Authority};
 use kopeck_domain::approval::Digest;
@@ -27,6 +28,9 @@ use kopeck_port_store::{RunFilter, RunItemFilter, RunRequest, StoreError, Subjec
 use time::Duration;
 
 use crate::{Env, events, money};
+
+/// Items of a large run that are read at a time, so that memory stays small.
+pub(crate) const ITEMS_AT_ONCE: u32 = 1_000;
 
 /// A run with the requests that it became.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,6 +18,7 @@ mod memory;
 mod numbered;
 mod parsers;
 mod partner;
+mod payday;
 mod pgbench;
 mod record;
 mod relay;
@@ -49,6 +50,8 @@ enum Command {
     Distance(relay::Args),
     /// Tops up or orders 100,000 cards.
     Mass(mass::Args),
+    /// Makes programmes that are due at one moment, and waits for the last card of their runs.
+    Payday(payday::Args),
     /// Runs the statements that mass work or adds would be at the least.
     Statements(statements::Args),
     /// Sends each parser of the service its worst request of 64 KiB.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::InstantBank(args) => instant_bank::run(&args),
         Command::Distance(args) => relay::run(&args),
         Command::Mass(args) => mass::run(&args),
+        Command::Payday(args) => payday::run(&args),
         Command::Statements(args) => statements::run(&args),
         Command::Parsers(args) => parsers::run(&args),
         Command::Start(args) => start::run(&args),

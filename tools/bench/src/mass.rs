@@ -27,7 +27,7 @@ const CARDS_A_LINE: u64 = 5_000;
 /// Rows of the file, the most that a run has.
 const FILE_ROWS: u64 = 10_000;
 /// The polling interval: a hundredth of what is measured.
-const POLL: Duration = Duration::from_millis(20);
+pub(crate) const POLL: Duration = Duration::from_millis(20);
 /// Longer than any of it takes.
 const AT_MOST: Duration = Duration::from_secs(300);
 
@@ -151,7 +151,7 @@ fn preview(caller: &mut Caller, calls: &[Sealed]) -> anyhow::Result<Figures> {
     Ok(BTreeMap::from([("rows".to_owned(), FILE_ROWS as f64)]))
 }
 
-fn until_success(caller: &mut Caller, path: &str) -> anyhow::Result<()> {
+pub(crate) fn until_success(caller: &mut Caller, path: &str) -> anyhow::Result<()> {
     let begun = Instant::now();
     loop {
         match text(&caller.get_json(path)?, "message")?.as_str() {
@@ -162,7 +162,7 @@ fn until_success(caller: &mut Caller, path: &str) -> anyhow::Result<()> {
     }
 }
 
-fn text(answer: &Value, name: &str) -> anyhow::Result<String> {
+pub(crate) fn text(answer: &Value, name: &str) -> anyhow::Result<String> {
     let text = answer.get(name).and_then(Value::as_str);
     text.map(str::to_owned).with_context(|| format!("an answer without {name}: {answer}"))
 }

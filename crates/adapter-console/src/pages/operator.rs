@@ -1,36 +1,60 @@
-//! What an operator sees: the partners, and each with its balances, keys, users and open requests.
+//! What operators see and do: partners, deposits by four eyes, and the service itself.
+
+mod days;
+mod deposits;
+mod log;
+mod new_partner;
+mod partner;
+mod sandbox;
+mod service;
+mod stuck;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::access::Role;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::access::{Actor, Authority, Role, Scopes};
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::{Access, BalanceSheet};
-use kopeck_service::partners::{self, PartnerError, PartnerOverview};
+use kopeck_service::partners;
 
+use super::partner_problems::partner_problem;
 use crate::call::Problem;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
-/// The pages of this part, and what their forms do.
+/// The pages of this part, and what their forms do. To users of partners it is not there.
 pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
+    let operator = operator(visit)?;
     match (visit.request.is_post, segments) {
         (false, ["partners"]) => list(visit).await,
-        (false, ["partner", id]) => partner(visit, id).await,
+        (false, ["partners", "new"]) => new_partner::form(visit, None),
+        (true, ["partners", "new"]) => new_partner::create(visit).await,
+        (false, ["partner", id]) => partner::show(visit, id, None).await,
+        (true, ["partner", id, "deposit"]) => deposits::enter(visit, &operator, id).await,
+        (true, ["partner", id, action]) => partner::act(visit, id, action).await,
+        (false, ["deposits"]) => deposits::show(visit, &operator, None).await,
+        (true, ["deposits", action]) => deposits::act(visit, &operator, action).await,
+        (false, ["service"]) => service::show(visit).await,
+        (false, ["stuck"]) => stuck::show(visit, None).await,
+        (true, ["stuck"]) => stuck::settle(visit).await,
+        (false, ["reconciliation"]) => days::reconciliation(visit, None),
+        (true, ["reconciliation"]) => days::compare(visit).await,
+        (false, ["calendar"]) => days::calendar(visit, None).await,
+        (true, ["calendar"]) => days::replace_calendar(visit).await,
+        (false, ["log"]) => log::show(visit, None).await,
+        (true, ["log"]) => log::verify(visit).await,
+        (false, ["sandbox"]) => sandbox::show(visit, None),
+        (true, ["sandbox", action]) => sandbox::act(visit, action).await,
         _ => Err(visit.nothing()),
     }
 }
 
-fn require_operator(visit: &Visit<'_>) -> Result<(), Problem> {
-    let is_operator = visit.session.user.role == Role::Operator;
-    if is_operator { Ok(()) } else { Err(Problem::hidden(403, visit.language)) }
-}
-
-fn refusal(visit: &Visit<'_>, error: &PartnerError) -> Problem {
-    match error {
-        PartnerError::NotFound => visit.nothing(),
-        error => visit.failed(error),
+/// What an operator may do by the operators' verbs: everything.
+fn operator(visit: &Visit<'_>) -> Result<Authority, Problem> {
+    let user = &visit.session.user;
+    if user.role != Role::Operator {
+        return Err(Problem::hidden(403, visit.language));
     }
+    Ok(Authority { actor: Actor::User(user.id), scopes: Scopes::ALL })
 }
 
 fn status_text(visit: &Visit<'_>, status: PartnerStatus) -> &'static str {
@@ -42,15 +66,20 @@ fn balance(sheet: &BalanceSheet) -> i64 {
     sheet.balances.balance().map_or(i64::MAX, Kopecks::get)
 }
 
+/// Facts of a page.
+fn facts<const N: usize>(visit: &Visit<'_>, facts: [(Text, String); N]) -> Block {
+    let fact = |(label, value): (Text, String)| (visit.t(label).to_owned(), Cell::text(value));
+    Block::Facts(facts.into_iter().map(fact).collect())
+}
+
 /// The partners.
-pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
-    require_operator(visit)?;
+async fn list(visit: &Visit<'_>) -> Outcome {
     let env = visit.parts.env.clone();
     let read = visit.in_store(Access::Read, move |unit| {
         let found = partners::list(unit)?;
         found.iter().map(|partner| partners::overview(unit, &env, partner.id)).collect::<Result<Vec<_>, _>>()
     });
-    let found = read.await.map_err(|error| refusal(visit, &error))?;
+    let found = read.await.map_err(|error| partner_problem(visit, &error))?;
     let columns = [
         (Text::NAME, false),
         (Text::STATUS, false),
@@ -69,40 +98,7 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
         ]);
     }
     let mut page = Page::new(visit.t(Text::PARTNERS), "partners");
-    page.push(Block::Table(table));
-    Ok(Reply::Page(page))
-}
-
-/// A partner.
-pub(crate) async fn partner(visit: &Visit<'_>, id: &str) -> Outcome {
-    require_operator(visit)?;
-    let id: PartnerId = id.parse().map_err(|_| visit.nothing())?;
-    let env = visit.parts.env.clone();
-    let read = visit.in_store(Access::Read, move |unit| partners::overview(unit, &env, id));
-    let found = read.await.map_err(|error| refusal(visit, &error))?;
-    let PartnerOverview { partner, sheet, users, credentials, sessions, open_requests, .. } = found;
-    let mut page = Page::new(partner.name.clone(), "partners");
-    let facts = [
-        (Text::IDENTIFIER, partner.id.to_string()),
-        (Text::STATUS, status_text(visit, partner.status).to_owned()),
-        (Text::BALANCE, visit.money(balance(&sheet))),
-        (Text::HELD, visit.money(sheet.balances.held.get())),
-        (Text::AVAILABLE, visit.money(sheet.balances.available.get())),
-        (Text::CREDENTIALS, credentials.len().to_string()),
-        (Text::OPEN_SESSIONS, sessions.to_string()),
-        (Text::OPEN_REQUESTS, open_requests.to_string()),
-    ];
-    let facts = facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value)));
-    page.push(Block::Facts(facts.collect()));
-    let columns = [Text::EMAIL, Text::ROLE, Text::LAST_LOGIN].map(|text| (text, false));
-    let mut table = Table::new(visit.t(Text::USERS), visit.columns(&columns), visit.t(Text::NOBODY_FOUND));
-    for one in &users {
-        table.rows.push(vec![
-            Cell::text(one.user.login.as_str()),
-            Cell::text(visit.t(Text::of_role(one.user.role))),
-            Cell::text(one.last_login_at.map(|at| visit.instant(at)).unwrap_or_default()),
-        ]);
-    }
+    page.push(Block::Links(vec![Cell::link(visit.t(Text::NEW_PARTNER), "/partners/new")]));
     page.push(Block::Table(table));
     Ok(Reply::Page(page))
 }

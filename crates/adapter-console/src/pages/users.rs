@@ -1,6 +1,6 @@
 //! Users of the partner, and the audit log.
 
-use kopeck_audit::{Actor, Entry};
+use kopeck_audit::{Actor, Entry, Record};
 use kopeck_domain::access::{Role, Scope};
 use kopeck_domain::user::{User, UserLogin, UserStatus};
 use kopeck_port_store::{Access, AuditFilter, UnitOfWork};
@@ -211,7 +211,14 @@ pub(crate) async fn audit(visit: &Visit<'_>) -> Outcome {
     let filter = AuditFilter { partner: Some(visit.partner()?), ..AuditFilter::default() };
     let list = visit.in_store(Access::Read, move |unit| unit.audit().list(&filter, ENTRIES)).await;
     let records = list.map_err(|error| visit.failed(&error))?;
-    let names = Names::of(visit).await;
+    let table = audit_table(visit, &records, &Names::of(visit).await);
+    let mut page = Page::new(visit.t(Text::AUDIT_LOG), "users");
+    page.push(Block::Table(table));
+    Ok(Reply::Page(page))
+}
+
+/// Entries of the audit log.
+pub(crate) fn audit_table(visit: &Visit<'_>, records: &[Record], names: &Names) -> Table {
     let columns = [Text::DATE, Text::WHO, Text::OPERATION, Text::SUBJECT, Text::OUTCOME, Text::ADDRESS]
         .map(|text| (text, false));
     let mut table = Table::new(visit.t(Text::AUDIT_LOG), visit.columns(&columns), "");
@@ -231,7 +238,5 @@ pub(crate) async fn audit(visit: &Visit<'_>) -> Outcome {
             Cell::text(record.source.clone()),
         ]);
     }
-    let mut page = Page::new(visit.t(Text::AUDIT_LOG), "users");
-    page.push(Block::Table(table));
-    Ok(Reply::Page(page))
+    table
 }

@@ -91,6 +91,37 @@ impl DieselTransaction {
         Ok(batch.map_or(0, |batch| i64::from(batch.cards())))
     }
 
+    /// How many cards the batch has, and an ordinal before which all of them are decided; none if there is no such batch.
+    fn extent<K: StoredColumns>(&mut self, partner: PartnerId, id: K::Id) -> Result<(i64, i64), StoreError> {
+        let found = card_batches::table
+            .find((partner.key(), id.key()))
+            .filter(card_batches::kind.eq(K::KIND))
+            .select((card_batches::cards, card_batches::first_open))
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// Notes of a large batch, whose cards are decided one after the other, that those up to here are: so that nobody passes over
+    /// them again for each of the next ones.
+    fn pass_decided<K: StoredColumns>(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        mut ordinals: Vec<i64>,
+    ) -> Result<(), StoreError> {
+        ordinals.sort_unstable();
+        let Some(first) = ordinals.first().copied() else { return Ok(()) };
+        let in_a_row = (first..).zip(&ordinals).take_while(|(next, ordinal)| next == *ordinal).count();
+        let end = first + i64::try_from(in_a_row).unwrap_or(0);
+        if end < i64::from(statements::SCAN_CHUNK) {
+            return Ok(());
+        }
+        let text = "UPDATE card_batches SET first_open = ? WHERE partner_id = ? AND id = ? AND first_open BETWEEN ? AND ?";
+        self.change(partner, text, binds![end, partner.key(), id.key(), first, end])
+    }
+
     /// The undecided items of a batch, `limit` at most, by ordinal, with those marked as sent or without.
     fn undecided<K: StoredColumns>(
         &mut self,
@@ -101,9 +132,10 @@ impl DieselTransaction {
     ) -> Result<Vec<BatchItem<K>>, StoreError> {
         let mut found: Vec<BatchItem<K>> = Vec::new();
         let mut left = limit;
-        let cards = self.cards_in::<K>(partner, id)?;
-        for (first, end) in statements::ordinal_ranges(cards, statements::SCAN_CHUNK) {
-            let mut from = first;
+        let (cards, first_open) = self.extent::<K>(partner, id)?;
+        let ranges = statements::ordinal_ranges(cards, statements::SCAN_CHUNK);
+        for (first, end) in ranges.skip_while(|(_, end)| *end <= first_open) {
+            let mut from = first.max(first_open);
             while from < end && left > 0 {
                 let most = left.min(statements::UPDATE_CHUNK);
                 let rows: Vec<ItemRow> = items_in(partner, id.key(), from, end)
@@ -288,7 +320,8 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
             let outcome = || binds![state, refusal, returned];
             self.update_items(partner, id.key(), &ordinals, SETTLE, outcome)?;
         }
-        Ok(())
+        let ordinals = decided.iter().map(|(ordinal, _)| i64::from(*ordinal)).collect();
+        self.pass_decided::<K>(partner, id, ordinals)
     }
 
     fn add_returned(&mut self, partner: PartnerId, id: K::Id, amount: Kopecks) -> Result<(), StoreError> {

@@ -117,6 +117,7 @@ const DELETIONS: &[&str] = &[
     "DELETE FROM former_card_holders WHERE partner_id = ?",
     "DELETE FROM leaver_cards WHERE partner_id = ?",
     "DELETE FROM leavers WHERE partner_id = ?",
+    "DELETE FROM pending_deposits WHERE partner_id = ?",
     "DELETE FROM transactions WHERE partner_id = ?",
     "DELETE FROM card_batch_items WHERE partner_id = ?",
     "DELETE FROM card_batches WHERE partner_id = ?",

@@ -6,9 +6,10 @@ use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::{PartnerId, ProgrammeId};
 use kopeck_domain::programme::{Audience, DayKind, Notice, Programme, ProgrammeFields, Proposal, Workdays};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{Member, ProgrammeRepository, StoreError};
+use kopeck_port_store::{CardHolder, CardView, Member, ProgrammeRepository, StoreError};
 use time::{Date, OffsetDateTime};
 
+use super::card_row::{BankRow, PlainRow};
 use super::{listed, window};
 use crate::convert::{AsKey, corrupt, word};
 use crate::error::{Stored, StoredRows};
@@ -23,20 +24,25 @@ const UPDATE: &str = "
         created_at = ?, since = ?, last_period = ?, notice_period = ?, is_of_the_day = ?, told_short = ?, look_at = ?
     WHERE partner_id = ? AND id = ?";
 
-/// The employees of an audience; erased ones are in none.
+/// Members of an audience with their MAIN cards; erased ones are in none.
 macro_rules! members {
     ($those:literal) => {
         concat!(
-            "SELECT id, custom_id, created_at FROM employees
-            WHERE partner_id = ? AND erased_at IS NULL AND status ?",
+            "SELECT e.custom_id, e.status, e.created_at, c.id, c.number, c.kind, c.order_id, c.valid_until, c.employee_id,
+                c.link_status, c.block_state, c.block_change, c.balance, c.remaining_top_up, c.activated_at, c.standing,
+                c.seen_at
+            FROM employees e
+            JOIN cards c ON c.partner_id = e.partner_id AND c.employee_id = e.id AND c.link_status = 'MAIN'
+            WHERE e.partner_id = ? AND e.erased_at IS NULL AND e.status ?",
             $those
         )
     };
 }
 
-const EVERYBODY: &str = members!("");
-const OF_CATEGORIES: &str = members!(" AND category_id ?");
-const BY_ID: &str = members!(" AND id ?");
+// Those of many go on behind a custom identifier.
+const EVERYBODY: &str = members!(" AND e.custom_id > ? ORDER BY e.custom_id LIMIT ?");
+const OF_CATEGORIES: &str = members!(" AND e.category_id ? AND e.custom_id > ? ORDER BY e.custom_id LIMIT ?");
+const BY_ID: &str = members!(" AND e.id ?");
 
 /// Each partner as often as it has something to do.
 const DUE: &str = "
@@ -61,12 +67,28 @@ struct DueRow {
 
 #[derive(QueryableByName)]
 struct MemberRow {
-    #[diesel(sql_type = sql::Id)]
-    id: Id,
     #[diesel(sql_type = Text)]
     custom_id: String,
+    #[diesel(sql_type = Text)]
+    status: String,
     #[diesel(sql_type = sql::UtcTimestamp)]
     created_at: UtcTimestamp,
+    #[diesel(embed)]
+    card: PlainRow,
+    #[diesel(embed)]
+    bank: BankRow,
+}
+
+impl MemberRow {
+    fn member(self) -> Result<Member, StoreError> {
+        let card = CardView { card: self.card.card()?, bank: self.bank.view()? };
+        let holder = CardHolder {
+            id: card.card.link().ok_or_else(|| corrupt("cards.employee_id"))?.employee,
+            custom_id: word(&self.custom_id, "employees.custom_id")?,
+            status: word(&self.status, "employees.status")?,
+        };
+        Ok(Member { holder, created_at: self.created_at.time("employees.created_at")?, card })
+    }
 }
 
 /// A programme as its table has it.
@@ -162,6 +184,46 @@ struct DayRow {
 
 row!(DayRow, calendar_days: day, kind);
 
+impl DieselTransaction {
+    /// Some members by a statement, which has these values behind the partner and the statuses.
+    fn some_members(
+        &mut self,
+        partner: PartnerId,
+        text: &'static str,
+        statuses: &[EmployeeStatus],
+        values: Vec<Bind<'_>>,
+    ) -> Result<Vec<Member>, StoreError> {
+        let statuses = OneOf(statuses.iter().map(|status| status.as_str().to_owned()).collect());
+        let values = binds![partner.key(), statuses].into_iter().chain(values).collect();
+        let rows: Vec<MemberRow> = statements::load(self.of(partner)?, text, values).stored()?;
+        rows.into_iter().map(MemberRow::member).collect()
+    }
+
+    /// All members by a statement that goes on behind a custom identifier, in the order of these.
+    fn members_in_order(
+        &mut self,
+        partner: PartnerId,
+        statuses: &[EmployeeStatus],
+        categories: Option<&[Id]>,
+    ) -> Result<Vec<Member>, StoreError> {
+        let text = if categories.is_some() { OF_CATEGORIES } else { EVERYBODY };
+        let mut members: Vec<Member> = Vec::new();
+        loop {
+            // All are behind the empty one.
+            let last = members.last().map_or("", |member| member.holder.custom_id.as_str()).to_owned();
+            let mut values: Vec<Bind<'_>> = Vec::new();
+            values.extend(categories.map(|ids| Bind::from(OneOf(ids.to_vec()))));
+            values.extend(binds![&last, i64::from(statements::UPDATE_CHUNK)]);
+            let some = self.some_members(partner, text, statuses, values)?;
+            let is_last = some.len() < statements::UPDATE_CHUNK as usize;
+            members.extend(some);
+            if is_last {
+                return Ok(members);
+            }
+        }
+    }
+}
+
 impl ProgrammeRepository for DieselTransaction {
     fn insert(
         &mut self,
@@ -214,29 +276,26 @@ impl ProgrammeRepository for DieselTransaction {
         audience: &Audience,
         statuses: &[EmployeeStatus],
     ) -> Result<Vec<Member>, StoreError> {
-        let of_status = || OneOf(statuses.iter().map(|status| status.as_str().to_owned()).collect());
-        let (text, named): (&str, Option<Vec<Id>>) = match audience {
-            Audience::All => (EVERYBODY, None),
-            Audience::Categories(ids) => (OF_CATEGORIES, Some(ids.iter().map(AsKey::key).collect())),
-            Audience::Employees(ids) => (BY_ID, Some(ids.iter().map(AsKey::key).collect())),
-        };
-        let mut rows: Vec<MemberRow> = match named {
-            None => statements::load(self.of(partner)?, text, binds![partner.key(), of_status()]).stored()?,
-            Some(ids) => {
-                let mut rows = Vec::new();
+        let mut members = Vec::new();
+        match audience {
+            Audience::All => return self.members_in_order(partner, statuses, None),
+            Audience::Categories(ids) => {
                 for some in ids.chunks(statements::UPDATE_CHUNK as usize) {
-                    let values: Vec<Bind<'_>> = binds![partner.key(), of_status(), OneOf(some.to_vec())];
-                    let found: Vec<MemberRow> = statements::load(self.of(partner)?, text, values).stored()?;
-                    rows.extend(found);
+                    let some: Vec<Id> = some.iter().map(AsKey::key).collect();
+                    members.extend(self.members_in_order(partner, statuses, Some(&some))?);
                 }
-                rows
             }
-        };
-        rows.sort_unstable_by(|one, other| one.custom_id.cmp(&other.custom_id));
-        let member = |row: MemberRow| {
-            Ok(Member { employee: row.id.to(), created_at: row.created_at.time("employees.created_at")? })
-        };
-        rows.into_iter().map(member).collect()
+            Audience::Employees(ids) => {
+                for some in ids.chunks(statements::UPDATE_CHUNK as usize) {
+                    let some = OneOf(some.iter().map(AsKey::key).collect());
+                    members.extend(self.some_members(partner, BY_ID, statuses, binds![some])?);
+                }
+            }
+        }
+        members.sort_unstable_by(|one, other| {
+            one.holder.custom_id.as_str().cmp(other.holder.custom_id.as_str())
+        });
+        Ok(members)
     }
 
     fn due(

@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kopeck_domain::ids::{EmployeeId, PartnerId, ReplenishmentId, RunId};
 use kopeck_domain::request::RequestReference;
-use kopeck_domain::run::{Run, RunItem, RunKind, RunState};
+use kopeck_domain::run::{Run, RunItem, RunKind};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     RunDecision, RunFilter, RunItemFilter, RunOutcomes, RunRepository, RunRequest, StoreError,
@@ -23,7 +23,7 @@ use crate::convert::{AsKey, natural};
 use crate::dialect;
 use crate::error::{Stored, StoredRows};
 use crate::schema::{run_items, run_requests, runs};
-use crate::sql_types::{Id, UtcTimestamp};
+use crate::sql_types::{Id, UtcTimestamp, sql};
 use crate::statements::{self, OneOf, binds};
 use crate::transaction::DieselTransaction;
 
@@ -34,6 +34,22 @@ const OUTCOMES: &str = "
     SELECT COUNT(CASE WHEN outcome = 'DONE' THEN 1 END) AS done,
         COUNT(CASE WHEN outcome <> 'DONE' AND fault_code IS NULL THEN 1 END) AS missed
     FROM run_items WHERE partner_id = ? AND run_id = ? AND ordinal >= ? AND ordinal < ?";
+
+// The conditions of the indexes stand in the texts, so that the planner knows that they fit.
+const BY_REFERENCE: &str = "
+    SELECT id FROM runs
+    WHERE partner_id = ? AND kind = ? AND reference = ? AND state <> 'REJECTED' AND state <> 'EXPIRED'";
+const IS_PROGRAMME_OPEN: &str = "
+    SELECT EXISTS (
+        SELECT 1 FROM runs
+        WHERE partner_id = ? AND programme_id IS NOT NULL AND state = 'IN_PROCESS' AND state_since >= ?
+    ) AS answer";
+
+#[derive(QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = sql::Id)]
+    id: Id,
+}
 
 #[derive(QueryableByName)]
 struct OutcomesRow {
@@ -156,15 +172,9 @@ impl RunRepository for DieselTransaction {
         kind: RunKind,
         reference: &RequestReference,
     ) -> Result<Option<RunId>, StoreError> {
-        runs::table
-            .filter(runs::partner_id.eq(partner.key()))
-            .filter(runs::kind.eq(kind.as_str()))
-            .filter(runs::reference.eq(reference.as_str()))
-            .filter(runs::state.ne("REJECTED"))
-            .filter(runs::state.ne("EXPIRED"))
-            .select(runs::id)
-            .get_result(self.of(partner)?)
-            .found(|id: Id| Ok(id.to()))
+        let values = binds![partner.key(), kind.as_str(), reference.as_str()];
+        let rows: Vec<IdRow> = statements::load(self.of(partner)?, BY_REFERENCE, values).stored()?;
+        Ok(rows.into_iter().next().map(|row| row.id.to()))
     }
 
     fn set_state(&mut self, partner: PartnerId, run: &Run) -> Result<(), StoreError> {
@@ -226,13 +236,8 @@ impl RunRepository for DieselTransaction {
         partner: PartnerId,
         open_since: OffsetDateTime,
     ) -> Result<bool, StoreError> {
-        let open = runs::table
-            .filter(runs::partner_id.eq(partner.key()))
-            .filter(runs::programme_id.is_not_null())
-            .filter(runs::state.eq(RunState::InProcess.as_str()))
-            .filter(runs::state_since.ge(UtcTimestamp::of(open_since)));
-        let number: i64 = open.count().get_result(self.of(partner)?).stored()?;
-        Ok(number > 0)
+        let values = binds![partner.key(), UtcTimestamp::of(open_since)];
+        statements::is_any(self.of(partner)?, IS_PROGRAMME_OPEN, values).stored()
     }
 
     fn of_replenishment(
@@ -243,7 +248,6 @@ impl RunRepository for DieselTransaction {
         let run: Option<Id> = run_requests::table
             .filter(run_requests::partner_id.eq(partner.key()))
             .filter(run_requests::request_id.eq(id.key()))
-            .filter(run_requests::kind.eq(jobs::REPLENISHMENT))
             .select(run_requests::run_id)
             .get_result(self.of(partner)?)
             .optional()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use kopeck_adapter_http::{Drain, FeedWaiters, HttpParts, HttpSettings, HttpState, TrustedProxies};
+use kopeck_adapter_http::{Drain, FeedWaiters, FrontEnd, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_system::{
@@ -31,7 +31,7 @@ use crate::cli::{OperationsArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_plain_operations, warn_about_proxy_header};
 use crate::console;
-use crate::operations::{ClockLabel, Operations, OperationsServer};
+use crate::operations::{ClockLabel, Operations, OperationsServer, ProcessStatus};
 
 /// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
@@ -67,11 +67,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     // Before anything works, as a past of the demo partner is made on a clock of its own.
     let welcome = process.first_start(args, &url, has_console)?;
     let state = process.http_state(args, max_connections);
-    let state = if has_console {
-        state.with_front_end(console::front_end(&process.application, args.docs))
-    } else {
-        state
-    };
+    let state = if has_console { state.with_front_end(process.console(args.docs)) } else { state };
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None
@@ -204,6 +200,7 @@ struct Process {
     feed_waiters: Arc<FeedWaiters>,
     webhooks: Arc<HttpWebhooks>,
     operations: Operations,
+    status: Arc<ProcessStatus>,
     /// Dropped after the rest: it reports the shutdown too.
     operations_server: Option<OperationsServer>,
     operations_certificate: Option<Arc<Certificate>>,
@@ -261,7 +258,9 @@ impl Process {
             end_leases(&*application.store())?;
         }
         let folder = storage.folder;
+        let status = Arc::new(ProcessStatus::new(operations.clone(), Arc::clone(&application.env.clock)));
         Ok(Self {
+            status,
             adapters,
             system_clock,
             keys,
@@ -297,6 +296,11 @@ impl Process {
         });
         let (application, folder) = (&self.application, &self.folder);
         FirstStart { application, folder, url, has_console, past }.demo_partner()
+    }
+
+    fn console(&self, has_docs: bool) -> Arc<dyn FrontEnd> {
+        let (bank, sandbox) = (Arc::clone(&self.gateway), self.bank.sandbox.clone());
+        console::front_end(&self.application, bank, sandbox, Arc::clone(&self.status) as _, has_docs)
     }
 
     /// The HTTP API with at most so many connections.
@@ -393,7 +397,7 @@ impl Process {
     fn watch_files_and_clock(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<PeriodicCheck> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
         let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
-        let requests = Arc::clone(&self.requests);
+        let (requests, status) = (Arc::clone(&self.requests), Arc::clone(&self.status));
         let clock = Arc::clone(&self.system_clock);
         let certificates: Vec<_> =
             certificate.into_iter().chain(self.operations_certificate.clone()).collect();
@@ -403,6 +407,7 @@ impl Process {
             keys.refresh();
             audit.tick();
             requests.tick();
+            status.tick();
             heads.tick();
             for certificate in &certificates {
                 match certificate.refresh() {

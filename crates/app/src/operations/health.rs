@@ -112,7 +112,7 @@ impl Readiness {
         self.parts().iter().all(|(_, state)| state.is_ok())
     }
 
-    fn parts(&self) -> [(&'static str, Result<(), &'static str>); 4] {
+    pub(super) fn parts(&self) -> [(&'static str, Result<(), &'static str>); 4] {
         let Self { process, database, migrations, workers, sandbox: _, bank: _, low_space: _ } = *self;
         [("process", process), ("database", database), ("migrations", migrations), ("workers", workers)]
     }
@@ -138,7 +138,7 @@ impl Readiness {
     }
 
     /// Conditions that need attention before anything stops.
-    fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<String> {
         let low = |DiskSpace { free, needed }: DiskSpace| {
             format!("{} MiB are free for the database, {} MiB are needed", free >> 20, needed >> 20)
         };

@@ -1,6 +1,7 @@
 //! Prometheus metrics. Counters on the request path are found without a lock or a formatted label: labels are made once, at
 //! the start or at first use.
 
+mod bank_calls;
 mod clocks;
 mod gauges;
 mod process;
@@ -24,7 +25,9 @@ use prometheus::{
 };
 
 use super::Health;
-use super::snapshot::SnapshotCache;
+use super::snapshot::{SnapshotCache, StoreSnapshot};
+use bank_calls::Bank;
+pub(super) use bank_calls::{BankCalls, BankOutcome};
 pub use clocks::ClockLabel;
 use clocks::Clocks;
 use gauges::Gauges;
@@ -40,8 +43,6 @@ const CALL_BUCKETS: [f64; 13] =
 /// Of waits for the database and of its use, in seconds.
 const STORE_BUCKETS: [f64; 12] =
     [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0];
-/// Of bank requests, in seconds.
-const BANK_BUCKETS: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// All metrics of the process.
 pub struct Metrics {
@@ -82,36 +83,6 @@ struct Route {
 struct Thread {
     waited: Histogram,
     used: Histogram,
-}
-
-/// Bank requests.
-pub(super) struct Bank {
-    pub(super) submit: BankCalls,
-    pub(super) query: BankCalls,
-    pub(super) issued_cards: BankCalls,
-    pub(super) card: BankCalls,
-    pub(super) transactions: BankCalls,
-    pub(super) feed: BankCalls,
-    pub(super) registry: BankCalls,
-}
-
-/// Bank requests of one kind.
-pub(super) struct BankCalls {
-    seconds: Histogram,
-    outcomes: [IntCounter; 4],
-}
-
-/// The outcome of a bank request; of a submission, of each instruction.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum BankOutcome {
-    Done,
-    Declined,
-    Unavailable,
-    Unknown,
-}
-
-impl BankOutcome {
-    const LABELS: [&'static str; 4] = ["done", "declined", "unavailable", "unknown"];
 }
 
 /// Creates and registers metrics.
@@ -250,6 +221,11 @@ impl Metrics {
         }
     }
 
+    /// The counts of the database, at most some seconds old; `None` while it is away.
+    pub(super) async fn snapshot(&self, health: &Health) -> Option<StoreSnapshot> {
+        self.snapshots.get(&**health.store()?).await
+    }
+
     /// All metrics in the text format of Prometheus.
     pub(super) async fn text(&self, health: &Health) -> prometheus::Result<Vec<u8>> {
         let snapshot = match health.store() {
@@ -346,55 +322,6 @@ impl Thread {
                 "Time that a batch of units of work used a database connection.",
             )?,
         })
-    }
-}
-
-impl Bank {
-    fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
-        let calls = registrar.counters(
-            "kopeck_bank_calls_total",
-            "Bank requests by outcome; of submissions, each instruction.",
-            &["call", "outcome"],
-        )?;
-        let seconds = registrar.histograms(
-            "kopeck_bank_call_seconds",
-            "Latency of bank requests.",
-            &["call"],
-            &BANK_BUCKETS,
-        )?;
-        let of = |call: &str| -> prometheus::Result<BankCalls> {
-            let [done, declined, unavailable, unknown] =
-                BankOutcome::LABELS.map(|outcome| calls.get_metric_with_label_values(&[call, outcome]));
-            Ok(BankCalls {
-                seconds: seconds.get_metric_with_label_values(&[call])?,
-                outcomes: [done?, declined?, unavailable?, unknown?],
-            })
-        };
-        Ok(Self {
-            submit: of("submit")?,
-            query: of("query")?,
-            issued_cards: of("issued_cards")?,
-            card: of("card")?,
-            transactions: of("transactions")?,
-            feed: of("feed")?,
-            registry: of("registry")?,
-        })
-    }
-}
-
-impl BankCalls {
-    pub(super) fn took(&self, time: Duration) {
-        self.seconds.observe(time.as_secs_f64());
-    }
-
-    pub(super) fn count(&self, outcome: BankOutcome) {
-        let [done, declined, unavailable, unknown] = &self.outcomes;
-        match outcome {
-            BankOutcome::Done => done.inc(),
-            BankOutcome::Declined => declined.inc(),
-            BankOutcome::Unavailable => unavailable.inc(),
-            BankOutcome::Unknown => unknown.inc(),
-        }
     }
 }
 

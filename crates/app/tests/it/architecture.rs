@@ -45,7 +45,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "adapter-console",
-        &["domain", "api", "audit", "sealing", "service", "tables", "port-security", "port-store"],
+        &[
+            "domain",
+            "api",
+            "audit",
+            "sealing",
+            "service",
+            "tables",
+            "port-security",
+            "port-store",
+            "port-bank",
+        ],
     ),
     (
         "adapter-workers",

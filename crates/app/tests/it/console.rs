@@ -4,6 +4,7 @@ mod browser;
 mod chromium;
 mod money;
 mod month;
+mod operators;
 mod planted;
 mod uploads;
 mod walk;

@@ -1,10 +1,12 @@
 //! Leavers: their cards are frozen, what is left is taken back, and the cards are closed, by the partner's settings.
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::closing::ClosingReason;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_service::partners;
 use serde_json::{Value, json};
 use time::Duration;
+use uuid::Uuid;
 
 use crate::api_client::{Api, text};
 use crate::server::{TestPartner, TestServer};
@@ -165,6 +167,12 @@ async fn a_leaver_is_frozen_and_what_is_left_is_taken_back_and_closed() {
     let closings = scene.closings().await;
     assert_eq!(closings.len(), 1);
     assert_eq!((&closings[0]["status"], &closings[0]["reference"]), (&json!("SUCCESS"), &reference));
+    let closing: Uuid = text(&closings[0]["closingId"]).parse().unwrap();
+    scene.server.change_partners(move |unit, _, partner| {
+        let items = unit.closings().items(partner, closing.into(), 0, 10)?;
+        assert_eq!(items.iter().map(|item| item.terms).collect::<Vec<_>>(), [ClosingReason::Leaver; 2]);
+        Ok(())
+    });
     scene.api.expect_money(10_000, 0).await;
     assert_eq!(scene.bank_statuses().await, ["CLOSED"; 2]);
 

@@ -99,6 +99,7 @@ mod output;
 mod own_sessions;
 mod pages;
 mod passwords;
+mod paydays;
 mod personal_data;
 mod process;
 mod programmes;

@@ -11,17 +11,17 @@ use crate::api_client::{Api, text};
 use crate::server::{TestPartner, TestServer};
 
 /// A partner with employees `T-1`, `T-2` …, each with a MAIN card.
-struct Firm {
-    server: TestServer,
-    partner: TestPartner,
-    api: Api,
-    cards: Vec<String>,
-    employees: Vec<String>,
+pub struct Firm {
+    pub server: TestServer,
+    pub partner: TestPartner,
+    pub api: Api,
+    pub cards: Vec<String>,
+    pub employees: Vec<String>,
 }
 
 /// The service's clock stands at 02.03.2026 12:00.
 impl Firm {
-    async fn start(deposit: i64, people: u32) -> Self {
+    pub async fn start(deposit: i64, people: u32) -> Self {
         let server = TestServer::start();
         let partner = server.partner(SealingPolicy::Optional, deposit);
         let api = Api::login(&server, &partner).await;
@@ -36,35 +36,35 @@ impl Firm {
     }
 
     /// Lets time pass, and all be done that is due by then.
-    async fn pass(&mut self, time: Duration) {
+    pub async fn pass(&mut self, time: Duration) {
         self.server.clock.advance(time);
         self.due();
         self.login().await;
     }
 
-    async fn login(&mut self) {
+    pub async fn login(&mut self) {
         self.api = Api::login(&self.server, &self.partner).await;
     }
 
-    fn due(&self) {
+    pub fn due(&self) {
         self.server.pay();
     }
 
-    async fn create(&self, terms: Value) -> Value {
+    pub async fn create(&self, terms: Value) -> Value {
         self.api.post("/v1/programmes", &terms).await.ok(201)
     }
 
-    async fn runs(&self, programme: &Value) -> Vec<Value> {
+    pub async fn runs(&self, programme: &Value) -> Vec<Value> {
         let listed = self.api.get(&path(programme, "/runs")).await.ok(200);
         listed["data"].as_array().unwrap().clone()
     }
 
-    async fn items(&self, run: &Value) -> Vec<Value> {
+    pub async fn items(&self, run: &Value) -> Vec<Value> {
         let listed = self.api.get(&format!("/v1/run/{}/result", text(&run["idRun"]))).await.ok(200);
         listed["data"].as_array().unwrap().clone()
     }
 
-    async fn balances(&self) -> Vec<i64> {
+    pub async fn balances(&self) -> Vec<i64> {
         let mut balances = Vec::new();
         for card in &self.cards {
             let shown = self.api.get(&format!("/v1/card/{card}/balance")).await.ok(200);
@@ -73,51 +73,51 @@ impl Firm {
         balances
     }
 
-    async fn buy(&self, card: usize, amount: i64) {
+    pub async fn buy(&self, card: usize, amount: i64) {
         let path = format!("/sandbox/v1/card/{}/purchase", self.cards[card]);
         assert_eq!(self.api.post(&path, &json!({"amount": amount})).await.ok(200)["approved"], true);
     }
 
-    async fn deposit(&self, amount: i64) {
+    pub async fn deposit(&self, amount: i64) {
         self.api.post("/sandbox/v1/balance/deposit", &json!({"amount": amount})).await.ok(200);
     }
 
-    async fn bank(&self, behaviour: Value) {
+    pub async fn bank(&self, behaviour: Value) {
         self.api.post("/sandbox/v1/bank", &behaviour).await.ok(200);
     }
 
-    async fn told(&self, kind: &str) -> Vec<Value> {
+    pub async fn told(&self, kind: &str) -> Vec<Value> {
         let told = self.api.get(&format!("/v1/events?types={kind}&after=0&limit=500")).await.ok(200);
         told["data"].as_array().unwrap().iter().map(|event| event["data"].clone()).collect()
     }
 
-    async fn forecast(&self, until: &str) -> Vec<Value> {
+    pub async fn forecast(&self, until: &str) -> Vec<Value> {
         let shown = self.api.get(&format!("/v1/programmes/forecast?until={until}")).await.ok(200);
         shown["data"].as_array().unwrap().clone()
     }
 }
 
-fn path(programme: &Value, verb: &str) -> String {
+pub fn path(programme: &Value, verb: &str) -> String {
     format!("/v1/programme/{}{verb}", text(&programme["idProgramme"]))
 }
 
 /// 1,000 for everybody on the fifth of each month, at nine.
-fn monthly() -> Value {
+pub fn monthly() -> Value {
     json!({"name": "Meals", "for": {"all": true}, "amount": {"fixed": 1_000}, "every": "MONTH", "day": 5})
 }
 
-fn with(mut terms: Value, changes: Value) -> Value {
+pub fn with(mut terms: Value, changes: Value) -> Value {
     for (name, value) in changes.as_object().unwrap() {
         terms[name] = value.clone();
     }
     terms
 }
 
-fn column<'a>(rows: &'a [Value], field: &str) -> Vec<&'a Value> {
+pub fn column<'a>(rows: &'a [Value], field: &str) -> Vec<&'a Value> {
     rows.iter().map(|row| &row[field]).collect()
 }
 
-const TO_THE_FIFTH: Duration = Duration::hours(3 * 24 - 3);
+pub const TO_THE_FIFTH: Duration = Duration::hours(3 * 24 - 3);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_period_is_paid_once() {

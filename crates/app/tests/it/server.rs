@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use actix_web::dev::ServerHandle;
 use kopeck::compose::{Application, Parts, simulator};
+use kopeck::operations::{Operations, ProcessStatus};
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopMetrics};
+use kopeck_adapter_http::{FeedWaiters, FrontEnd, HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
@@ -84,6 +85,16 @@ pub struct TestServer {
     died: bool,
 }
 
+/// The console of a process whose workers have begun.
+fn console_of(application: &Application, ports: &Ports, sandbox: bool) -> Arc<dyn FrontEnd> {
+    let operations = Operations::new().unwrap();
+    operations.health.store_is_open(&application.store);
+    operations.health.workers_are_started(Arc::default());
+    let status = Arc::new(ProcessStatus::new(operations, Arc::clone(&application.env.clock)));
+    let sandbox = sandbox.then(|| ports.sandbox.clone());
+    kopeck::console::front_end(application, Arc::clone(&ports.bank), sandbox, status, true)
+}
+
 /// Serves on a free port, on a thread of its own.
 fn listening(state: HttpState) -> (String, ServerHandle, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -141,6 +152,7 @@ impl TestServer {
         let bank = simulator(&deployment.data, &adapters, SETTINGS, true).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
         let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
+        let console = console_of(&application, &ports, sandbox);
         let requests = RequestLogQueue::new(
             application.store(),
             Arc::clone(&application.env.clock),
@@ -165,7 +177,7 @@ impl TestServer {
             webhooks: Arc::new(FakeSender),
             settings: http,
         })
-        .with_front_end(kopeck::console::front_end(&application, true));
+        .with_front_end(console);
         let (base_url, handle, thread) = listening(state);
         let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());

@@ -2,9 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use kopeck_client::{BankBehaviour, RequestState, VirtualItem, Wait};
+use kopeck_client::{
+    BankBehaviour, ProgrammeAmount, ProgrammePeriod, ProgrammeTerms, RequestState, RunState, VirtualItem,
+    Wait,
+};
 
 use crate::http_sessions::StolenCredentials;
+use crate::kill::{CARDS, set_up};
 use crate::process::Installation;
 
 /// How long work is a worker's own.
@@ -54,6 +58,50 @@ async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
     assert_eq!((balance.available, balance.hold), (985_000, 0));
     assert_eq!(ours.orders().result(order.order_id).await.unwrap().data.len(), 3);
     for running in [first, second, worker] {
+        let (_, good) = running.stop("TERM");
+        assert!(good, "{}", installation.log());
+    }
+    assert!(installation.succeed(&["check"]).contains("no discrepancies"));
+}
+
+/// Whoever makes a run, and whoever carries it out.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_workers_on_one_payday_have_one_effect() {
+    const PROGRAMMES: usize = 3;
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--deposit", "10000.00"]);
+    set_up(&installation, &partner).await;
+    let server = installation.serve(&[NOTHING_WAITS, &["--no-workers"]].concat());
+    let client = server.client(&partner);
+    let before = client.balance().await.unwrap();
+    // Due in the middle of a week, so that none is too late.
+    let day = before.updated_at.weekday().number_days_from_monday() + 3;
+    let amount = ProgrammeAmount { fixed: Some(1_000), ..ProgrammeAmount::default() };
+    let terms = ProgrammeTerms::new("Lunches", amount, ProgrammePeriod::Week, i64::from(day % 7 + 1));
+    for _ in 0..PROGRAMMES {
+        client.programmes().create(&terms).await.unwrap();
+    }
+    client.sandbox().advance_clock(7 * 24 * 60 * 60).await.unwrap();
+    // A process reads the sandbox's clock when it starts.
+    let workers = [installation.worker(NOTHING_WAITS), installation.worker(NOTHING_WAITS)];
+    let patience = Instant::now() + Duration::from_secs(60);
+    let programmes = client.programmes().all().collect().await.unwrap();
+    for programme in &programmes {
+        let run = loop {
+            let runs = client.programmes().runs(programme.id_programme).collect().await.unwrap();
+            assert!(runs.len() <= 1, "{runs:?}");
+            match runs.into_iter().find(|run| run.state.is_final()) {
+                Some(run) => break run,
+                None => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+            assert!(Instant::now() < patience, "{}", installation.log());
+        };
+        assert_eq!((&run.state, run.number, run.requests.len()), (&RunState::Success, CARDS as u64, 1));
+    }
+    let spent = 1_000 * i64::try_from(CARDS * PROGRAMMES).unwrap();
+    let after = client.balance().await.unwrap();
+    assert_eq!((after.available, after.hold), (before.available - spent, 0));
+    for running in workers.into_iter().chain([server]) {
         let (_, good) = running.stop("TERM");
         assert!(good, "{}", installation.log());
     }

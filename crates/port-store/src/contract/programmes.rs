@@ -3,6 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::access::{Actor, Authority, Scopes};
 use kopeck_domain::approval::Digest;
+use kopeck_domain::card::{CardLink, CardStatus};
 use kopeck_domain::employee::{Employee, EmployeeFields, EmployeeStatus};
 use kopeck_domain::ids::{CategoryId, EmployeeId, PartnerId};
 use kopeck_domain::limit::TimeOfDay;
@@ -16,7 +17,8 @@ use time::{Duration, Month, OffsetDateTime};
 use uuid::Uuid;
 
 use super::support::{
-    at, category, date, employee, id, insert_category, insert_employee, page, partner, read, write,
+    at, category, date, employee, id, insert_category, insert_employee, link, page, partner, read,
+    some_cards, write,
 };
 use crate::{Member, Rule, RunFilter, RunRequest, Store, StoreError};
 
@@ -139,7 +141,7 @@ pub fn programmes_are_listed_in_the_order_of_creation(store: &dyn Store) {
     assert_eq!((listed.total, listed.items.iter().map(Programme::id).collect::<Vec<_>>()), (3, vec![ids[2]]));
 }
 
-/// By category, by name, or all, each with a status that fits; erased ones are none.
+/// By category, by name, or all, each with a status that fits and a MAIN card; erased ones are none.
 pub fn an_audience_has_its_members(store: &dyn Store) {
     let own = partner(store);
     let lunch = category("Lunch");
@@ -155,18 +157,28 @@ pub fn an_audience_has_its_members(store: &dyn Store) {
     let upper = add("C", EmployeeStatus::Work, None);
     let gone = add("d", EmployeeStatus::DontWork, Some(lunch.id));
     let erased = add("e", EmployeeStatus::Work, Some(lunch.id));
+    let bare = add("f", EmployeeStatus::Work, Some(lunch.id));
+    let cards = some_cards(store, own, 6);
+    for (card, employee) in cards.iter().zip([b, a, upper, gone, erased]) {
+        link(store, own, card, Some((employee, CardStatus::Main))).unwrap();
+    }
+    link(store, own, &cards[5], Some((bare, CardStatus::Additional))).unwrap();
+    link(store, own, &cards[4], None).unwrap();
     write(store, move |unit| unit.employees().erase(own, erased, at(50))).unwrap();
     let members = |audience: Audience, statuses: &[EmployeeStatus]| -> Vec<EmployeeId> {
         let statuses = statuses.to_vec();
         let members = read(store, move |unit| unit.programmes().members(own, &audience, &statuses));
-        members.iter().for_each(|member: &Member| assert_eq!(member.created_at, at(0)));
-        members.into_iter().map(|member| member.employee).collect()
+        for Member { holder, created_at, card } in &members {
+            let link = CardLink { employee: holder.id, status: CardStatus::Main };
+            assert_eq!((*created_at, card.card.link()), (at(0), Some(link)));
+        }
+        members.into_iter().map(|member| member.holder.id).collect()
     };
     let working = [EmployeeStatus::Work, EmployeeStatus::Vacation];
     assert_eq!(members(Audience::All, &working), [upper, a, b]);
     assert_eq!(members(Audience::All, &[EmployeeStatus::DontWork]), [gone]);
     assert_eq!(members(Audience::Categories(vec![lunch.id, id()]), &working), [b]);
-    assert_eq!(members(Audience::Employees(vec![b, gone, upper, id()]), &working), [upper, b]);
+    assert_eq!(members(Audience::Employees(vec![b, gone, bare, upper, id()]), &working), [upper, b]);
 }
 
 /// By the programmes to look at and the runs to try again; an open run of a programme goes first, a suspended partner waits.

@@ -31,8 +31,9 @@ use crate::{Env, Progress, events};
 const BATCH: u32 = 1_000;
 /// Cards of a partner that the bank is asked about in a round; then others have their turn.
 const ASKED_AT_ONCE: usize = 200;
-/// After a silence of the bank as long as this, what it said before counts no more, and all is asked anew.
-const LONGEST_SILENCE: Duration = Duration::HOUR;
+/// Balances that the bank told longer ago are asked for again: it was away in between. Of many cards each may take its time.
+const LONGEST_ASKING: Duration = Duration::HOUR;
+const LONGEST_OF_EACH: Duration = Duration::milliseconds(200);
 /// So long a partner's open run of a programme keeps its others waiting. Then they go on, without the cards that it has.
 const MOST_WAITING: Duration = Duration::DAY;
 
@@ -49,12 +50,21 @@ pub struct ProgrammeTimer {
 struct Asking {
     /// Copies of balances from then on count.
     since: OffsetDateTime,
-    /// When the bank has responded last.
-    heard_at: OffsetDateTime,
+    /// When it counts no more.
+    until: OffsetDateTime,
     /// Cards about which it has not been asked yet.
     left: Vec<CardId>,
     /// Cards whose copies stay older: the bank does not know them.
     unknown: HashSet<CardId>,
+}
+
+impl Asking {
+    /// Begins now, with so many cards.
+    fn of(cards: usize, now: OffsetDateTime) -> Self {
+        let of_all = LONGEST_OF_EACH * i32::try_from(cards).unwrap_or(i32::MAX);
+        let until = now + LONGEST_ASKING.max(of_all);
+        Self { since: now, until, left: Vec::new(), unknown: HashSet::new() }
+    }
 }
 
 /// How a step of a partner went.
@@ -108,8 +118,7 @@ impl ProgrammeTimer {
         let due = move |unit: &mut dyn UnitOfWork| unit.programmes().due(now, now - MOST_WAITING, BATCH);
         let (mut is_any, mut bank_responds) = (false, true);
         let due = transact(&*self.store, Access::Read, due)?;
-        self.asking
-            .retain(|partner, asking| due.contains(partner) && now - asking.heard_at < LONGEST_SILENCE);
+        self.asking.retain(|partner, asking| due.contains(partner) && now < asking.until);
         for partner in due {
             if stopping() {
                 break;
@@ -123,7 +132,10 @@ impl ProgrammeTimer {
                         is_any = true;
                         continue;
                     }
-                    Turn::Ask(cards) => self.asking(partner).left = cards,
+                    Turn::Ask(cards) => {
+                        let new = Asking::of(cards.len(), now);
+                        self.asking.entry(partner).or_insert(new).left = cards;
+                    }
                 }
             }
             if bank_responds {
@@ -145,38 +157,29 @@ impl ProgrammeTimer {
         transact(&*self.store, Access::Write, move |unit| step(unit, &env, partner, asked.as_ref()))
     }
 
-    /// What the bank is being asked for a run of the partner, from now on if it is nothing yet.
-    fn asking(&mut self, partner: PartnerId) -> &mut Asking {
-        let now = self.env.now();
-        let new = || Asking { since: now, heard_at: now, left: Vec::new(), unknown: HashSet::new() };
-        self.asking.entry(partner).or_insert_with(new)
-    }
-
     /// Asks the bank about some of the cards that are left; whether it responds.
     fn ask(&mut self, partner: PartnerId, stopping: &dyn Fn() -> bool) -> Result<bool, StoreError> {
+        let Some(asking) = self.asking.get_mut(&partner) else { return Ok(true) };
         for _ in 0..ASKED_AT_ONCE {
-            let Some(card) = self.asking(partner).left.last().copied() else { break };
+            let Some(card) = asking.left.last().copied() else { break };
             if stopping() {
                 break;
             }
             let record = transact(&*self.store, Access::Read, move |unit| unit.cards().get(partner, card))?;
             let fetched =
                 record.map(|record| cards::fetch(&*self.store, &*self.bank, &self.env, partner, record));
-            let seen_at = match fetched.transpose() {
-                Ok(record) => record.map(|record| record.bank.seen_at),
+            match fetched.transpose() {
+                Ok(Some(record)) if record.bank.seen_at < asking.since => {
+                    asking.unknown.insert(card);
+                }
+                Ok(_) => {}
                 Err(FetchError::Store(error)) => return Err(error),
                 Err(FetchError::Bank(error)) => {
                     log::debug!(error:% = error; "a programme waits for the bank");
                     return Ok(false);
                 }
-            };
-            let now = self.env.now();
-            let asking = self.asking(partner);
-            asking.left.pop();
-            asking.heard_at = now;
-            if seen_at.is_some_and(|at| at < asking.since) {
-                asking.unknown.insert(card);
             }
+            asking.left.pop();
         }
         Ok(true)
     }
@@ -221,7 +224,7 @@ fn step(
             let paid = making::make(unit, env, partner, *programme, due, Beginning::InTime(payees))?;
             unit.programmes().update(partner, &paid, look_at(&paid, env, &workdays))?;
         }
-        Payment::Retry(run) => making::retry(unit, env, partner, *run, &payees)?,
+        Payment::Retry(run) => making::retry(unit, env, partner, *run, payees)?,
     }
     Ok(Turn::Done)
 }

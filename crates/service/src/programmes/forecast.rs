@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use kopeck_domain::access::Actor;
+use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::{CardId, PartnerId, ProgrammeId};
 use kopeck_domain::programme::{
-    self, ForecastCard, ForecastRow, PlannedProgramme, Programme, ProgrammeState, Terms,
+    self, Audience, ForecastCard, ForecastRow, PlannedProgramme, Programme, ProgrammeState, Terms,
 };
+use kopeck_domain::run::RunKind;
 use kopeck_port_store::{CardClaims, StoreError, UnitOfWork};
 use time::Date;
 use uuid::Uuid;
@@ -99,7 +101,11 @@ fn rows(
 struct Cards {
     cards: Vec<ForecastCard>,
     places: HashMap<CardId, usize>,
+    /// The places of those whom a programme pays, by whom it names: many programmes name the same people.
+    paid: Vec<(Named, Vec<usize>)>,
 }
+
+type Named = (Audience, Vec<EmployeeStatus>, RunKind);
 
 impl Cards {
     fn plan(
@@ -109,19 +115,18 @@ impl Cards {
         partner: PartnerId,
         programme: &Programme,
     ) -> Result<PlannedProgramme, StoreError> {
-        let (terms, today) = (programme.terms(), env.today());
-        let mut cards = Vec::new();
-        for payee in payees::find(unit, env, partner, terms)? {
-            if obstacle(payees::kind(terms), &payee.found, CardClaims::default(), today).is_some() {
-                continue;
-            }
-            let place = *self.places.entry(payee.found.view.card.id()).or_insert(self.cards.len());
-            if place == self.cards.len() {
-                self.cards.push(payee.card);
-            }
-            cards.push(place);
-        }
+        let terms = programme.terms();
         let fields = terms.fields();
+        let named = (fields.audience.clone(), fields.statuses.clone(), payees::kind(terms));
+        let known = self.paid.iter().find(|(those, _)| *those == named).map(|(_, cards)| cards.clone());
+        let cards = match known {
+            Some(cards) => cards,
+            None => {
+                let cards = self.of(unit, env, partner, terms)?;
+                self.paid.push((named, cards.clone()));
+                cards
+            }
+        };
         Ok(PlannedProgramme {
             schedule: *terms.schedule(),
             validity: programme.validity(),
@@ -131,5 +136,28 @@ impl Cards {
             on_shortage: fields.on_shortage,
             cards,
         })
+    }
+
+    /// The places of the cards that a programme of these terms can pay.
+    fn of(
+        &mut self,
+        unit: &mut dyn UnitOfWork,
+        env: &Env,
+        partner: PartnerId,
+        terms: &Terms,
+    ) -> Result<Vec<usize>, StoreError> {
+        let (kind, today) = (payees::kind(terms), env.today());
+        let mut cards = Vec::new();
+        for payee in payees::find(unit, env, partner, terms)? {
+            if obstacle(kind, &payee.found, CardClaims::default(), today).is_some() {
+                continue;
+            }
+            let place = *self.places.entry(payee.found.view.card.id()).or_insert(self.cards.len());
+            if place == self.cards.len() {
+                self.cards.push(payee.card);
+            }
+            cards.push(place);
+        }
+        Ok(cards)
     }
 }

@@ -5,16 +5,16 @@ use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, PartnerId, RunId};
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::programme::{
-    DuePeriod, GrantEffect, Period, PeriodPlan, Programme, ProgrammeDue, ProgrammeState, Terms, next_try,
+    DuePeriod, GrantEffect, Period, PeriodPlan, Programme, ProgrammeDue, ProgrammeState, Terms,
 };
 use kopeck_domain::replenishment::TopUpRefusal;
 use kopeck_domain::request::TransitionError;
-use kopeck_domain::run::{NewRun, Outcome, Run, RunItem, RunKind, RunProgramme, RunState, RunTotals};
+use kopeck_domain::run::{NewRun, Outcome, Run, RunItem, RunProgramme, RunState, RunTotals};
 use kopeck_port_store::{Rule, StoreError, Subject, UnitOfWork};
 use time::Duration;
 
 use super::payees::{self, Payee};
-use crate::runs::{claims, digest_of, obstacle};
+use crate::runs::{begin_at_once, claims, digest_of, obstacle};
 use crate::{Env, events, money};
 
 /// Why an item gets nothing though its card could have it.
@@ -36,7 +36,7 @@ fn items(
     partner: PartnerId,
     terms: &Terms,
     period: Period,
-    payees: &[Payee],
+    payees: Vec<Payee>,
 ) -> Result<PeriodItems, StoreError> {
     let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
     let cards: Vec<CardId> = payees.iter().map(|payee| payee.found.view.card.id()).collect();
@@ -48,7 +48,7 @@ fn items(
             obstacle(kind, &payee.found, claims, today).map(|(_, reason)| reason)
         })
         .collect();
-    planned(payees, &obstacles, terms, period, available).map_err(payees::overflow)
+    planned(&payees, &obstacles, terms, period, available).map_err(payees::overflow)
 }
 
 fn planned(
@@ -141,7 +141,9 @@ pub(super) fn make(
         Some(reference) => unit.runs().by_reference(partner, kind, reference)?,
         None => None,
     };
-    let PeriodItems { items, totals, short } = match (&beginning, taken) {
+    let is_too_late = matches!(beginning, Beginning::TooLate);
+    // With the items the people are done with: there may be very many.
+    let PeriodItems { items, totals, short } = match (beginning, taken) {
         (Beginning::InTime(payees), None) => items(unit, env, partner, terms, due.period, payees)?,
         (Beginning::InTime(_), Some(_)) | (Beginning::TooLate, _) => {
             let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
@@ -155,10 +157,10 @@ pub(super) fn make(
     let origin =
         RunProgramme { id: programme.id(), period: due.period, terms: terms.clone(), retry_at: None };
     let run = Run::of_programme(new, origin, now);
-    let run = match (beginning, taken) {
-        (Beginning::TooLate, _) => run.miss(now),
-        (Beginning::InTime(_), Some(other)) => run.reject(format!("the run {other} has the reference"), now),
-        (Beginning::InTime(_), None) => Ok(run),
+    let run = match taken {
+        _ if is_too_late => run.miss(now),
+        Some(other) => run.reject(format!("the run {other} has the reference"), now),
+        None => Ok(run),
     };
     let run = run.map_err(unexpected)?;
     match unit.runs().insert(partner, &run, &items) {
@@ -178,16 +180,24 @@ pub(super) fn make(
         };
         events::append(unit, env, partner, [EventData::ProgrammeDue(due)])?;
     }
-    start(unit, env, partner, &run)?;
+    start(unit, env, partner, &run, &items)?;
     Ok(programme.paid(due.period))
 }
 
-/// Enqueues the job of a run that is to be carried out, and tells its state.
-fn start(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run) -> Result<(), StoreError> {
-    if run.state() == RunState::InProcess {
-        unit.jobs().enqueue(partner, Subject::Run(run.id()), Duration::ZERO)?;
+/// Tells the state of a run; makes the requests of one that is to be carried out, and enqueues the job that follows them.
+fn start(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    run: &Run,
+    items: &[RunItem],
+) -> Result<(), StoreError> {
+    events::append(unit, env, partner, [EventData::RunStatus(run.status())])?;
+    if run.state() != RunState::InProcess {
+        return Ok(());
     }
-    events::append(unit, env, partner, [EventData::RunStatus(run.status())])
+    begin_at_once(unit, env, partner, run, items)?;
+    unit.jobs().enqueue(partner, Subject::Run(run.id()), Duration::ZERO)
 }
 
 /// Tries a run again for these, by the terms that it was made by and the balances of now. It is given up if its programme is no
@@ -197,7 +207,7 @@ pub(super) fn retry(
     env: &Env,
     partner: PartnerId,
     run: Run,
-    payees: &[Payee],
+    payees: Vec<Payee>,
 ) -> Result<(), StoreError> {
     let Some(origin) = run.programme().cloned() else { return Ok(()) };
     let programme = unit.programmes().get(partner, origin.id)?;
@@ -208,24 +218,7 @@ pub(super) fn retry(
     let digest = digest_of(run.kind(), run.at(), false, &items);
     let run = run.retry(totals, digest, env.now()).map_err(unexpected)?;
     unit.runs().renew(partner, &run, &items)?;
-    start(unit, env, partner, &run)
-}
-
-/// The run that has ended, with its next try if its programme wants one: if nobody got anything, since the balance was short.
-pub(crate) fn after_decline(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    run: Run,
-) -> Result<Run, StoreError> {
-    let is_whole = run.programme().is_some_and(RunProgramme::is_all_or_nothing);
-    if !is_whole || run.kind() != RunKind::TopUp || run.state() != RunState::Decline {
-        return Ok(run);
-    }
-    let items = unit.runs().items(partner, run.id(), 0, run.totals().number)?;
-    let was_short = items.iter().any(|item| item.reason.as_deref() == Some(SHORT));
-    let next = was_short.then(|| next_try(run.created_at(), env.now(), env.settings.zone)).flatten();
-    Ok(run.with_retry(next))
+    start(unit, env, partner, &run, &items)
 }
 
 fn unexpected(error: TransitionError<RunState>) -> StoreError {

@@ -1,14 +1,13 @@
 //! Whom a programme pays, with their MAIN cards: the same for forecasts, approvals and runs.
 
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::programme::{ForecastCard, Grant, Terms};
 use kopeck_domain::run::RunKind;
-use kopeck_port_store::{StoreError, UnitOfWork};
+use kopeck_port_store::{Member, StoreError, UnitOfWork};
 
 use crate::Env;
-use crate::card_refs::{self, FoundCard};
+use crate::card_refs::FoundCard;
 
 /// Somebody with a MAIN card.
 pub(super) struct Payee {
@@ -35,15 +34,12 @@ pub(super) fn find(
 ) -> Result<Vec<Payee>, StoreError> {
     let fields = terms.fields();
     let members = unit.programmes().members(partner, &fields.audience, &fields.statuses)?;
-    let references: Vec<CardRef> = members.iter().map(|member| CardRef::Employee(member.employee)).collect();
-    let found = card_refs::find(unit, partner, &references)?;
-    let payee = |(member, found): (_, Result<FoundCard, _>)| {
-        let member: kopeck_port_store::Member = member;
-        let (found, added_on) = (found.ok()?, env.settings.zone.day(member.created_at));
-        let card = ForecastCard { balance: found.view.bank.balance, added_on };
-        Some(Payee { found, card })
+    let payee = |Member { holder, created_at, card }| {
+        let (balance, added_on) = (card.bank.balance, env.settings.zone.day(created_at));
+        let found = FoundCard { view: card, holder: Some(holder) };
+        Payee { found, card: ForecastCard { balance, added_on } }
     };
-    Ok(members.into_iter().zip(found).filter_map(payee).collect())
+    Ok(members.into_iter().map(payee).collect())
 }
 
 pub(super) fn overflow(error: AmountOverflow) -> StoreError {

@@ -7,6 +7,7 @@ use time::macros::datetime;
 
 use super::making::{Beginning, make, retry};
 use super::*;
+use crate::runs::trying::after_decline;
 use crate::testing::*;
 
 fn declined() -> Run {
@@ -60,7 +61,7 @@ fn a_run_of_a_programme_that_is_gone_or_paused_is_not_tried_again() {
             .times(1)
             .returning(|_, _| Ok(()));
         let due = declined().with_retry(Some(START));
-        assert_eq!(retry(&mut unit, &bench, PARTNER, due, &[]), Ok(()));
+        assert_eq!(retry(&mut unit, &bench, PARTNER, due, Vec::new()), Ok(()));
     }
 }
 

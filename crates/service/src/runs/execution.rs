@@ -2,7 +2,7 @@
 //! and follows them until each has ended. It calls no bank.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{BankView, CardStatus};
+use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, PartnerId, RunId};
@@ -12,13 +12,13 @@ use kopeck_domain::run::{FaultCode, Outcome, Run, RunItem, RunKind, RunState};
 use kopeck_port_store::{Claim, Reschedule, RunDecision, RunRequest, StoreError, UnitOfWork};
 use time::Duration;
 
-use super::{employees, following, preview, wake_leaver};
+use super::{employees, following, preview, trying, wake_leaver};
 use crate::card_batches::CreateBatchError;
 use crate::card_refs::{self, CardRefError, FoundCard};
 use crate::orders::PlaceOrderError;
 use crate::replenishments::TopUp;
 use crate::withdrawals::CardWithdrawal;
-use crate::{Env, events, limits, money, orders, programmes, replenishments, withdrawals};
+use crate::{Env, events, limits, money, orders, replenishments, withdrawals};
 
 /// The pauses between two looks at the requests of a run.
 const SHORTEST_PAUSE: Duration = Duration::milliseconds(100);
@@ -65,7 +65,7 @@ fn conclude(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: Run) 
     let run = run
         .conclude(outcomes.done, outcomes.missed, env.now())
         .map_err(|error| StoreError::Corrupt(format!("runs.state: {error}")))?;
-    let run = programmes::after_decline(unit, env, partner, run)?;
+    let run = trying::after_decline(unit, env, partner, run)?;
     unit.runs().set_state(partner, &run)?;
     wake_leaver(unit, env, partner, &run)?;
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])
@@ -105,7 +105,22 @@ pub(super) fn decision(item: &RunItem, outcome: Outcome, reason: &str) -> RunDec
 struct PresentCard<'a> {
     item: &'a RunItem,
     card: CardId,
-    bank: BankView,
+    holds: Kopecks,
+}
+
+/// Makes the requests of a programme's run in the unit of work in which its items were found.
+pub(crate) fn begin_at_once(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    run: &Run,
+    items: &[RunItem],
+) -> Result<(), StoreError> {
+    let open = items.iter().filter(|item| item.outcome.is_none());
+    let present = |item: &'_ RunItem| item.card.zip(item.balance_seen);
+    let cards = open.filter_map(|item| present(item).map(|(card, holds)| PresentCard { item, card, holds }));
+    let requests = make_batches(unit, env, partner, run, &cards.collect::<Vec<_>>())?;
+    unit.runs().add_requests(partner, run.id(), &requests)
 }
 
 /// The cards of the items as they are now; what has changed since the preview only makes less of it.
@@ -138,7 +153,8 @@ fn present_cards<'a>(
         };
         match (refused, found) {
             (None, Ok(found)) => {
-                present.push(PresentCard { item, card: found.view.card.id(), bank: found.view.bank });
+                let (card, holds) = (found.view.card.id(), found.view.bank.balance);
+                present.push(PresentCard { item, card, holds });
             }
             (Some((outcome, reason)), _) => decisions.push(decision(item, outcome, reason)),
             (
@@ -237,8 +253,7 @@ fn withdrawal(card: &PresentCard<'_>) -> CardWithdrawal {
     let takes_all =
         matches!(Cells::new(&card.item.cells).meaning(RunKind::Withdraw), Ok(Meaning::Withdraw(_, None)));
     let amount = card.item.amount.map(|shown| {
-        let holds = card.bank.balance;
-        if takes_all && holds.is_positive() && holds < shown { holds } else { shown }
+        if takes_all && card.holds.is_positive() && card.holds < shown { card.holds } else { shown }
     });
     CardWithdrawal { card: CardRef::Id(card.card), amount }
 }

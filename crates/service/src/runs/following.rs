@@ -1,7 +1,7 @@
 //! Follows the requests of a run, and decides its items by what became of theirs.
 
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::replenishment::TopUps;
@@ -9,6 +9,7 @@ use kopeck_domain::run::{Outcome, Run, RunItem};
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{RunDecision, RunRequest, StoreError, StoredKind, UnitOfWork};
 
+use super::ITEMS_AT_ONCE;
 use super::execution::decision;
 
 const CANCELLED: &str = "the request was cancelled";
@@ -34,37 +35,43 @@ pub(super) fn advance(
             return Ok(true);
         }
     }
-    let items = unit.runs().open_items(partner, run.id(), u32::MAX)?;
-    let mut decisions = Vec::with_capacity(items.len());
     for request in requests {
-        decisions.extend(match *request {
-            RunRequest::Order(id) => {
-                let order = unit.orders().get(partner, id)?.ok_or_else(missing)?;
-                let of = |item: &RunItem| match order.state() {
-                    OrderState::Success | OrderState::Confirmed => done(item),
-                    OrderState::Rejected => decision(item, Outcome::Refused, CANCELLED),
-                    _ => decision(item, Outcome::Refused, "refused by the bank"),
-                };
-                items.iter().map(of).collect()
-            }
+        match *request {
+            RunRequest::Order(id) => decide_order(unit, partner, run, id)?,
             RunRequest::Replenishment(id) => {
                 let batch = batch::<TopUps>(unit, partner, id)?;
-                of_batch(unit, partner, &batch, &items, |refusal| refusal.text())?
+                decide_batch(unit, partner, run, &batch, |_| true, |refusal| refusal.text())?;
             }
             RunRequest::LimitChange(id) => {
                 let batch = batch::<LimitChanges>(unit, partner, id)?;
-                let own = items.iter().filter(|item| item.limit.as_ref() == Some(batch.limit()));
-                let own: Vec<RunItem> = own.cloned().collect();
-                of_batch(unit, partner, &batch, &own, |refusal| refusal.text())?
+                let has_it = |item: &RunItem| item.limit.as_ref() == Some(batch.limit());
+                decide_batch(unit, partner, run, &batch, has_it, |refusal| refusal.text())?;
             }
             RunRequest::Withdrawal(id) => {
                 let batch = batch::<Withdrawals>(unit, partner, id)?;
-                of_batch(unit, partner, &batch, &items, |refusal| refusal.text())?
+                decide_batch(unit, partner, run, &batch, |_| true, |refusal| refusal.text())?;
             }
-        });
+        }
     }
-    unit.runs().decide(partner, run.id(), &decisions)?;
     Ok(false)
+}
+
+/// Decides the items of an order, which has few.
+fn decide_order(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    run: &Run,
+    id: OrderId,
+) -> Result<(), StoreError> {
+    let order = unit.orders().get(partner, id)?.ok_or_else(missing)?;
+    let items = unit.runs().open_items(partner, run.id(), u32::MAX)?;
+    let of = |item: &RunItem| match order.state() {
+        OrderState::Success | OrderState::Confirmed => done(item),
+        OrderState::Rejected => decision(item, Outcome::Refused, CANCELLED),
+        _ => decision(item, Outcome::Refused, "refused by the bank"),
+    };
+    let decisions: Vec<RunDecision> = items.iter().map(of).collect();
+    unit.runs().decide(partner, run.id(), &decisions)
 }
 
 fn batch<K: StoredKind>(
@@ -75,29 +82,51 @@ fn batch<K: StoredKind>(
     K::repository(unit).get(partner, id)?.ok_or_else(missing)
 }
 
-/// The decisions on the items of a batch, which are in its order.
-fn of_batch<K: StoredKind>(
+/// Decides the undecided items that `is_own` says are those of the batch, which has them in their order.
+fn decide_batch<K: StoredKind>(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
+    run: &Run,
     batch: &CardBatch<K>,
-    items: &[RunItem],
+    is_own: impl Fn(&RunItem) -> bool,
     text: fn(K::Refusal) -> &'static str,
-) -> Result<Vec<RunDecision>, StoreError> {
-    if batch.state() == BatchState::Rejected {
-        return Ok(items.iter().map(|item| decision(item, Outcome::Refused, CANCELLED)).collect());
+) -> Result<(), StoreError> {
+    let (mut from, mut place) = (0, 0);
+    while from < run.totals().number {
+        let mut items = unit.runs().items(partner, run.id(), from, ITEMS_AT_ONCE)?;
+        from += ITEMS_AT_ONCE;
+        items.retain(|item| item.outcome.is_none() && is_own(item));
+        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let decisions: Vec<RunDecision> = if batch.state() == BatchState::Rejected {
+            items.iter().map(|item| decision(item, Outcome::Refused, CANCELLED)).collect()
+        } else {
+            let verdicts = K::repository(unit).items(partner, batch.id(), place, count)?;
+            if verdicts.len() != items.len() {
+                return Err(other_items());
+            }
+            items.iter().zip(&verdicts).map(|pair| verdict_of(pair, text)).collect::<Result<_, _>>()?
+        };
+        unit.runs().decide(partner, run.id(), &decisions)?;
+        place += count;
     }
-    let verdicts = K::repository(unit).items(partner, batch.id(), 0, batch.cards())?;
-    if verdicts.len() != items.len() {
-        return Err(StoreError::Corrupt("run_items: a run has other items than its request".to_owned()));
-    }
-    let of = |(item, verdict): (&RunItem, &BatchItem<K>)| match verdict.state {
+    if place == batch.cards() { Ok(()) } else { Err(other_items()) }
+}
+
+fn verdict_of<K: StoredKind>(
+    (item, verdict): (&RunItem, &BatchItem<K>),
+    text: fn(K::Refusal) -> &'static str,
+) -> Result<RunDecision, StoreError> {
+    match verdict.state {
         ItemState::Done | ItemState::Returned(_) => Ok(done(item)),
         ItemState::Refused(refusal) => Ok(decision(item, Outcome::Refused, text(refusal))),
         ItemState::Open => {
             Err(StoreError::Corrupt("card_batch_items.state: open after the end of the batch".to_owned()))
         }
-    };
-    items.iter().zip(&verdicts).map(of).collect()
+    }
+}
+
+fn other_items() -> StoreError {
+    StoreError::Corrupt("run_items: a run has other items than its request".to_owned())
 }
 
 fn done(item: &RunItem) -> RunDecision {

@@ -123,7 +123,7 @@ fn a_run_waits_for_its_request_and_takes_over_its_verdicts() {
                 .times(1)
                 .returning(|_, _| Ok(()));
         } else {
-            unit.runs.expect_open_items().returning(|_, _, _| Ok(vec![item(0), item(1)]));
+            unit.runs.expect_items().returning(|_, _, _, _| Ok(vec![item(0), item(1)]));
             let states = [ItemState::Done, ItemState::Refused(TopUpRefusal::Blocked)];
             unit.replenishments.expect_items().returning(move |_, _, _, _| {
                 Ok(open_items(&[250, 250])

@@ -39,11 +39,17 @@ pub(super) async fn check(fleet: &Fleet, account: &Account<'_>, journal: &Journa
     let runs = runs_of_programmes(client).await?;
     periods(&paydays, &runs, journal);
     let tries = tries(partner, &runs, journal);
-    let mut all = Vec::new();
+    let (mut all, mut expired) = (Vec::new(), 0);
     for run in runs {
         let programme = paydays.programmes.iter().find(|one| Some(one.id_programme) == run.id_programme);
         let terms = programme.context("a run of no programme")?.terms.clone();
         let items = client.runs().result(run.id_run).await?;
+        if run.state == RunState::Expired {
+            // Faults held the programme up for more than seven of these short days.
+            journal.must(items.is_empty(), || format!("run {} has expired, and has {items:?}", run.id_run));
+            expired += 1;
+            continue;
+        }
         let is_alone = !tries.overlapping.contains(&run.id_run);
         all.push(Paid { terms, run, items, is_alone });
     }
@@ -67,7 +73,7 @@ pub(super) async fn check(fleet: &Fleet, account: &Account<'_>, journal: &Journa
         items.filter(|item| item.outcome.as_ref() == Some(&outcome)).count()
     };
     println!(
-        "{} periods of programmes; {} items done, {} refused; {} runs tried again, {} overtaken",
+        "{} periods of programmes; {} items done, {} refused; {} runs tried again, {} overtaken, {expired} expired",
         all.len(),
         of(RunOutcome::Done),
         of(RunOutcome::Refused),
@@ -109,6 +115,9 @@ fn tries(partner: &Partner, runs: &[Run], journal: &Journal) -> Tries {
                 if open.len() > 1 {
                     overlapping.extend(&open);
                 }
+            }
+            EventData::RunStatus(run) if run.state == RunState::Expired => {
+                ends.entry(run.id_run).or_default().push(RunState::Expired);
             }
             EventData::RunStatus(run) => {
                 let was_open = open.remove(&run.id_run);

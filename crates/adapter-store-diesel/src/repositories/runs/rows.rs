@@ -186,14 +186,18 @@ impl ItemRow {
         let ordinal = i64::from(item.ordinal);
         let place = part_row(run, ordinal);
         let cipher = RowCipher { cipher, table: "run_items", partner, row: &place };
-        let cells = Value::Array(item.cells.iter().map(cell_text).collect()).to_string();
+        // Items of programmes have none.
+        let cells = (!item.cells.is_empty()).then(|| {
+            let text = Value::Array(item.cells.iter().map(cell_text).collect()).to_string();
+            cipher.encrypt("cells", text.as_bytes())
+        });
         let fault = |of: fn(&Fault) -> &str| item.fault.as_ref().map(|fault| of(fault).to_owned());
         Ok(Self {
             partner_id: partner.key(),
             run_id: run,
             ordinal,
             line: item.line.into(),
-            cells: Some(cipher.encrypt("cells", cells.as_bytes())?),
+            cells: cells.transpose()?,
             spending_limit: item.limit.as_ref().map(ToString::to_string),
             employee_id: item.employee.map(|employee| employee.key()),
             custom_id: item.custom_id.as_ref().map(|custom_id| custom_id.as_str().to_owned()),

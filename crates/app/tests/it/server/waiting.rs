@@ -1,4 +1,4 @@
-//! Programmes that wait for an approval.
+//! Programmes, and changes of them, that wait for an approval of somebody else.
 
 use std::sync::Arc;
 
@@ -16,10 +16,14 @@ use uuid::Uuid;
 
 use super::TestServer;
 
+fn person(number: u128) -> Authority {
+    Authority { actor: Actor::User(Uuid::from_u128(number).into()), scopes: Scopes::ALL }
+}
+
 impl TestServer {
     /// A programme of another person that waits for an approval.
     pub fn waiting_programme_of(&self, id: PartnerId) -> String {
-        let by = Authority { actor: Actor::User(Uuid::from_u128(1).into()), scopes: Scopes::ALL };
+        let by = person(1);
         let fields = TermsFields {
             name: ProgrammeName::parse("Waiting").unwrap(),
             audience: Audience::All,
@@ -46,5 +50,36 @@ impl TestServer {
             Ok::<_, StoreError>(view.programme.id().to_string())
         })
         .unwrap()
+    }
+
+    /// Another person's change of a programme, which waits for an approval.
+    pub fn propose_change(
+        &self,
+        id: PartnerId,
+        programme: &str,
+        change: impl Fn(TermsFields) -> TermsFields + Send + 'static,
+    ) {
+        let (env, programme) = (Arc::clone(&self.application.env), programme.parse().unwrap());
+        transact(&*self.application.store, Access::Write, move |unit| {
+            let above = unit.ledger().sheet(id)?.unwrap().approval_above;
+            unit.ledger().set_approval(id, Kopecks::new(1))?;
+            let present = programmes::get(unit, &env, id, programme).unwrap().programme;
+            let terms = Terms::new(change(present.terms().fields().clone())).unwrap();
+            let view = programmes::change(unit, &env, id, &person(1), programme, &terms).unwrap();
+            assert_eq!(view.programme.status(), ProgrammeState::WaitingApproval);
+            unit.ledger().set_approval(id, above)
+        })
+        .unwrap();
+    }
+
+    /// Has a third person approve what waits of a programme.
+    pub fn approve_programme(&self, id: PartnerId, programme: &str) {
+        let (env, programme) = (Arc::clone(&self.application.env), programme.parse().unwrap());
+        transact(&*self.application.store, Access::Write, move |unit| {
+            let view = programmes::approve(unit, &env, id, &person(2), programme).unwrap();
+            assert_eq!(view.programme.status(), ProgrammeState::Active);
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
     }
 }

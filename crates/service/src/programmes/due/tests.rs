@@ -5,13 +5,12 @@ use std::sync::Mutex;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::programme::{Grant, TermsFields};
 use kopeck_domain::run::RunState;
 use kopeck_port_bank::{BankCard, BankError, MockBankGateway};
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
-use kopeck_port_store::{CardAndHolder, CardHolder, CardRecord, CardView, Member};
+use kopeck_port_store::{BatchTarget, CardClaims, CardHolder, CardRecord, CardView, Member};
 
 use super::*;
 use crate::testing::*;
@@ -24,18 +23,22 @@ const PEOPLE: u64 = 1_000;
 struct Seen {
     /// Copies of the cards by number.
     cards: HashMap<u64, CardRecord>,
-    /// How often the payees were looked for, and how many cards for that.
+    /// How often the payees were looked for.
     searches: u32,
-    found: usize,
     /// How often the bank was asked about each card.
     asked: HashMap<u64, u32>,
     runs: Vec<(RunState, usize)>,
+    /// Cards of replenishments.
+    paid: usize,
     /// Whether the bank is away.
     is_away: bool,
 }
 
-fn member(n: u64) -> Member {
-    Member { employee: employee_id(n.into()), created_at: BEFORE }
+fn member(n: u64, record: &CardRecord) -> Member {
+    let CardRecord { card, bank, .. } = record.clone();
+    let (id, custom_id) = (employee_id(n.into()), custom_id(&format!("E-{n}")));
+    let holder = CardHolder { id, custom_id, status: EmployeeStatus::Work };
+    Member { holder, created_at: BEFORE, card: CardView { card, bank } }
 }
 
 /// A programme that fills everybody's card on the day after the start, and has not paid yet.
@@ -57,14 +60,9 @@ fn store(seen: &Arc<Mutex<Seen>>) -> MockUnit {
     unit.programmes.expect_update().returning(|_, _, _| Ok(()));
     let log = Arc::clone(seen);
     unit.programmes.expect_members().returning(move |_, _, _| {
-        log.lock().unwrap().searches += 1;
-        Ok((1..=PEOPLE).map(member).collect())
-    });
-    let log = Arc::clone(seen);
-    unit.cards.expect_by_references().returning(move |_, references| {
         let mut seen = log.lock().unwrap();
-        seen.found += references.len();
-        Ok(references.iter().map(|reference| Some(card_of(&seen, reference))).collect())
+        seen.searches += 1;
+        Ok(seen.cards.iter().map(|(n, record)| member(*n, record)).collect())
     });
     let log = Arc::clone(seen);
     unit.cards.expect_get().returning(move |_, card| {
@@ -85,18 +83,32 @@ fn store(seen: &Arc<Mutex<Seen>>) -> MockUnit {
         Ok(())
     });
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(1_000_000, 0))));
-    unit.replenishments.expect_targets().returning(|_, _| Ok(Vec::new()));
+    let log = Arc::clone(seen);
+    unit.replenishments.expect_targets().returning(move |_, cards| {
+        let seen = log.lock().unwrap();
+        let records = seen.cards.values().filter(|record| cards.contains(&record.card.id()));
+        Ok(records.map(target).collect())
+    });
+    let log = Arc::clone(seen);
+    unit.replenishments.expect_insert().returning(move |_, batch, items| {
+        assert_eq!(batch.cards() as usize, items.len());
+        log.lock().unwrap().paid += items.len();
+        Ok(())
+    });
+    unit.runs.expect_add_requests().withf(|_, _, requests| requests.len() == 1).returning(|_, _, _| Ok(()));
     unit.jobs.expect_enqueue().returning(|_, _, _| Ok(()));
     unit
 }
 
-fn card_of(seen: &Seen, reference: &CardRef) -> CardAndHolder {
-    let CardRef::Employee(id) = reference else { panic!("{reference:?}") };
-    let n = (1..=PEOPLE).find(|n| employee_id((*n).into()) == *id).unwrap();
-    let CardRecord { card, bank, .. } = seen.cards[&n].clone();
-    let holder =
-        CardHolder { id: *id, custom_id: custom_id(&format!("E-{n}")), status: EmployeeStatus::Work };
-    CardAndHolder { holder: Some(holder), card: Some(CardView { card, bank }) }
+fn target(record: &CardRecord) -> BatchTarget {
+    BatchTarget {
+        card: record.card.id(),
+        number: record.card.number(),
+        status: Some(CardStatus::Main),
+        standing: record.bank.standing,
+        valid_until: record.card.valid_until(),
+        claims: CardClaims::default(),
+    }
 }
 
 /// A bank whose cards are empty; it does not know the first one.
@@ -146,31 +158,41 @@ fn payees_are_looked_for_twice_however_many_there_are() {
     let asking = usize::try_from(PEOPLE).unwrap() / ASKED_AT_ONCE;
     assert_eq!(rounds(&mut timer), asking + 1);
     let seen = seen.lock().unwrap();
-    assert_eq!((seen.searches, seen.found), (2, 2 * seen.cards.len()));
+    assert_eq!(seen.searches, 2);
     assert_eq!(seen.asked.len(), seen.cards.len());
     assert!(seen.asked.values().all(|times| *times == 1), "a card was asked about twice");
     // The card that the bank does not know holds what it held when it was last seen.
-    assert_eq!(seen.runs, [(RunState::InProcess, seen.cards.len() - 1)]);
+    assert_eq!(
+        (seen.runs.as_slice(), seen.paid),
+        (&[(RunState::InProcess, seen.cards.len() - 1)][..], seen.cards.len() - 1)
+    );
 }
 
 #[test]
-fn after_a_short_silence_the_bank_is_asked_about_the_rest_alone() {
+fn who_was_away_is_asked_about_the_rest_or_after_an_hour_about_all() {
     for (silence, times) in [(Duration::minutes(50), 1), (Duration::minutes(61), 2)] {
         let bench = Bench::new();
         let (mut timer, seen) = timer(&bench);
         for _ in 0..2 {
             assert_eq!(timer.run_once(&|| false), Ok(Progress::More));
-            // Longer than a silence may be, together.
-            bench.clock.advance(Duration::minutes(40));
         }
         seen.lock().unwrap().is_away = true;
         assert_eq!(timer.run_once(&|| false), Ok(Progress::BankUnavailable));
-        bench.clock.advance(silence - Duration::minutes(40));
+        bench.clock.advance(silence);
         seen.lock().unwrap().is_away = false;
         rounds(&mut timer);
         let seen = seen.lock().unwrap();
         assert_eq!(seen.asked.values().max(), Some(&times), "{silence}");
-        assert_eq!(seen.runs.len(), 1);
-        assert_eq!(seen.searches, 1 + times);
+        assert_eq!((seen.runs.len(), seen.searches), (1, 1 + times));
+    }
+}
+
+/// A slow bank would never come to the end of them within an hour.
+#[test]
+fn the_asking_about_many_cards_may_take_longer() {
+    for (cards, longest) in
+        [(0, Duration::HOUR), (18_000, Duration::HOUR), (100_000, Duration::seconds(20_000))]
+    {
+        assert_eq!(Asking::of(cards, START).until, START + longest, "{cards}");
     }
 }

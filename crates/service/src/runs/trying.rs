@@ -1,0 +1,32 @@
+//! Whether a run is tried again that its programme wants as a whole.
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::programme::next_try;
+use kopeck_domain::replenishment::TopUpRefusal;
+use kopeck_domain::run::{Run, RunKind, RunProgramme, RunState};
+use kopeck_port_store::{StoreError, UnitOfWork};
+
+use super::ITEMS_AT_ONCE;
+use crate::Env;
+
+/// The run that has ended, with its next try if its programme wants one: if nobody got anything, since the balance was short.
+pub(crate) fn after_decline(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    run: Run,
+) -> Result<Run, StoreError> {
+    let is_whole = run.programme().is_some_and(RunProgramme::is_all_or_nothing);
+    if !is_whole || run.kind() != RunKind::TopUp || run.state() != RunState::Decline {
+        return Ok(run);
+    }
+    let short = TopUpRefusal::NotEnoughBalance.text();
+    let (mut from, mut was_short) = (0, false);
+    while from < run.totals().number && !was_short {
+        let items = unit.runs().items(partner, run.id(), from, ITEMS_AT_ONCE)?;
+        was_short = items.iter().any(|item| item.reason.as_deref() == Some(short));
+        from += ITEMS_AT_ONCE;
+    }
+    let next = was_short.then(|| next_try(run.created_at(), env.now(), env.settings.zone)).flatten();
+    Ok(run.with_retry(next))
+}
