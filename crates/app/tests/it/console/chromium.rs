@@ -138,7 +138,7 @@ fn pages(server: &TestServer) -> (Vec<Seen>, Vec<(Role, Plain<'_>)>) {
         let of = (role == Role::Owner).then_some(&partner);
         let mut browser = Plain::of_new(server, of, role);
         let more = if role == Role::Owner {
-            vec![planted::uploaded(&mut browser), running.clone()]
+            [planted::behind_forms(&mut browser), vec![running.clone()]].concat()
         } else {
             Vec::new()
         };
