@@ -225,7 +225,7 @@ pub fn behind_forms(browser: &mut Browser<'_>) -> Vec<String> {
 }
 
 /// A file whose columns a person has to name, as the page on which they do.
-fn uploaded(browser: &mut Browser<'_>) -> String {
+pub fn uploaded(browser: &mut Browser<'_>) -> String {
     let page = browser.get("/runs/new");
     let file = format!("{};sum\nA-1;5\n", script(2).replace(';', ""));
     let sent =
