@@ -7,30 +7,27 @@ mod create;
 mod digest;
 mod due;
 mod employees;
+pub(crate) mod ending;
 pub(crate) mod execution;
 mod following;
 mod preview;
 mod refresh;
-pub(crate) mod trying;
 
 pub use create::{CreateRunError, InputRow, RunInput, create};
 pub use due::RunTimer;
 pub use refresh::refresh;
-pub(crate) use {digest::of as digest_of, execution::begin_at_once, preview::claims, preview::obstacle};
+pub(crate) use {digest::of as digest_of, preview::claims, preview::obstacle};
 
-use kopeck_domain::access::{Actor, Authority};
+use kopeck_domain::access::Authority;
 use kopeck_domain::approval::Digest;
 use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{PartnerId, RunId};
-use kopeck_domain::run::{ApproveRunError, CancelRunError, Run, RunItem, RunKind, RunState, SubmitError};
+use kopeck_domain::run::{ApproveRunError, CancelRunError, Run, RunItem, RunState, SubmitError};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{RunFilter, RunItemFilter, RunRequest, StoreError, Subject, UnitOfWork};
 use time::Duration;
 
 use crate::{Env, events, money};
-
-/// Items of a large run that are read at a time, so that memory stays small.
-pub(crate) const ITEMS_AT_ONCE: u32 = 1_000;
 
 /// A run with the requests that it became.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,22 +201,9 @@ fn set_state(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: &Run
         unit.jobs().enqueue(partner, Subject::Run(run.id()), Duration::ZERO)?;
     }
     if matches!(run.state(), RunState::Rejected | RunState::Expired) {
-        wake_leaver(unit, env, partner, run)?;
+        ending::wake_leaver(unit, env, partner, run)?;
     }
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])
-}
-
-/// Makes the next step of a leaver due if this run, which has ended, takes back what was left on their cards.
-fn wake_leaver(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    partner: PartnerId,
-    run: &Run,
-) -> Result<(), StoreError> {
-    if run.kind() == RunKind::Withdraw && *run.created_by() == Actor::Service {
-        unit.leavers().wake(partner, run.id(), env.now())?;
-    }
-    Ok(())
 }
 
 fn view(unit: &mut dyn UnitOfWork, partner: PartnerId, run: Run) -> Result<RunView, StoreError> {

@@ -14,7 +14,8 @@ use kopeck_port_store::{Rule, StoreError, Subject, UnitOfWork};
 use time::Duration;
 
 use super::payees::{self, Payee};
-use crate::runs::{begin_at_once, claims, digest_of, obstacle};
+use crate::runs::execution::begin_at_once;
+use crate::runs::{claims, digest_of, obstacle};
 use crate::{Env, events, money};
 
 /// Why an item gets nothing though its card could have it.

@@ -7,7 +7,7 @@ use time::macros::datetime;
 
 use super::making::{Beginning, make, retry};
 use super::*;
-use crate::runs::trying::after_decline;
+use crate::runs::ending::after_decline;
 use crate::testing::*;
 
 fn declined() -> Run {

@@ -12,7 +12,7 @@ use kopeck_domain::run::{FaultCode, Outcome, Run, RunItem, RunKind, RunState};
 use kopeck_port_store::{Claim, Reschedule, RunDecision, RunRequest, StoreError, UnitOfWork};
 use time::Duration;
 
-use super::{employees, following, preview, trying, wake_leaver};
+use super::{employees, ending, following, preview};
 use crate::card_batches::CreateBatchError;
 use crate::card_refs::{self, CardRefError, FoundCard};
 use crate::orders::PlaceOrderError;
@@ -65,9 +65,9 @@ fn conclude(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, run: Run) 
     let run = run
         .conclude(outcomes.done, outcomes.missed, env.now())
         .map_err(|error| StoreError::Corrupt(format!("runs.state: {error}")))?;
-    let run = trying::after_decline(unit, env, partner, run)?;
+    let run = ending::after_decline(unit, env, partner, run)?;
     unit.runs().set_state(partner, &run)?;
-    wake_leaver(unit, env, partner, &run)?;
+    ending::wake_leaver(unit, env, partner, &run)?;
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])
 }
 

@@ -9,7 +9,7 @@ use kopeck_domain::run::{Outcome, Run, RunItem};
 use kopeck_domain::withdrawal::Withdrawals;
 use kopeck_port_store::{RunDecision, RunRequest, StoreError, StoredKind, UnitOfWork};
 
-use super::ITEMS_AT_ONCE;
+use super::ending::ITEMS_AT_ONCE;
 use super::execution::decision;
 
 const CANCELLED: &str = "the request was cancelled";

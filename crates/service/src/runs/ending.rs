@@ -1,13 +1,16 @@
-//! Whether a run is tried again that its programme wants as a whole.
+//! What the end of a run brings: another try, if its programme wants it as a whole, and the next step of a leaver.
 
+use kopeck_domain::access::Actor;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::programme::next_try;
 use kopeck_domain::replenishment::TopUpRefusal;
 use kopeck_domain::run::{Run, RunKind, RunProgramme, RunState};
 use kopeck_port_store::{StoreError, UnitOfWork};
 
-use super::ITEMS_AT_ONCE;
 use crate::Env;
+
+/// Items of a large run that are read at a time, so that memory stays small.
+pub(super) const ITEMS_AT_ONCE: u32 = 1_000;
 
 /// The run that has ended, with its next try if its programme wants one: if nobody got anything, since the balance was short.
 pub(crate) fn after_decline(
@@ -29,4 +32,17 @@ pub(crate) fn after_decline(
     }
     let next = was_short.then(|| next_try(run.created_at(), env.now(), env.settings.zone)).flatten();
     Ok(run.with_retry(next))
+}
+
+/// Makes the next step of a leaver due if this run, which has ended, takes back what was left on their cards.
+pub(super) fn wake_leaver(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    run: &Run,
+) -> Result<(), StoreError> {
+    if run.kind() == RunKind::Withdraw && *run.created_by() == Actor::Service {
+        unit.leavers().wake(partner, run.id(), env.now())?;
+    }
+    Ok(())
 }
