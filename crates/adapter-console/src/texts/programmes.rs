@@ -66,7 +66,7 @@ texts! {
     ADDS = "gets", "пополняет на";
     NOT_ABOVE = "but holds no more than", "но не выше";
     FILLS_UP_TO = "is filled up to", "пополняет до";
-    TAKES_DOWN_TO = "gives back all above", "возвращает всё сверх";
+    TAKES_DOWN_TO = "takes back all above", "возвращает всё сверх";
     PAYS_WHEN = "When", "Когда";
     EVERY_WEEK = "every week", "каждую неделю";
     EVERY_MONTH = "every month", "каждый месяц";

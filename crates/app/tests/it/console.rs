@@ -1,6 +1,6 @@
 //! The console over plain HTTP, without scripts: logins, forms, who may see what, and what is written into pages.
 
-mod browser;
+pub mod browser;
 mod chromium;
 mod money;
 mod month;

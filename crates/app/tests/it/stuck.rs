@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use kopeck_domain::access::Role;
 use kopeck_port_bank::{BankError, BankKey, Submission};
 use kopeck_port_store::{Access, transact};
 use kopeck_service::stuck::{self, StuckError, StuckOutcome, StuckRequest};
@@ -13,6 +14,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::api_client::{start, text};
+use crate::console::browser::Browser;
 use crate::server::TestServer;
 
 /// Runs a worker at a bank that never sees the requests under the keys in `swallowed`, loses its responses to those in
@@ -84,7 +86,14 @@ async fn a_card_without_a_verdict_is_sent_once_and_left_to_an_operator() {
             request.instructions.iter().map(|instruction| instruction.key.as_str()).collect();
         assert_eq!(keys, silent);
 
-        assert_eq!(settle(&server, &id, outcome), Ok(2));
+        if applied {
+            let mut operator = Browser::of_new(&server, None, Role::Operator);
+            let page = operator.get("/stuck");
+            let done = operator.send(&page, "/stuck", &[("outcome", "applied"), ("sure", "yes")]);
+            assert!(done.status == 200 && !done.text.contains(&silent[0]), "{}", done.text);
+        } else {
+            assert_eq!(settle(&server, &id, outcome), Ok(2));
+        }
         let (end, spent) = if applied { ("SUCCESS", 50) } else { ("PART_SUCCESS", 30) };
         assert_eq!(api.top_up_state(&id).await, end);
         api.expect_money(before - spent, 0).await;

@@ -172,11 +172,15 @@ fn webhooks_are_made_and_their_secret_shown_once() {
     assert_eq!(get("/v1/balance").token(&token).send(&server).status, 200);
     server.write_request_log();
     let log = browser.get("/integration/requests");
-    assert!(log.text.contains("balance") && !log.text.contains("webhook.create"), "{}", log.text);
+    assert!(log.text.contains("<td>balance") && !log.text.contains("<td>webhook.create"), "{}", log.text);
     assert_eq!(get("/v1/cards").token(&token).send(&server).status, 200);
     server.write_request_log();
     let log = browser.get("/integration/requests");
-    assert!(log.text.find("card.list") < log.text.find("<td>balance"), "the newest is first: {}", log.text);
+    assert!(
+        log.text.find("<td>card.list") < log.text.find("<td>balance"),
+        "the newest is first: {}",
+        log.text
+    );
     let log = browser.get("/integration/requests?operation=balance&status=200");
     assert!(log.text.contains("<td>balance") && !log.text.contains("<td>card.list"), "{}", log.text);
     assert_eq!(browser.get("/integration/requests?status=many").status, 422);
@@ -184,7 +188,7 @@ fn webhooks_are_made_and_their_secret_shown_once() {
     let event = format!("/integration/event/{}", between(&events.text, "/console/integration/event/", "\""));
     assert!(browser.get(&event).text.contains("createdAt"), "{}", events.text);
     assert!(browser.get("/integration/events?types=card.declined").text.contains("No events."));
-    assert_eq!(browser.get("/integration/event/999").status, 404);
+    assert_eq!(browser.get("/integration/event/999").status, 410);
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn a_credential_is_made_once_works_and_is_revoked() {
     program.key = SealingKey::parse(&secret(&made, "Sealing key")).unwrap();
     let token = login(&server, &program).access;
     assert_eq!(get("/v1/balance").token(&token).send(&server).status, 200);
-    assert_eq!(get("/v1/employee").token(&token).send(&server).status, 403);
+    assert_eq!(get("/v1/employees").token(&token).send(&server).status, 403);
 
     let list = owner.get("/integration");
     assert_eq!(list.text.matches(">Payroll</a>").count(), 1, "{}", list.text);

