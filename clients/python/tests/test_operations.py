@@ -38,8 +38,9 @@ class Operations(unittest.TestCase):
         seen = [one for one in sent_by(calls) if one.path not in TOKEN_PATHS]
         self.assertEqual([line(one) for one in seen], list(lines))
         for one in seen:
-            # Two calls ask by POST; what changes something has a key, and nothing else has.
-            asks = one.method == "GET" or one.path.endswith("/can-pay") or one.path == "/v1/limits/status"
+            # Three calls ask by POST; what changes something has a key, and nothing else has.
+            asked = ("/v1/limits/status", "/v1/programmes/forecast")
+            asks = one.method == "GET" or one.path.endswith("/can-pay") or one.path in asked
             self.assertEqual("idempotency-key" not in one.headers, asks, one.target)
 
     def test_employees_and_categories(self) -> None:

@@ -427,8 +427,9 @@ for (const [name, calls] of Object.entries(groups)) {
     });
     assert.deepEqual(lines, SENT[name]);
     for (const { method, path, headers } of others) {
-      // Two calls ask by POST; what changes something has a key, and nothing else has.
-      const asks = method === "GET" || path.endsWith("/can-pay") || path === "/v1/limits/status";
+      // Three calls ask by POST; what changes something has a key, and nothing else has.
+      const asked = ["/v1/limits/status", "/v1/programmes/forecast"];
+      const asks = method === "GET" || path.endsWith("/can-pay") || asked.includes(path);
       assert.equal(headers["idempotency-key"] === undefined, asks, path);
     }
   });

@@ -149,9 +149,10 @@ pub(crate) async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> 
     calls(&stub.client()).await.unwrap();
     let seen = stub.calls();
     for call in &seen {
-        // Two requests ask by POST; what changes something has a key, and nothing else has.
-        let asks =
-            call.method == "GET" || call.path().ends_with("/can-pay") || call.path() == "/v1/limits/status";
+        // Three requests ask by POST; what changes something has a key, and nothing else has.
+        let asks = call.method == "GET"
+            || call.path().ends_with("/can-pay")
+            || ["/v1/limits/status", "/v1/programmes/forecast"].contains(&call.path());
         assert_eq!(call.header("idempotency-key").is_none(), asks, "{}", call.target);
     }
     seen.iter().map(line).collect()

@@ -25,13 +25,13 @@ fn waiting(hours_ago: i64) -> PendingDeposit {
 
 fn unit(waits: Option<PendingDeposit>, booked: Option<i64>) -> MockUnit {
     let mut unit = MockUnit::default();
-    known(&mut unit, PartnerStatus::Active);
     unit.ledger.expect_transferred().returning(move |_, _, _| Ok(booked.map(kopecks)));
     unit.pending_deposits.expect_get().returning(move |_, _| Ok(waits.clone()));
     unit
 }
 
 fn enter(unit: &mut MockUnit, by: u128, amount: i64) -> Result<PendingDeposit, PendingDepositError> {
+    known(unit, PartnerStatus::Active);
     enter_deposit(unit, &Bench::new(), &operator(by), PARTNER, kopecks(amount), &reference())
 }
 
@@ -68,6 +68,7 @@ fn another_operator_confirms_it_and_it_is_booked() {
         confirm_deposit(unit, &Bench::new(), &by, PARTNER, &reference(), digest_of_deposit(seen))
     };
     let mut good = unit(Some(waiting(1)), None);
+    known(&mut good, PartnerStatus::Active);
     expect_booking(&mut good, sheet(100, 0), MovementKind::Deposit, Reference::Transfer(reference()), 250);
     good.pending_deposits.expect_remove().times(1).returning(|_, _| Ok(()));
     assert_eq!(confirm(&mut good, 2, &waiting(1)).unwrap(), waiting(1));
