@@ -331,8 +331,8 @@ macro_rules! contract_tests {
             the_backlog_is_counted
         }
         $crate::contract_tests! { @aggregate $make, request_log:
-            the_newest_requests_come_first
             requests_are_read_in_the_order_of_writing
+            the_newest_requests_come_first
             numbers_go_on_whatever_the_clock_shows
             requests_are_found_by_each_filter
             a_reader_with_a_filter_goes_on

@@ -26,7 +26,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     }
 }
 
-/// The most persons on a page, but for the last piece of the report that was read for it.
+/// The most persons on a page.
 const PAGE: usize = 100;
 
 /// The most pieces of the report that a page reads.
@@ -170,6 +170,10 @@ async fn report_page(visit: &Visit<'_>, month: CalendarMonth) -> Result<ReportPa
             let (found, further) = report::piece(unit, partner, &outline, behind)?;
             rows.extend(found);
             next = further;
+        }
+        if rows.len() > PAGE {
+            rows.truncate(PAGE);
+            next = rows.last().map(|row: &ReportRow| row.place);
         }
         Ok::<_, ReportError>(ReportPage { outline, after, rows, next })
     });
