@@ -1,6 +1,6 @@
 //! A bank that cannot do everything, as partners and operators see it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kopeck_client::{CardClosing, CardLimit, ClosingReason, ErrorCode, LimitPeriod, VirtualItem, Wait};
 use serde_json::{Value, json};
@@ -9,6 +9,9 @@ use uuid::Uuid;
 use crate::process::Installation;
 
 const SECRET: &str = "correct-horse-battery";
+
+/// How long a busy machine may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn what_the_bank_cannot_do_is_refused_at_once() {
@@ -31,6 +34,11 @@ async fn what_the_bank_cannot_do_is_refused_at_once() {
     ]));
     let to_bank = ["--bank-url", &bank.base_url, "--bank-secret", SECRET, "--processing-delay", "0s"];
     let running = service_at.serve(&[&to_bank[..], &["--operations-listen", "127.0.0.1:0"]].concat());
+    // It asks the bank beside its start.
+    let began = Instant::now();
+    while !service_at.log().contains("bank capabilities") && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let log = service_at.log();
     assert!(log.contains("bank capabilities") && log.contains(poor), "{log}");
     let ready: Value = serde_json::from_str(&running.ask("/health/ready").1).unwrap();
