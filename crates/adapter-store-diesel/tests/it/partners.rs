@@ -37,7 +37,7 @@ const ROWS: &str = "
     INSERT INTO leavers VALUES (ONE, ID, 0, 0, NULL, NULL);
     INSERT INTO leaver_cards VALUES (ONE, ID, ID, 'MAIN');
     INSERT INTO transactions VALUES (ONE, ID, 1, 1, 0, 'PAYMENT', 1, NULL, NULL, NULL);
-    INSERT INTO card_batches VALUES (ONE, ID, 'REPLENISHMENT', 1, 1, NULL, 1, NULL, 0, 0, 'NEW', 0, 0);
+    INSERT INTO card_batches VALUES (ONE, ID, 'REPLENISHMENT', 1, 1, NULL, 1, NULL, 0, 0, 'NEW', 0, 0, 0);
     INSERT INTO card_batch_items VALUES (ONE, ID, 0, 'REPLENISHMENT', ID, 4006381333931, 1, 'OPEN', NULL, NULL, 0, NULL, 1, 0);
     INSERT INTO movements (partner_id, number, kind, order_id, replenishment_id, closing_id, withdrawal_id, created_at)
         VALUES (ONE, 1, 'HOLD', ID, NULL, NULL, NULL, 0), (ONE, 2, 'HOLD', NULL, ID, NULL, NULL, 0),
