@@ -21,7 +21,7 @@ pub const MAX_NAME: usize = 100;
 /// number of cells.
 pub const MAX_TEXT: usize = 16 << 20;
 
-/// What the fault of a row can be; what [`write`] writes has the first.
+/// What the fault of a row can be; what [`write()`] writes has the first.
 pub const ROW_FAULTS: [&str; 2] = [table::SURPLUS, separated::UNCLOSED];
 
 /// Why a file is no table at all.
