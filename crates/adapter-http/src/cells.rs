@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kopeck_tables::no_formula;
 use time::PrimitiveDateTime;
 
 use crate::wording::Language;
@@ -9,15 +10,6 @@ use crate::wording::Language;
 /// A text as a cell of a CSV file with commas, by RFC 4180.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     quoted(no_formula(text), ',')
-}
-
-/// The text with an apostrophe before it, if it could be a formula.
-pub(crate) fn no_formula(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
-    }
 }
 
 fn quoted(text: Cow<'_, str>, separator: char) -> Cow<'_, str> {
@@ -83,16 +75,6 @@ impl ExcelCsv {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn texts_are_no_formulas() {
-        for text in ["=1", "+1", "-1", "@a", "\ta", "\ra"] {
-            assert!(no_formula(text).starts_with('\''), "{text:?}");
-        }
-        for text in ["", "1", "a=1", " =1", "Счёт"] {
-            assert_eq!(no_formula(text), text);
-        }
-    }
 
     #[test]
     fn separators_within_a_cell_are_quoted() {

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod encoding;
+mod formula;
 mod separated;
 mod table;
 mod workbook;
 mod write;
 
+pub use formula::no_formula;
 pub use table::{Cell, Row, Table};
 pub use write::write;
 

@@ -2,6 +2,7 @@
 
 use kopeck_api::operations::EMPLOYEE_LIST;
 use kopeck_api::{CategoryWithCount, Employee, Page as ListPage};
+use kopeck_tables::no_formula;
 
 use super::{categories, query};
 use crate::call::Problem;
@@ -71,15 +72,13 @@ fn written(language: Language, rows: &[[String; 8]]) -> Result<Vec<u8>, csv::Err
         Language::English => ("", b','),
         Language::Russian => ("\u{feff}", b';'),
     };
-    let is_formula = |cell: &String| cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let plain = |cell: &String| if is_formula(cell) { format!("'{cell}") } else { cell.clone() };
     let terminator = csv::Terminator::CRLF;
     let mut writer = csv::WriterBuilder::new()
         .delimiter(separator)
         .terminator(terminator)
         .from_writer(mark.as_bytes().to_vec());
     for row in rows {
-        writer.write_record(row.iter().map(plain))?;
+        writer.write_record(row.iter().map(|cell| no_formula(cell).into_owned()))?;
     }
     writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))
 }
