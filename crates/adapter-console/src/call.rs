@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::host::{ApiRequest, ApiResponse, Caller, FileForm, Host};
 use crate::texts::{Language, Text, code_text, field_text};
-use crate::view::Notice;
+use crate::view::{Notice, Page};
 
 /// Why something was not done or not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +53,16 @@ impl Problem {
             vec![Text::FAILED.of(language).to_owned()]
         };
         Self { status: response.status, lines }
+    }
+}
+
+impl Page {
+    /// The page again, with what was wrong with its form above everything else.
+    pub(crate) fn refused(mut self, problem: Option<&Problem>) -> Self {
+        if let Some(problem) = problem {
+            self.status = problem.status;
+        }
+        self.noting(problem.map(Problem::notice))
     }
 }
 

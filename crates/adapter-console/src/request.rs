@@ -59,7 +59,7 @@ impl Request {
             let (name, is_file) = (part.name()?.to_owned(), part.file_name().is_some());
             let value = part.bytes().await.ok()?;
             if is_file {
-                // A browser sends an empty part where nobody has chosen a file.
+                // A browser sends an empty part where no file was chosen.
                 form.file = Some(value.to_vec()).filter(|file| !file.is_empty()).or(form.file);
             } else {
                 form.fields.0.push((name, String::from_utf8(value.to_vec()).ok()?));

@@ -162,7 +162,7 @@ impl Console {
         if is_fragment { fragment_reply(outcome) } else { reply(&visit, outcome).await }
     }
 
-    /// The response to somebody without a session: the login, or what they typed, which they can send behind it.
+    /// The response to a browser without a session: the login, or what was typed, which can be sent behind it.
     fn to_login(&self, request: &Request, form: &SentForm, path: &str, cookies: Vec<String>) -> Response {
         if unsent::is_kept(request, form) {
             return unsent::page(self, request, &form.fields);

@@ -1,7 +1,7 @@
 //! A form whose session has ended, or was replaced by another in a second tab: what was typed is shown, and can be sent once
 //! the user is logged in again.
 //!
-//! The page keeps it, not the service: nobody is known who it would belong to. Its form is tied to the browser by the cookie
+//! The page keeps it, not the service: it knows no user to whom it would belong. Its form is tied to the browser by the cookie
 //! of the login's form, which outlives sessions.
 
 use crate::cookies::Cookie;

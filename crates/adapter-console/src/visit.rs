@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, oneshot};
 
 use crate::call::{self, Call, Problem};
 use crate::format;
-use crate::host::{ApiResponse, Caller, FileForm, Host};
+use crate::host::{ApiResponse, Busy, Caller, FileForm, Host, Local};
 use crate::request::{Pairs, Request};
 use crate::route::ConsoleParts;
 use crate::session;
@@ -181,14 +181,8 @@ impl Visit<'_> {
         &self,
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let (sender, receiver) = oneshot::channel();
-        let read = move || {
-            // The receiver is gone if the client has disconnected.
-            let _ = sender.send(read());
-        };
-        let busy = || Problem::new(503, self.language, Text::BUSY);
-        self.host.read_file(self.partner()?, Box::new(read)).await.map_err(|_| busy())?;
-        receiver.await.map_err(|_| busy())
+        let partner = self.partner()?;
+        queued(self.language, read, |read| self.host.read_file(partner, read)).await
     }
 
     /// The idempotency key of the form.
@@ -235,6 +229,16 @@ impl Visit<'_> {
         self.moment(PrimitiveDateTime::new(local.date(), local.time()))
     }
 
+    /// Facts with their labels.
+    pub(crate) fn facts(&self, facts: impl IntoIterator<Item = (Text, String)>) -> Vec<(String, Cell)> {
+        facts.into_iter().map(|(label, value)| (self.t(label).to_owned(), Cell::text(value))).collect()
+    }
+
+    /// The values of a choice with their labels.
+    pub(crate) fn options(&self, options: &[(impl ToString, Text)]) -> Vec<(String, String)> {
+        options.iter().map(|(value, label)| (value.to_string(), self.t(*label).to_owned())).collect()
+    }
+
     /// The heads of columns, each with whether it is one of numbers.
     pub(crate) fn columns(&self, texts: &[(Text, bool)]) -> Vec<Cell> {
         let column =
@@ -265,6 +269,12 @@ impl Visit<'_> {
         Some(Notice { is_problem: false, lines: vec![self.t(text).to_owned()] })
     }
 
+    /// The page with what was wrong with its form above everything else, or else with what the page before it has done.
+    pub(crate) fn answer(&self, page: Page, problem: Option<&Problem>) -> Outcome {
+        let page = if problem.is_some() { page.refused(problem) } else { page.noting(self.done()) };
+        Ok(Reply::Page(page))
+    }
+
     /// Runs what may take long on a blocking thread, one at a time.
     ///
     /// # Errors
@@ -292,6 +302,25 @@ impl Visit<'_> {
     ) -> Result<T, E> {
         in_store(self.parts, access, body).await
     }
+}
+
+/// Runs `work` in the queue of the host to which `put` gives it.
+///
+/// # Errors
+/// If the queue is too long.
+pub(crate) async fn queued<'h, T: Send + 'static>(
+    language: Language,
+    work: impl FnOnce() -> T + Send + 'static,
+    put: impl FnOnce(Box<dyn FnOnce() + Send>) -> Local<'h, Result<(), Busy>>,
+) -> Result<T, Problem> {
+    let (sender, receiver) = oneshot::channel();
+    let work = move || {
+        // The receiver is gone if the client has disconnected.
+        let _ = sender.send(work());
+    };
+    let busy = || Problem::new(503, language, Text::BUSY);
+    put(Box::new(work)).await.map_err(|_| busy())?;
+    receiver.await.map_err(|_| busy())
 }
 
 /// Runs `body` in a unit of work, and waits for it without blocking a thread.

@@ -39,8 +39,7 @@ pub(crate) fn password(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome 
         .field(field("new", Text::NEW_PASSWORD, "new-password").hint(visit.t(Text::PASSWORD_RULE)))
         .field(field("again", Text::NEW_PASSWORD_AGAIN, "new-password"));
     page.push(Block::Form(form));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// Changes the password.
@@ -88,8 +87,7 @@ pub(crate) async fn sessions(visit: &Visit<'_>, problem: Option<&Problem>) -> Ou
         let form = visit.post("/sessions", Text::END_OTHER_SESSIONS).dangerous();
         page.push(Block::Form(form.field(password.required().autocomplete("current-password"))));
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// Ends the user's other sessions.

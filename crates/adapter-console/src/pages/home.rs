@@ -75,7 +75,7 @@ async fn runs_of(visit: &Visit<'_>, state: RunState, from: &str) -> Result<Vec<R
     Ok(found.data)
 }
 
-/// What waits for somebody, the most urgent first, each line with the way to where it is done.
+/// What waits for a person, the most urgent first, each line with the way to where it is done.
 async fn to_do(
     visit: &Visit<'_>,
     programmes: &[Programme],
@@ -143,7 +143,7 @@ fn programme_name(programmes: &[Programme], row: &ProgrammeForecast) -> String {
     known.map(|known| known.terms.name.clone()).unwrap_or_default()
 }
 
-/// Runs that need nobody: to come, and being carried out.
+/// Runs that wait for no person: to come, and being carried out.
 async fn push_underway(visit: &Visit<'_>, page: &mut Page) -> Result<(), Problem> {
     let mut found = runs_of(visit, RunState::InProcess, "").await?;
     found.extend(runs_of(visit, RunState::Scheduled, "").await?);

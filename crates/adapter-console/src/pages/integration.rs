@@ -11,7 +11,7 @@ use kopeck_api::{Page as ListPage, Webhook};
 use crate::call::Problem;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Page};
-use crate::visit::{Outcome, Reply, Visit};
+use crate::visit::{Outcome, Visit};
 
 /// The pages of this part, and what their forms do.
 pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
@@ -46,6 +46,5 @@ async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     page.push(Block::Table(webhooks::table(visit, &hooks.data)));
     webhooks::offer(visit, &mut page);
     credentials::list(visit, &mut page).await?;
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }

@@ -1,16 +1,15 @@
 //! Limits of cards: what one allows, in words and as a week, and the form that prepares a run of limits.
 
-use kopeck_api::operations::{EMPLOYEE_LIST, RUN_CREATE};
-use kopeck_api::{
-    CardLimit, CategoryWithCount, Employee, EmployeeStatus, LimitPeriod, Page as ListPage, Run,
-};
+use kopeck_api::operations::EMPLOYEE_LIST;
+use kopeck_api::{CardLimit, CategoryWithCount, Employee, EmployeeStatus, LimitPeriod, Page as ListPage};
 use kopeck_domain::access::Scope;
 use kopeck_domain::run::row::roubles;
 use serde_json::{Map, Value, json};
 
 use super::people::categories;
 use super::programmes::WEEKDAYS;
-use crate::call::{self, Problem};
+use super::runs::draft;
+use crate::call::Problem;
 use crate::request::Pairs;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Form, Page, Table};
@@ -73,7 +72,7 @@ pub(crate) fn facts(visit: &Visit<'_>, limit: &CardLimit) -> Vec<(String, Cell)>
     if parts.is_empty() && limit.days.is_empty() && limit.times.is_empty() {
         parts.push((Text::LIMIT, visit.t(Text::NO_LIMIT).to_owned()));
     }
-    parts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
+    visit.facts(parts)
 }
 
 /// The week of a limit, if it has days or times; nothing if it pays at any time.
@@ -142,13 +141,10 @@ async fn create(visit: &Visit<'_>) -> Outcome {
         let limit = limit_of(&visit.form);
         let item = |(name, value): (&str, String)| json!({name: value, "limit": limit});
         let items: Vec<Value> = whom(visit).await?.into_iter().map(item).collect();
-        visit.change(&RUN_CREATE, &[], Some(json!({"kind": "LIMIT", "items": items}))).await
+        draft(visit, json!({"kind": "LIMIT", "items": items})).await
     };
     match made.await {
-        Ok(response) => {
-            let run: Run = call::read(&response, visit.language)?;
-            Ok(Reply::SeeOther(format!("/run/{}", run.id_run)))
-        }
+        Ok(drafted) => Ok(drafted),
         Err(problem) if problem.status == 403 => Err(visit.hidden_alike(problem)),
         Err(problem) => form_page(visit, &visit.form, None, Some(&problem)).await,
     }
@@ -199,25 +195,19 @@ async fn form_page(
     }
     let form = visit.post("/limits/preview", Text::SHOW_WEEK).titled(visit.t(Text::LIMIT));
     page.push(Block::Form(fields(visit, form, values, &categories(visit).await?)));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 fn fields(visit: &Visit<'_>, form: Form, values: &Pairs, categories: &[CategoryWithCount]) -> Form {
     let field = |name: &'static str, label: Text, kind| {
         Field::new(name, visit.t(label), kind).value(values.all(name).collect::<Vec<_>>().join(" "))
     };
-    let options = |each: &[(&str, Text)]| {
-        FieldKind::Select(
-            each.iter().map(|(value, text)| ((*value).to_owned(), visit.t(*text).to_owned())).collect(),
-        )
-    };
+    let options = |each: &[(&str, Text)]| FieldKind::Select(visit.options(each));
     let whom = [("people", Text::THESE_PEOPLE), ("category", Text::A_CATEGORY)];
     let names = [("customId", Text::PERSONNEL_NUMBER), ("customIdCard", Text::CARD_NUMBER)];
     let each = |one: &CategoryWithCount| (one.id_category.to_string(), one.name_category.clone());
     let days =
         (1..).zip(WEEKDAYS).map(|(number, day): (u8, Text)| (number.to_string(), visit.t(day).to_owned()));
-    let periods = PERIODS.iter().map(|(period, text)| (period.to_string(), visit.t(*text).to_owned()));
     let places = [("only", Text::PAYS_ONLY_AT), ("except", Text::PAYS_EXCEPT_AT)];
     let unlimited = vec![("yes".to_owned(), visit.t(Text::NO_LIMIT).to_owned())];
     form.field(field("whom", Text::PAYS_WHOM, options(&whom)))
@@ -226,7 +216,7 @@ fn fields(visit: &Visit<'_>, form: Form, values: &Pairs, categories: &[CategoryW
         .field(field("idCategory", Text::CATEGORY, FieldKind::Select(categories.iter().map(each).collect())))
         .field(field("unlimited", Text::LIMIT, FieldKind::Many(unlimited)))
         .field(field("rubles", Text::AT_MOST, FieldKind::Text).max(20).hint(visit.t(Text::AT_MOST_HINT)))
-        .field(field("period", Text::PERIOD, FieldKind::Select(periods.collect())))
+        .field(field("period", Text::PERIOD, FieldKind::Select(visit.options(&PERIODS))))
         .field(field("days", Text::ON_DAYS, FieldKind::Many(days.collect())))
         .field(field("times", Text::AT_TIMES, FieldKind::Text).hint(visit.t(Text::AT_TIMES_HINT)))
         .field(field("merchants", Text::PLACE, options(&places)))

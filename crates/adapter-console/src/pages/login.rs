@@ -5,7 +5,6 @@ use kopeck_port_security::AppSetup;
 use kopeck_service::users::{NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt, UserError};
 use qrcode::{Color, QrCode};
 use secrecy::{ExposeSecret as _, SecretString};
-use tokio::sync::oneshot;
 
 use crate::call::Problem;
 use crate::cookies::Cookie;
@@ -15,6 +14,7 @@ use crate::route::{Console, document, see_other};
 use crate::session;
 use crate::texts::{Language, Text};
 use crate::view::{Block, Cell, Field, FieldKind, Form, Notice, Page, Setup};
+use crate::visit::queued;
 
 /// The blank margin of a QR code, in modules.
 const QUIET_ZONE: usize = 4;
@@ -49,14 +49,7 @@ pub(crate) async fn in_queue<T: Send + 'static>(
     language: Language,
     check: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let (sender, receiver) = oneshot::channel();
-    let check = move || {
-        // The receiver is gone if the client has disconnected.
-        let _ = sender.send(check());
-    };
-    let busy = || Problem::new(503, language, Text::BUSY);
-    host.check_password(Box::new(check)).await.map_err(|_| busy())?;
-    receiver.await.map_err(|_| busy())
+    queued(language, check, |check| host.check_password(check)).await
 }
 
 /// What the refusal of a password or a code says.

@@ -66,12 +66,6 @@ fn balance(sheet: &BalanceSheet) -> i64 {
     sheet.balances.balance().map_or(i64::MAX, Kopecks::get)
 }
 
-/// Facts of a page.
-fn facts<const N: usize>(visit: &Visit<'_>, facts: [(Text, String); N]) -> Block {
-    let fact = |(label, value): (Text, String)| (visit.t(label).to_owned(), Cell::text(value));
-    Block::Facts(facts.into_iter().map(fact).collect())
-}
-
 /// The partners.
 async fn list(visit: &Visit<'_>) -> Outcome {
     let env = visit.parts.env.clone();

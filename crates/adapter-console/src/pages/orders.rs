@@ -1,6 +1,6 @@
 //! Orders of cards, the cards in stock, and activation codes, which are shown on demand and audited.
 
-mod wizard;
+pub(crate) mod wizard;
 
 use kopeck_api::operations::{
     CARD_AVAILABLE, ORDER_CANCEL, ORDER_CONFIRM, ORDER_LIST, ORDER_RESULT, ORDER_STATUS,
@@ -136,8 +136,7 @@ pub(crate) async fn order(visit: &Visit<'_>, id: &str, problem: Option<&Problem>
             _ => {}
         }
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// Carries out a form of the page of an order.

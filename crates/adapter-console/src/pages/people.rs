@@ -202,14 +202,11 @@ pub(crate) fn person_body(form: &Pairs) -> Map<String, Value> {
 
 /// The form of a new person.
 pub(crate) async fn new(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
-    if !visit.may(Scope::EmployeesWrite) {
-        return Err(Problem::hidden(403, visit.language));
-    }
+    visit.require(Scope::EmployeesWrite)?;
     let mut page = Page::new(visit.t(Text::NEW_PERSON), "people");
     let form = visit.post("/people/new", Text::SAVE);
     page.push(Block::Form(person_form(visit, form, &visit.form, &categories(visit).await?)));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// Adds a person.

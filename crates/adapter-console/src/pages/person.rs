@@ -6,14 +6,14 @@ mod replace;
 
 use kopeck_api::operations::{
     CARD_LINK, CARD_SWITCH, CARD_UNLINK, CLOSING_CREATE, EMPLOYEE_ERASE, EMPLOYEE_GET, EMPLOYEE_UPDATE,
-    RUN_CREATE,
 };
-use kopeck_api::{Data, Employee, EmployeeStatus, EmployeeWithCards, Run};
+use kopeck_api::{Data, Employee, EmployeeStatus, EmployeeWithCards};
 use kopeck_domain::access::Scope;
 use serde_json::{Value, json};
 
 use super::people::{STATUSES, categories, full_name, person_body, person_form, status_text};
-use crate::call::{self, Problem};
+use super::runs::draft;
+use crate::call::Problem;
 use crate::request::Pairs;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Field, FieldKind, Page};
@@ -64,8 +64,7 @@ pub(crate) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
         let rule = super::programmes::leavers::rule(visit).await?;
         push_changes(visit, &mut page, id, employee, &rule);
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// The forms that change the status of a person, or erase them.
@@ -99,14 +98,12 @@ fn facts(visit: &Visit<'_>, employee: &Employee, category: &str) -> Vec<(String,
         (Text::ADDED, visit.date(employee.created_at)),
     ];
     let given = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    given.map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
+    visit.facts(given)
 }
 
 /// The form of a person's data.
 pub(crate) async fn edit(visit: &Visit<'_>, id: &str, problem: Option<&Problem>) -> Outcome {
-    if !visit.may(Scope::EmployeesWrite) {
-        return Err(Problem::hidden(403, visit.language));
-    }
+    visit.require(Scope::EmployeesWrite)?;
     let Employee { custom_id, surname, name, patronymic, phone, email, id_category, .. } =
         person(visit, id).await?.employee;
     let text = Option::unwrap_or_default;
@@ -124,8 +121,7 @@ pub(crate) async fn edit(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     let form = visit.post(&format!("/person/{id}/edit"), Text::SAVE);
     page.push(Block::Form(person_form(visit, form, values, &categories(visit).await?)));
     page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), &format!("/person/{id}"))]));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// Prepares a run of one: its own page shows what it does, and submits it.
@@ -135,11 +131,8 @@ async fn prepare(visit: &Visit<'_>, id: &str, kind: &str) -> Outcome {
         item.insert("rubles".to_owned(), json!(amount));
     }
     let kind = if kind == "topup" { "TOP_UP" } else { "WITHDRAW" };
-    match visit.change(&RUN_CREATE, &[], Some(json!({"kind": kind, "items": [item]}))).await {
-        Ok(response) => {
-            let run: Run = call::read(&response, visit.language)?;
-            Ok(Reply::SeeOther(format!("/run/{}", run.id_run)))
-        }
+    match draft(visit, json!({"kind": kind, "items": [item]})).await {
+        Ok(drafted) => Ok(drafted),
         Err(problem) if problem.status == 403 => Err(Problem::hidden(403, visit.language)),
         Err(problem) => show(visit, id, Some(&problem)).await,
     }

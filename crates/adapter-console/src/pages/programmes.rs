@@ -139,8 +139,7 @@ async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>) -> Outcome
     let mut table = runs::table(visit, Text::ITS_RUNS, &found.data);
     table.pages = visit.pages(&format!("/programme/{id}"), &found.meta);
     page.push(Block::Table(table));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// The forms that the state of the programme and the role of the user allow.

@@ -86,8 +86,7 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
         }
         None => {}
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 fn links(visit: &Visit<'_>, what: &str, month: &str, files: &[(Text, &str, FileForm)]) -> Vec<Cell> {

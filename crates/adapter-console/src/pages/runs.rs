@@ -7,6 +7,8 @@ mod new;
 mod show;
 mod upload;
 
+pub(crate) use new::draft;
+
 use kopeck_api::operations::{PROGRAMME_LIST, RUN_LIST};
 use kopeck_api::{Page as ListPage, Programme, ProgrammeState, Run, RunKind, RunState};
 use kopeck_domain::access::Scope;

@@ -72,8 +72,7 @@ pub(crate) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
             form.field(email.value(visit.form.get("login"))).field(role_field(visit, Role::Hr)),
         ));
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 fn role_field(visit: &Visit<'_>, role: Role) -> Field {

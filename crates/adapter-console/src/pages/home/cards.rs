@@ -1,4 +1,4 @@
-//! Cards that somebody has to look after: those of people who have left, with money on them, and those that expire.
+//! Cards that need looking after: those of people who have left, with money on them, and those that expire.
 
 use kopeck_api::operations::{CARD_INFO, CARD_LIST, EMPLOYEE_LIST, EVENT_FEED};
 use kopeck_api::{BankStatus, Card, Data, Employee, EventData, Feed, Page as ListPage};

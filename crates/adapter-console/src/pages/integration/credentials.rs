@@ -74,14 +74,13 @@ pub(super) fn form(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
         .field(name.value(value("name")))
         .field(from.value(value("addresses")).hint(visit.t(Text::ADDRESSES_HINT)));
     for group in groups() {
-        let options = [("", Text::NOTHING), ("read", Text::MAY_READ), ("write", Text::MAY_WRITE)]
-            .map(|(value, text)| (value.to_owned(), visit.t(text).to_owned()));
-        let field = Field::new(group, scope_text(visit.language, group), FieldKind::Select(options.to_vec()));
+        let options = [("", Text::NOTHING), ("read", Text::MAY_READ), ("write", Text::MAY_WRITE)];
+        let options = FieldKind::Select(visit.options(&options));
+        let field = Field::new(group, scope_text(visit.language, group), options);
         form = form.field(field.value(value(group)));
     }
     page.push(Block::Form(form));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// What the form asks for.
@@ -140,8 +139,7 @@ pub(super) async fn show(visit: &Visit<'_>, id: &str) -> Outcome {
         (Text::CREATED, visit.instant(one.created_at)),
         (Text::REVOKED, one.revoked_at.map_or_else(|| visit.t(Text::NO).to_owned(), |at| visit.instant(at))),
     ];
-    let facts = facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value)));
-    page.push(Block::Facts(facts.collect()));
+    page.push(Block::Facts(visit.facts(facts)));
     if visit.may(Scope::UsersWrite) && one.revoked_at.is_none() {
         let form = visit.post(&format!("/credential/{id}/revoke"), Text::REVOKE).dangerous();
         let sure = Field::new("sure", visit.t(Text::REVOKE_SURE), FieldKind::Check).required();

@@ -92,8 +92,7 @@ pub(super) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
         (Text::FAILING_SINCE, time(hook.failing_since)),
         (Text::SEALED_EVENTS, visit.t(if hook.sealed { Text::YES } else { Text::NO }).to_owned()),
     ];
-    let facts = facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value)));
-    page.push(Block::Facts(facts.collect()));
+    page.push(Block::Facts(visit.facts(facts)));
     if visit.may(Scope::WebhooksWrite) {
         let form = |action: &str, submit| visit.post(&format!("/webhook/{id}/{action}"), submit);
         let toggle = if hook.enabled { Text::DISABLE } else { Text::ENABLE };
@@ -110,8 +109,7 @@ pub(super) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     let mut table = delivery_table(visit, &deliveries.data);
     table.pages = visit.pages(&format!("/webhook/{id}"), &deliveries.meta);
     page.push(Block::Table(table));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// The form of what can be changed; with what was typed before, if that was refused.

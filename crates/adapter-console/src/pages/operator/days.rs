@@ -24,9 +24,7 @@ const MOST_DIFFERENCES: usize = 500;
 
 /// The form of a comparison with the bank.
 pub(super) fn reconciliation(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
-    let mut page = compared_page(visit);
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(compared_page(visit).refused(problem)))
 }
 
 fn compared_page(visit: &Visit<'_>) -> Page {
@@ -138,8 +136,7 @@ pub(super) async fn calendar(visit: &Visit<'_>, problem: Option<&Problem>) -> Ou
     let area = area.value(if given.is_empty() { &text } else { given }).hint(visit.t(Text::CALENDAR_HINT));
     page.push(Block::Form(visit.post("/calendar", Text::REPLACE_CALENDAR).field(area)));
     page.push(Block::Table(table));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// Replaces the calendar.

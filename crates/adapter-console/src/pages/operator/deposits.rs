@@ -107,8 +107,7 @@ pub(super) async fn show(visit: &Visit<'_>, operator: &Authority, problem: Optio
         let name = partners.get(&one.partner).map_or("", String::as_str);
         decisions(visit, operator, one, name, &mut page);
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// The forms by which one deposit is confirmed or refused.

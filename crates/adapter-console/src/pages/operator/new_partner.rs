@@ -24,7 +24,7 @@ pub(super) fn policies(visit: &Visit<'_>) -> FieldKind {
         (SealingPolicy::Required, Text::SEALING_REQUIRED),
         (SealingPolicy::Optional, Text::SEALING_OPTIONAL),
     ];
-    FieldKind::Select(options.map(|(policy, text)| (policy.to_string(), visit.t(text).to_owned())).to_vec())
+    FieldKind::Select(visit.options(&options))
 }
 
 /// The form of a new partner.
@@ -39,8 +39,7 @@ pub(super) fn form(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
         .field(login.value(value("login")).hint(visit.t(Text::LOGIN_HINT)))
         .field(Field::new("sealing", visit.t(Text::SEALING), policies(visit)).value(value("sealing")));
     page.push(Block::Form(form));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// Creates a partner, and shows its secrets.

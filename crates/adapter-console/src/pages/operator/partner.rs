@@ -11,7 +11,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 use super::new_partner::policies;
-use super::{balance, deposits, facts, status_text};
+use super::{balance, deposits, status_text};
 use crate::call::Problem;
 use crate::pages::partner_problems::{faulty, partner_problem};
 use crate::pages::secrets;
@@ -41,8 +41,7 @@ pub(super) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     page.push(Block::Table(users(visit, &found)));
     page.push(Block::Form(deposits::form(visit, id)));
     forms(visit, &found, &mut page);
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 fn about(visit: &Visit<'_>, found: &PartnerOverview) -> Block {
@@ -51,23 +50,20 @@ fn about(visit: &Visit<'_>, found: &PartnerOverview) -> Block {
         SealingPolicy::Required => Text::SEALING_REQUIRED,
         SealingPolicy::Optional => Text::SEALING_OPTIONAL,
     };
-    facts(
-        visit,
-        [
-            (Text::IDENTIFIER, partner.id.to_string()),
-            (Text::LOGIN, partner.login.clone()),
-            (Text::STATUS, status_text(visit, partner.status).to_owned()),
-            (Text::SEALING, visit.t(sealing).to_owned()),
-            (Text::BALANCE, visit.money(balance(sheet))),
-            (Text::HELD, visit.money(sheet.balances.held.get())),
-            (Text::AVAILABLE, visit.money(sheet.balances.available.get())),
-            (Text::APPROVAL_ABOVE, visit.money(sheet.approval_above.get())),
-            (Text::THRESHOLD, visit.money(sheet.threshold.get())),
-            (Text::CREDENTIALS, credentials.len().to_string()),
-            (Text::OPEN_SESSIONS, sessions.to_string()),
-            (Text::OPEN_REQUESTS, open_requests.to_string()),
-        ],
-    )
+    Block::Facts(visit.facts([
+        (Text::IDENTIFIER, partner.id.to_string()),
+        (Text::LOGIN, partner.login.clone()),
+        (Text::STATUS, status_text(visit, partner.status).to_owned()),
+        (Text::SEALING, visit.t(sealing).to_owned()),
+        (Text::BALANCE, visit.money(balance(sheet))),
+        (Text::HELD, visit.money(sheet.balances.held.get())),
+        (Text::AVAILABLE, visit.money(sheet.balances.available.get())),
+        (Text::APPROVAL_ABOVE, visit.money(sheet.approval_above.get())),
+        (Text::THRESHOLD, visit.money(sheet.threshold.get())),
+        (Text::CREDENTIALS, credentials.len().to_string()),
+        (Text::OPEN_SESSIONS, sessions.to_string()),
+        (Text::OPEN_REQUESTS, open_requests.to_string()),
+    ]))
 }
 
 /// The keys that are accepted, without their secrets.

@@ -6,7 +6,6 @@ use kopeck_audit::Outcome as AuditOutcome;
 use kopeck_port_bank::sandbox::{BankFaults, CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::{Access, StoreError};
 
-use super::facts;
 use crate::call::Problem;
 use crate::texts::Text;
 use crate::view::{Block, Field, FieldKind, Page};
@@ -35,9 +34,9 @@ pub(super) fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     let mut page = Page::new(visit.t(Text::SANDBOX), "service");
     page.push(Block::Text(visit.t(Text::SANDBOX_ABOUT).to_owned()));
     let ahead = env.clock.ahead().whole_hours();
-    page.push(facts(
-        visit,
-        [(Text::SERVICE_CLOCK, visit.instant(env.now())), (Text::HOURS_AHEAD, ahead.to_string())],
+    page.push(Block::Facts(
+        visit
+            .facts([(Text::SERVICE_CLOCK, visit.instant(env.now())), (Text::HOURS_AHEAD, ahead.to_string())]),
     ));
     let hours = Field::new("hours", visit.t(Text::HOURS), FieldKind::Text).max(6).required();
     let clock = visit.post(&format!("{PATH}/clock"), Text::MOVE_CLOCK).titled(visit.t(Text::MOVE_CLOCK));
@@ -52,8 +51,7 @@ pub(super) fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
     }
     page.push(Block::Form(faults));
     page.push(Block::Form(visit.post(&format!("{PATH}/faults"), Text::END_FAULTS)));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// Carries out a form of the sandbox.
@@ -79,7 +77,7 @@ async fn advance(visit: &Visit<'_>, sandbox: Sandbox) -> Result<(), Problem> {
     let by = Duration::from_secs(hours * 3_600);
     let moved = visit.blocking(move || sandbox.clock.advance(by, &key).map(drop)).await?;
     note(visit, "sandbox.clock", format!("hours:{hours}"), moved).await?;
-    // The time that has passed is not that of somebody who was away.
+    // The time that has passed is not that of a user who was away.
     let (users, session) = (visit.parts.users.clone(), visit.session.clone());
     let touched = visit.in_store(Access::Write, move |unit| users.touch(unit, &session)).await;
     touched.map_err(|error| visit.failed(&error))

@@ -6,7 +6,7 @@ use crate::texts::Text;
 use crate::view::{Block, Cell, Notice, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
-use super::{facts, log};
+use super::log;
 
 /// The page.
 pub(super) async fn show(visit: &Visit<'_>) -> Outcome {
@@ -15,21 +15,18 @@ pub(super) async fn show(visit: &Visit<'_>) -> Outcome {
     page.push(log::tools(visit));
     page.push(Block::Table(parts(visit, &report)));
     if let Some(work) = &report.work {
-        page.push(facts(
-            visit,
-            [
-                (Text::OPEN_REQUESTS, work.open.to_string()),
-                (Text::DUE, work.due.to_string()),
-                (Text::OLDEST_DUE, work.oldest_due_seconds.to_string()),
-                (Text::WITHOUT_RESPONSE, work.failing.to_string()),
-                (Text::STUCK, work.stuck.to_string()),
-                (Text::HELD, visit.money(work.held)),
-                (Text::DELIVERIES_PENDING, work.pending_deliveries.to_string()),
-                (Text::WEBHOOKS_FAILING, work.failing_webhooks.to_string()),
-                (Text::WORKER_THREADS, report.threads.to_string()),
-                (Text::SILENCE, report.silence_seconds.to_string()),
-            ],
-        ));
+        page.push(Block::Facts(visit.facts([
+            (Text::OPEN_REQUESTS, work.open.to_string()),
+            (Text::DUE, work.due.to_string()),
+            (Text::OLDEST_DUE, work.oldest_due_seconds.to_string()),
+            (Text::WITHOUT_RESPONSE, work.failing.to_string()),
+            (Text::STUCK, work.stuck.to_string()),
+            (Text::HELD, visit.money(work.held)),
+            (Text::DELIVERIES_PENDING, work.pending_deliveries.to_string()),
+            (Text::WEBHOOKS_FAILING, work.failing_webhooks.to_string()),
+            (Text::WORKER_THREADS, report.threads.to_string()),
+            (Text::SILENCE, report.silence_seconds.to_string()),
+        ])));
     }
     charts(visit, &report.samples, &mut page);
     page.push(Block::Table(bank(visit, &report)));

@@ -7,7 +7,6 @@ use kopeck_port_store::{Access, Subject, UnitOfWork};
 use kopeck_service::stuck::{self, StuckError, StuckOutcome, StuckRequest};
 use uuid::Uuid;
 
-use super::facts;
 use super::partner::amount_of;
 use crate::call::Problem;
 use crate::texts::Text;
@@ -39,15 +38,14 @@ pub(super) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
     for one in &found {
         let (kind, id) = name(one.subject);
         page.push(Block::Heading(format!("{} {id}", visit.t(kind))));
-        page.push(facts(
-            visit,
-            [(Text::PARTNER, one.partner.to_string()), (Text::WAITS_SINCE, visit.instant(one.since))],
-        ));
+        page.push(Block::Facts(visit.facts([
+            (Text::PARTNER, one.partner.to_string()),
+            (Text::WAITS_SINCE, visit.instant(one.since)),
+        ])));
         page.push(Block::Table(instructions(visit, one)));
         page.push(Block::Form(form(visit, one, id)));
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 fn instructions(visit: &Visit<'_>, one: &StuckRequest) -> Table {
@@ -64,10 +62,11 @@ fn instructions(visit: &Visit<'_>, one: &StuckRequest) -> Table {
 }
 
 fn form(visit: &Visit<'_>, one: &StuckRequest, id: Uuid) -> Form {
-    let choice = |value: &str, text: Text| (value.to_owned(), visit.t(text).to_owned());
-    let outcomes = vec![choice("refused", Text::BANK_REFUSED), choice("applied", Text::BANK_APPLIED)];
+    let outcomes = visit.options(&[("refused", Text::BANK_REFUSED), ("applied", Text::BANK_APPLIED)]);
     let cards = one.instructions.iter().filter_map(|instruction| instruction.card);
-    let cards: Vec<_> = std::iter::once(choice("", Text::ALL))
+    let cards: Vec<_> = visit
+        .options(&[("", Text::ALL)])
+        .into_iter()
         .chain(cards.map(|(id, number)| (id.to_string(), number.to_string())))
         .collect();
     let returned = Field::new("returned", visit.t(Text::RETURNED_ROUBLES), FieldKind::Text).max(24);

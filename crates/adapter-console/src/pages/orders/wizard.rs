@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use kopeck_api::operations::{CARD_LIST, EMPLOYEE_LIST, ORDER_PLASTIC, RUN_CREATE};
-use kopeck_api::{Card, CardStatus, CardType, Employee, EmployeeStatus, OrderCreated, Page as ListPage, Run};
+use kopeck_api::operations::{CARD_LIST, EMPLOYEE_LIST, ORDER_PLASTIC};
+use kopeck_api::{Card, CardStatus, CardType, Employee, EmployeeStatus, OrderCreated, Page as ListPage};
 use kopeck_domain::access::Scope;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::call::{self, Problem};
 use crate::pages::people::{categories, full_name};
+use crate::pages::runs::draft;
 use crate::request::Pairs;
 use crate::texts::Text;
 use crate::view::{Block, Cell, Control, ControlTable, Field, FieldKind, Form, Page};
@@ -38,9 +39,7 @@ const SHOWN: usize = 200;
 
 /// The step that the query has come to.
 pub(super) async fn show(visit: &Visit<'_>) -> Outcome {
-    if !visit.may(Scope::OrdersWrite) {
-        return Err(Problem::hidden(403, visit.language));
-    }
+    visit.require(Scope::OrdersWrite)?;
     let (kind, people) = (visit.query.get("kind"), visit.query.get("people"));
     match (kind, people) {
         ("plastic" | "virtual", A_NUMBER) => last(visit, kind, None),
@@ -56,12 +55,11 @@ async fn first(visit: &Visit<'_>) -> Outcome {
         kinds.push(("virtual".to_owned(), visit.t(Text::VIRTUAL_CARDS).to_owned()));
     }
     let people = [(A_NUMBER, Text::A_NUMBER_OF_CARDS), (ALL_PEOPLE, Text::ALL_WITHOUT_A_CARD)];
-    let people = people.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned()));
     let categories = categories(visit).await?.into_iter().map(|category| {
         let label = format!("{}: {}", visit.t(Text::WITHOUT_A_CARD_IN), category.name_category);
         (category.id_category.to_string(), label)
     });
-    let people = people.into_iter().chain(categories).collect();
+    let people = visit.options(&people).into_iter().chain(categories).collect();
     let field = |name, label, options| {
         Field::new(name, visit.t(label), FieldKind::Select(options)).value(visit.query.get(name))
     };
@@ -155,8 +153,7 @@ fn order_page(visit: &Visit<'_>, kind: &str, values: &Pairs, problem: Option<&Pr
     let form = if kind == "virtual" { virtual_form(visit, values) } else { plastic_form(visit, values) };
     page.push(Block::Form(form));
     page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), "/orders/new")]));
-    page.status = problem.map_or(200, |problem| problem.status);
-    page.noting(problem.map(Problem::notice))
+    page.refused(problem)
 }
 
 fn number_field(visit: &Visit<'_>, values: &Pairs) -> Field {
@@ -165,16 +162,32 @@ fn number_field(visit: &Visit<'_>, values: &Pairs) -> Field {
 }
 
 fn plastic_form(visit: &Visit<'_>, values: &Pairs) -> Form {
-    let types = PLASTIC.map(|kind| (kind.to_string(), kind.to_string()));
-    let kind = Field::new("typeCard", visit.t(Text::CARD_TYPE), FieldKind::Select(types.to_vec()));
     let form = visit.post("/orders/plastic", Text::ORDER_CARDS).titled(visit.t(Text::PLASTIC_CARDS));
-    let mut form = form.field(kind.value(values.get("typeCard"))).field(number_field(visit, values));
+    with_address(visit, form.field(type_field(visit, values)).field(number_field(visit, values)), values)
+}
+
+/// The product of plastic cards.
+pub(crate) fn type_field(visit: &Visit<'_>, values: &Pairs) -> Field {
+    let types = PLASTIC.map(|kind| (kind.to_string(), kind.to_string()));
+    let field = Field::new("typeCard", visit.t(Text::CARD_TYPE), FieldKind::Select(types.to_vec()));
+    field.value(values.get("typeCard"))
+}
+
+/// The form with the fields that say where plastic cards go.
+pub(crate) fn with_address(visit: &Visit<'_>, mut form: Form, values: &Pairs) -> Form {
     for (name, label, max) in ADDRESS {
         let field =
             Field::new(name, visit.t(label), FieldKind::Text).value(values.get(name)).max(max).required();
         form = form.field(if name == "phone" { field.hint(visit.t(Text::PHONE_RULE)) } else { field });
     }
     form
+}
+
+/// The line of an order of so many plastic cards.
+pub(crate) fn plastic(form: &Pairs, number: Value) -> Value {
+    let [address, recipient, phone] = ADDRESS.map(|(name, ..)| form.get(name));
+    json!({"typeCard": form.get("typeCard"), "numberCards": number, "deliveryAddress": address,
+        "recipient": recipient, "phone": phone})
 }
 
 fn virtual_form(visit: &Visit<'_>, values: &Pairs) -> Form {
@@ -187,29 +200,21 @@ fn virtual_form(visit: &Visit<'_>, values: &Pairs) -> Form {
 pub(super) async fn create(visit: &Visit<'_>, kind: &str) -> Outcome {
     let form = &visit.form;
     let made = if kind == "plastic" {
-        let number: Value = form
-            .get("numberCards")
-            .parse::<u32>()
-            .map_or_else(|_| json!(form.get("numberCards")), Value::from);
-        let [address, recipient, phone] = ADDRESS.map(|(name, ..)| form.get(name));
-        let item = json!({"typeCard": form.get("typeCard"), "numberCards": number, "deliveryAddress": address,
-            "recipient": recipient, "phone": phone});
-        visit.change(&ORDER_PLASTIC, &[], Some(json!({"data": [item]}))).await
+        let number = form.get("numberCards");
+        let number = number.parse::<u32>().map_or_else(|_| json!(number), Value::from);
+        let ordered = visit.change(&ORDER_PLASTIC, &[], Some(json!({"data": [plastic(form, number)]}))).await;
+        ordered.and_then(|response| {
+            let made: OrderCreated = call::read(&response, visit.language)?;
+            Ok(Reply::SeeOther(format!("/order/{}?done=saved", made.order_id)))
+        })
     } else {
         let item = json!({"typeCard": CardType::Mlz.as_str(), "numberCards": form.get("numberCards"),
             "rubles": form.get("rubles")});
-        visit.change(&RUN_CREATE, &[], Some(json!({"kind": "VIRTUAL_ORDER", "items": [item]}))).await
+        draft(visit, json!({"kind": "VIRTUAL_ORDER", "items": [item]})).await
     };
     match made {
-        Ok(response) if kind == "plastic" => {
-            let made: OrderCreated = call::read(&response, visit.language)?;
-            Ok(Reply::SeeOther(format!("/order/{}?done=saved", made.order_id)))
-        }
-        Ok(response) => {
-            let run: Run = call::read(&response, visit.language)?;
-            Ok(Reply::SeeOther(format!("/run/{}", run.id_run)))
-        }
         Err(problem) if problem.status == 403 => Err(visit.hidden_alike(problem)),
         Err(problem) => Ok(Reply::Page(order_page(visit, kind, form, Some(&problem)))),
+        made => made,
     }
 }

@@ -109,7 +109,7 @@ fn facts(visit: &Visit<'_>, card: &Card) -> Vec<(String, Cell)> {
         (Text::VALID_UNTIL, visit.date(card.date_until)),
         (Text::ACTIVATED, visit.t(if card.activated { Text::YES } else { Text::NO }).to_owned()),
     ];
-    facts.into_iter().map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
+    visit.facts(facts)
 }
 
 fn status_text<'s>(visit: &Visit<'_>, status: &'s CardStatus) -> &'s str {
@@ -199,9 +199,9 @@ fn push_forms(visit: &Visit<'_>, page: &mut Page, person: &str, card: &Card) {
             ("LEAVER", Text::LEAVER),
             ("OTHER", Text::OTHER),
         ];
-        let reasons = reasons.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned())).to_vec();
         let hint = visit.t(Text::CLOSE_HINT);
-        let reason = Field::new("reason", visit.t(Text::REASON), FieldKind::Select(reasons)).hint(hint);
+        let reason = Field::new("reason", visit.t(Text::REASON), FieldKind::Select(visit.options(&reasons)))
+            .hint(hint);
         page.push(Block::Form(
             form(visit, person, "close", Text::CLOSE_CARD, card).field(reason).dangerous(),
         ));
@@ -216,7 +216,7 @@ fn form(visit: &Visit<'_>, person: &str, action: &str, submit: Text, card: &Card
 
 fn statuses(visit: &Visit<'_>) -> FieldKind {
     let each = [("MAIN", Text::MAIN_CARD), ("ADDITIONAL", Text::ADDITIONAL_CARD)];
-    FieldKind::Select(each.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned())).to_vec())
+    FieldKind::Select(visit.options(&each))
 }
 
 /// The form that links a card which belongs to nobody.

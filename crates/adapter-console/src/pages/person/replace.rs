@@ -1,15 +1,16 @@
 //! A new card in the place of one that was lost: the order, and how far it is.
 
 use kopeck_api::operations::{ORDER_LIST, ORDER_PLASTIC};
-use kopeck_api::{CardType, Employee, Order, Page as ListPage};
+use kopeck_api::{Employee, Order, Page as ListPage};
 use kopeck_domain::access::Scope;
 use serde_json::json;
 
 use crate::call::Problem;
 use crate::pages::orders;
+use crate::pages::orders::wizard::{plastic, type_field, with_address};
 use crate::pages::people::full_name;
 use crate::texts::Text;
-use crate::view::{Block, Cell, Field, FieldKind, Page, Table};
+use crate::view::{Block, Cell, Page, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
 /// The longest reference of a request, in characters.
@@ -24,33 +25,24 @@ fn reference(person: &Employee) -> String {
 pub(super) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>) -> Outcome {
     visit.require(Scope::OrdersWrite)?;
     let person = super::person(visit, id).await?.employee;
-    let given = |name: &str, known: String| visit.form.given(name).map_or(known, str::to_owned);
-    let types = [CardType::Mp4, CardType::Kkl].map(|kind| (kind.to_string(), kind.to_string()));
-    let phone = person.phone.as_deref().map(str::to_owned).unwrap_or_default();
-    let text = |name, label, max| Field::new(name, visit.t(label), FieldKind::Text).max(max).required();
-    let form = visit
-        .post(&format!("/person/{id}/replace"), Text::ORDER_CARDS)
-        .field(
-            Field::new("typeCard", visit.t(Text::CARD_TYPE), FieldKind::Select(types.to_vec()))
-                .value(visit.form.get("typeCard")),
-        )
-        .field(text("deliveryAddress", Text::DELIVERY_ADDRESS, 512).value(visit.form.get("deliveryAddress")))
-        .field(text("recipient", Text::RECIPIENT, 128).value(given("recipient", full_name(&person))))
-        .field(text("phone", Text::PHONE, 16).value(given("phone", phone)).hint(visit.t(Text::PHONE_RULE)));
+    let phone = person.phone.as_deref().unwrap_or_default();
+    let mut values = visit.form.clone();
+    for (name, known) in [("recipient", &*full_name(&person)), ("phone", phone)] {
+        values = if values.given(name).is_some() { values } else { values.with(name, known) };
+    }
+    let form = visit.post(&format!("/person/{id}/replace"), Text::ORDER_CARDS);
+    let form = with_address(visit, form.field(type_field(visit, &values)), &values);
     let mut page = Page::new(visit.t(Text::REPLACE_CARD), "people");
     page.push(Block::Text(visit.t(Text::REPLACE_RULE).to_owned()));
     page.push(Block::Form(form));
     page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), &format!("/person/{id}"))]));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// Orders the card.
 pub(super) async fn order(visit: &Visit<'_>, id: &str) -> Outcome {
     let person = super::person(visit, id).await?.employee;
-    let form = &visit.form;
-    let item = json!({"typeCard": form.get("typeCard"), "numberCards": 1, "deliveryAddress": form.get("deliveryAddress"),
-        "recipient": form.get("recipient"), "phone": form.get("phone")});
+    let item = plastic(&visit.form, json!(1));
     let body = json!({"data": [item], "reference": reference(&person)});
     match visit.change(&ORDER_PLASTIC, &[], Some(body)).await {
         Ok(_) => Ok(Reply::SeeOther(format!("/person/{id}?done=ordered"))),

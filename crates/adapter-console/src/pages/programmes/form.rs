@@ -111,8 +111,7 @@ async fn show(
     page.push(Block::Form(fields(visit, form, values, &categories(visit).await?)));
     let back = id.map_or_else(|| "/programmes".to_owned(), |id| format!("/programme/{id}"));
     page.push(Block::Links(vec![Cell::link(visit.t(Text::BACK), &back)]));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// The fields with these values.
@@ -137,17 +136,17 @@ fn fields(visit: &Visit<'_>, form: Form, values: &Pairs, categories: &[CategoryW
     let days = FieldKind::Select(numbers(28).chain([last]).collect());
     let mut form = form
         .field(field("name", Text::PROGRAMME_NAME, FieldKind::Text).max(64).required())
-        .field(select("audience", Text::PAYS_WHOM, options(visit, &whom)));
+        .field(select("audience", Text::PAYS_WHOM, visit.options(&whom)));
     if !categories.is_empty() {
         let each = categories.iter().map(name_of).collect();
         form = form.field(field("idCategory", Text::THESE_CATEGORIES, FieldKind::Many(each)));
     }
     form.field(field("people", Text::THESE_PEOPLE, FieldKind::Area).hint(visit.t(Text::NUMBERS_HINT)))
         .field(field("statuses", Text::ONLY_WHO, FieldKind::Many(statuses)))
-        .field(select("grant", Text::DOES_WHAT, options(visit, &grants)))
+        .field(select("grant", Text::DOES_WHAT, visit.options(&grants)))
         .field(money("rubles", Text::AMOUNT).required())
         .field(money("cap", Text::NOT_ABOVE_FIELD).hint(visit.t(Text::CAP_HINT)))
-        .field(select("every", Text::PAYS_WHEN, options(visit, &PERIODS)))
+        .field(select("every", Text::PAYS_WHEN, visit.options(&PERIODS)))
         .field(field("weekday", Text::WEEKDAY, FieldKind::Select(weekdays)).hint(visit.t(Text::WEEKDAY_HINT)))
         .field(field("day", Text::DAY_OF_PERIOD, days).hint(visit.t(Text::DAY_OF_PERIOD_HINT)))
         .field(
@@ -155,9 +154,9 @@ fn fields(visit: &Visit<'_>, form: Form, values: &Pairs, categories: &[CategoryW
                 .hint(visit.t(Text::MONTH_OF_YEAR_HINT)),
         )
         .field(field("time", Text::AT_TIME, FieldKind::Text).max(5).required())
-        .field(select("shift", Text::ON_DAY_OFF, options(visit, &SHIFTS)))
+        .field(select("shift", Text::ON_DAY_OFF, visit.options(&SHIFTS)))
         .field(field("proRata", Text::ADDED_WITHIN, FieldKind::Many(share)))
-        .field(select("onShortage", Text::IF_SHORT, options(visit, &SHORTAGES)))
+        .field(select("onShortage", Text::IF_SHORT, visit.options(&SHORTAGES)))
         .field(field("from", Text::FROM_DAY, FieldKind::Text).max(10).hint(visit.t(Text::DAY_HINT_OPTIONAL)))
         .field(
             field("until", Text::UNTIL_DAY, FieldKind::Text).max(10).hint(visit.t(Text::DAY_HINT_OPTIONAL)),
@@ -167,9 +166,4 @@ fn fields(visit: &Visit<'_>, form: Form, values: &Pairs, categories: &[CategoryW
                 .max(64)
                 .hint(visit.t(Text::TEMPLATE_HINT)),
         )
-}
-
-/// Values with their labels.
-fn options<T: ToString>(visit: &Visit<'_>, each: &[(T, Text)]) -> Vec<(String, String)> {
-    each.iter().map(|(value, text)| (value.to_string(), visit.t(*text).to_owned())).collect()
 }

@@ -51,8 +51,7 @@ pub(super) async fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcom
             .field(check("close", Text::CLOSE_THEN, rules.close));
         page.push(Block::Form(form));
     }
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// Saves what the form says.

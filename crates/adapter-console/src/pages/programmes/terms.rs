@@ -61,7 +61,7 @@ pub(super) fn facts(
         (Text::RUNS_ARE_CALLED, terms.reference.clone().unwrap_or_default()),
     ];
     let given = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    given.map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
+    visit.facts(given)
 }
 
 fn known<T: PartialEq>(visit: &Visit<'_>, all: &[(T, Text)], one: &T, word: &str) -> String {

@@ -237,7 +237,7 @@ pub(super) async fn correct(visit: &Visit<'_>, id: &str) -> Outcome {
     if let Err(problem) = visit.change_as(&key, &RUN_CANCEL, &[id], Some(json!({}))).await {
         return show::show(visit, id, Some(&problem)).await;
     }
-    match new::send(visit, body).await {
+    match new::draft(visit, body.into()).await {
         Ok(Reply::SeeOther(path)) => Ok(Reply::SeeOther(format!("{path}?done=corrected"))),
         Ok(other) => Ok(other),
         Err(problem) => show::show(visit, id, Some(&problem)).await,

@@ -17,16 +17,13 @@ const KINDS: [RunKind; 3] = [RunKind::TopUp, RunKind::Withdraw, RunKind::Employe
 
 /// The page of the forms.
 pub(super) fn show(visit: &Visit<'_>, problem: Option<&Problem>) -> Outcome {
-    if !visit.may(Scope::RunsWrite) {
-        return Err(Problem::hidden(403, visit.language));
-    }
+    visit.require(Scope::RunsWrite)?;
     let values = if visit.request.is_post { &visit.form } else { &visit.query };
     let mut page = Page::new(visit.t(Text::NEW_RUN), "runs");
     page.push(Block::Text(visit.t(Text::NOTHING_HAPPENS_YET).to_owned()));
     page.push(Block::Form(file_form(visit, values)));
     page.push(Block::Form(rows_form(visit, values)));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 fn kind_field(visit: &Visit<'_>, values: &Pairs, kinds: &[RunKind]) -> Field {
@@ -63,14 +60,13 @@ fn with_name_and_time(visit: &Visit<'_>, values: &Pairs, form: Form) -> Form {
 
 fn rows_form(visit: &Visit<'_>, values: &Pairs) -> Form {
     let names = [("customId", Text::PERSONNEL_NUMBER), ("customIdCard", Text::CARD_NUMBER)];
-    let names = names.map(|(word, text)| (word.to_owned(), visit.t(text).to_owned()));
     let field = |name, label, kind| Field::new(name, visit.t(label), kind).value(values.get(name));
     let rows = field("rows", Text::ROWS, FieldKind::Area).hint(visit.t(Text::ROWS_HINT)).required();
     let form = visit
         .post("/runs/new", Text::CHECK)
         .titled(visit.t(Text::TYPED_ROWS))
         .field(kind_field(visit, values, &KINDS[..2]))
-        .field(field("names", Text::PEOPLE_NAMED_BY, FieldKind::Select(names.to_vec())))
+        .field(field("names", Text::PEOPLE_NAMED_BY, FieldKind::Select(visit.options(&names))))
         .field(rows);
     with_name_and_time(visit, values, form)
 }
@@ -100,9 +96,9 @@ pub(super) fn terms(form: &Pairs) -> Map<String, Value> {
     body
 }
 
-/// Creates a run, and leads to its page.
-pub(super) async fn send(visit: &Visit<'_>, body: Map<String, Value>) -> Result<Reply, Problem> {
-    let made = visit.change(&RUN_CREATE, &[], Some(Value::Object(body))).await?;
+/// Makes the draft of a run, and leads to its page.
+pub(crate) async fn draft(visit: &Visit<'_>, body: Value) -> Result<Reply, Problem> {
+    let made = visit.change(&RUN_CREATE, &[], Some(body)).await?;
     let run: Run = call::read(&made, visit.language)?;
     Ok(Reply::SeeOther(format!("/run/{}", run.id_run)))
 }
@@ -113,7 +109,7 @@ pub(super) async fn create(visit: &Visit<'_>) -> Outcome {
     let name = if form.get("names") == "customIdCard" { "customIdCard" } else { "customId" };
     let mut body = terms(form);
     body.insert("items".to_owned(), Value::Array(items(form.get("rows"), name)));
-    match send(visit, body).await {
+    match draft(visit, Value::Object(body)).await {
         Err(problem) if problem.status == 403 => Err(Problem::hidden(403, visit.language)),
         Err(problem) => show(visit, Some(&problem)),
         made => made,

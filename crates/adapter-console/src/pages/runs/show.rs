@@ -41,8 +41,7 @@ pub(super) async fn show(visit: &Visit<'_>, id: &str, problem: Option<&Problem>)
     page.push(Block::Region(Box::new(items(visit, &run).await?)));
     let file = |text, end| Cell::link(visit.t(text), &format!("/run/{id}/result/{end}"));
     page.push(Block::Links(FILES.map(|(text, end, _)| file(text, end)).into()));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice).or_else(|| visit.done()))))
+    visit.answer(page, problem)
 }
 
 /// The files of what became of the rows.
@@ -121,7 +120,7 @@ fn facts(visit: &Visit<'_>, run: &Run, names: &Names, with_state: bool) -> Vec<(
         (Text::DIGEST, short(&run.digest)),
     ];
     let given = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    given.map(|(label, value)| (visit.t(label).to_owned(), Cell::text(value))).collect()
+    visit.facts(given)
 }
 
 /// The forms that the state of the run and the role of the user allow.

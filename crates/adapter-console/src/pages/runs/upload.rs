@@ -27,9 +27,7 @@ const SAMPLE: usize = 4;
 
 /// Takes a file: a run at once, if its names say what the columns hold, otherwise the page that asks.
 pub(super) async fn receive(visit: &Visit<'_>) -> Outcome {
-    if !visit.may(Scope::RunsWrite) {
-        return Err(Problem::hidden(403, visit.language));
-    }
+    visit.require(Scope::RunsWrite)?;
     let Some(file) = visit.file.clone() else {
         return new::show(visit, Some(&Problem::new(422, visit.language, Text::NO_FILE)));
     };
@@ -42,7 +40,7 @@ pub(super) async fn receive(visit: &Visit<'_>) -> Outcome {
     match made {
         Some(Err(problem)) if problem.status == 403 => Err(Problem::hidden(403, visit.language)),
         Some(Ok(reply)) => Ok(reply),
-        // Nobody has to choose the file again because of what was typed beside it.
+        // The file need not be chosen again because of what was typed beside it.
         Some(Err(problem)) => {
             let id = keep(visit, file).await?;
             page(visit, &id.to_string(), &table, Some(&problem))
@@ -91,7 +89,7 @@ pub(super) fn problem(visit: &Visit<'_>, error: &TableError) -> Problem {
 async fn send(visit: &Visit<'_>, terms: &Pairs, file: &[u8]) -> Result<Reply, Problem> {
     let mut body = new::terms(terms);
     body.insert("file".to_owned(), json!(STANDARD.encode(file)));
-    new::send(visit, body).await
+    new::draft(visit, body.into()).await
 }
 
 /// Keeps the file for the user. A double click keeps it once.
@@ -110,9 +108,7 @@ async fn keep(visit: &Visit<'_>, file: Vec<u8>) -> Result<UploadId, Problem> {
 
 /// A file that is kept.
 async fn kept(visit: &Visit<'_>, id: &str) -> Result<Table, Problem> {
-    if !visit.may(Scope::RunsWrite) {
-        return Err(Problem::hidden(403, visit.language));
-    }
+    visit.require(Scope::RunsWrite)?;
     let id: UploadId = id.parse().map_err(|_| visit.nothing())?;
     let (env, user) = (visit.parts.env.clone(), visit.session.user.clone());
     let found = visit.in_store(Access::Read, move |unit| users::upload(unit, &env, &user, id)).await;
@@ -137,8 +133,7 @@ fn page(visit: &Visit<'_>, id: &str, table: &Table, problem: Option<&Problem>) -
     form.table = Some(columns(visit, table, values));
     page.push(Block::Form(form));
     page.push(Block::Links(vec![Cell::link(visit.t(Text::OTHER_FILE), "/runs/new")]));
-    page.status = problem.map_or(200, |problem| problem.status);
-    Ok(Reply::Page(page.noting(problem.map(Problem::notice))))
+    Ok(Reply::Page(page.refused(problem)))
 }
 
 /// Each column with its first values and what it holds.
