@@ -256,6 +256,6 @@ async fn drain(mut payload: Payload, settings: &HttpSettings) {
             }
         }
     };
-    // Whoever sends more slowly sees that error.
+    // A client that sends more slowly sees that error.
     let _ = tokio::time::timeout(settings.body_deadline, rest).await;
 }

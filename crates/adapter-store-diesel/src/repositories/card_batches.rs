@@ -103,7 +103,7 @@ impl DieselTransaction {
         Ok(found.unwrap_or_default())
     }
 
-    /// Notes of a large batch, whose cards are decided one after the other, that those up to here are: so that nobody passes over
+    /// Notes of a large batch, whose cards are decided one after the other, that those up to here are: so that no step passes over
     /// them again for each of the next ones.
     fn pass_decided<K: StoredColumns>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Payday in its particulars: cards that could not pay, a ceiling, and other terms that somebody approves.
+//! Payday in its particulars: cards that could not pay, a ceiling, and other terms that a person approves.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{BankView, Standing};

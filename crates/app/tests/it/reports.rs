@@ -196,7 +196,7 @@ async fn a_closed_month_no_longer_changes() {
     assert_eq!(server.check(), 0);
 }
 
-/// Others have no row; whoever has one has it whole, but for `given`. A closed month is filtered as it was before.
+/// Others have no row; one that is there is whole, but for `given`. A closed month is filtered as it was before.
 #[tokio::test]
 async fn a_report_of_a_programme_has_whom_its_runs_gave_something() {
     let (server, partner) = start();

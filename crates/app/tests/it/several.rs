@@ -64,7 +64,7 @@ async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
     assert!(installation.succeed(&["check"]).contains("no discrepancies"));
 }
 
-/// Whoever makes a run, and whoever carries it out.
+/// Who makes a run, and who carries it out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_on_one_payday_have_one_effect() {
     const PROGRAMMES: usize = 3;

@@ -3,7 +3,7 @@
 //!
 //! A period gets its run in the unit of work that notes it as the programme's last, and a unique key of the run backs that
 //! up. Where amounts depend on what cards hold, the bank is asked first, between two units of work; and about cards that could
-//! not pay, so that nobody goes without for an old copy. Which cards are left to ask about is kept in memory: it is found out
+//! not pay, so that no person goes without for an old copy. Which cards are left to ask about is kept in memory: it is found out
 //! once a run, and again only after a restart.
 
 use std::collections::{HashMap, HashSet};
@@ -123,7 +123,7 @@ impl ProgrammeTimer {
             if stopping() {
                 break;
             }
-            // While there are cards to ask about, nobody looks for them again.
+            // While there are cards to ask about, they are not looked for again.
             if self.asking.get(&partner).is_none_or(|asking| asking.left.is_empty()) {
                 match self.step(partner)? {
                     Turn::Idle => continue,

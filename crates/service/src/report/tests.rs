@@ -90,7 +90,7 @@ fn pieces_have_every_person_once_and_the_cards_of_nobody_last() {
     }
 }
 
-/// Whoever got nothing has no row, the cards of nobody neither; a closed month is filtered by what it has kept.
+/// A person who got nothing has no row, nor have unassigned cards; a closed month is filtered by what it has kept.
 #[test]
 fn the_report_of_a_programme_has_whom_it_gave_something() {
     let env = Bench::new();

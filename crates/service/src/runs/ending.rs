@@ -12,7 +12,7 @@ use crate::Env;
 /// Items of a large run that are read at a time, so that memory stays small.
 pub(super) const ITEMS_AT_ONCE: u32 = 1_000;
 
-/// The run that has ended, with its next try if its programme wants one: if nobody got anything, since the balance was short.
+/// The run that has ended, with its next try if its programme wants one: if no person got anything, since the balance was short.
 pub(crate) fn after_decline(
     unit: &mut dyn UnitOfWork,
     env: &Env,

@@ -167,7 +167,7 @@ impl Paid {
         item.outcome == Some(RunOutcome::Done)
     }
 
-    /// Each item is what the rule gives to the balance that was seen, and nobody is there twice.
+    /// Each item is what the rule gives to the balance that was seen, and no person is there twice.
     fn goes_by_its_rule(&self, people: &BTreeSet<Uuid>, wrong: &impl Fn(String)) {
         let cards: Vec<Uuid> = self.items.iter().filter_map(|item| item.id_card).collect();
         let distinct: BTreeSet<Uuid> = cards.iter().copied().collect();

@@ -61,7 +61,7 @@ pub(super) const FORGOTTEN_PERIODS: &str = "
         WHERE partner_id = NEW.partner_id AND id = NEW.id;
     END;";
 
-/// A run leaves somebody out of whom its preview said nothing.
+/// A run leaves a person out of whom its preview said nothing.
 pub(super) const DROPPED_ITEMS: &str = "
     CREATE TRIGGER dropped_items AFTER UPDATE OF state ON runs WHEN NEW.state = 'IN_PROCESS' BEGIN
         UPDATE run_items SET outcome = 'REFUSED', reason = 'somehow'

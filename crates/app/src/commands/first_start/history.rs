@@ -323,7 +323,7 @@ impl Stage {
     }
 
     fn buy(&self, person: usize, bought: &company::Bought) -> anyhow::Result<PurchaseOutcome> {
-        let holder = self.holders.get(person).context("nobody buys")?;
+        let holder = self.holders.get(person).context("no such holder")?;
         let purchase = Purchase {
             place: Some(bought.place.to_owned()),
             mcc: Some(bought.mcc.to_owned()),
@@ -339,7 +339,7 @@ impl Stage {
         self.clock.advance_to(self.at(today - Duration::days(3), 16, 0)?);
         for (person, status) in [(LEAVER, EmployeeStatus::DontWork), (ON_VACATION, EmployeeStatus::Vacation)]
         {
-            let employee = self.holders.get(person).context("nobody leaves")?.employee;
+            let employee = self.holders.get(person).context("no such holder")?.employee;
             let update = EmployeeUpdate { status: Some(status), ..EmployeeUpdate::default() };
             self.change(move |unit, env, partner| {
                 Ok(employees::update(unit, env, partner, employee, &update, |_| true)?)

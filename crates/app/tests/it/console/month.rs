@@ -19,7 +19,7 @@ fn programme(server: &TestServer, holder: &Holder, name: &str, fixed: i64) -> St
     made.text_of("idProgramme")
 }
 
-/// Tops up the card of somebody, who then leaves.
+/// Tops up the card of an employee, who then leaves.
 fn leave_with_money(server: &TestServer, holder: &Holder) {
     let top_up = json!({"cards": [{"idCard": holder.card, "amountReplenishment": 12_300}]});
     assert_eq!(post("/v1/replenishment", &top_up).token(&holder.token).send(server).status, 202);
@@ -77,7 +77,7 @@ fn the_month_says_what_is_to_do_and_what_is_short() {
     assert!(page.text.contains("has ended.") && page.text.contains("No programmes."), "{}", page.text);
     assert_eq!(owner.get(&path).status, 404);
 
-    // Somebody leaves with money on the card, and another person has to approve a programme.
+    // An employee leaves with money on the card, and another person has to approve a programme.
     leave_with_money(&server, &holder);
     let page = owner.get("/");
     assert!(page.text.contains("₽123.00") && page.text.contains("T-1 Орлова Анна</a>"), "{}", page.text);

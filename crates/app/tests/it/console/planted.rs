@@ -157,7 +157,7 @@ pub fn world(server: &TestServer) -> (TestPartner, String) {
     server.follow_feed();
     server.write_request_log();
     server.credential(&partner, Scopes::of(&[Scope::EmployeesRead]), None);
-    // One run is under way for as long as nobody works.
+    // One run is under way for as long as no worker runs.
     let submit = format!("/v1/run/{}/submit", things.id("run"));
     let submitted = post(&submit, &json!({"digest": things.get("digest")})).token(&token).send(server);
     assert_eq!(submitted.status, 200, "{submitted:?}");

@@ -128,9 +128,9 @@ fn a_person_says_which_column_is_which() {
     let action = step.split('?').next().unwrap();
     let terms = [("kind", "TOP_UP"), ("reference", "Апрель"), ("at", "")];
     let say = |columns: &[(&'static str, &'static str)]| [&terms[..], columns].concat();
-    let nobody = browser.send(&mapping, action, &say(&[("column-1", "rubles")]));
-    assert!(nobody.status == 422 && nobody.text.contains("в каком столбце сотрудники"), "{}", nobody.text);
-    let twice = browser.send(&nobody, action, &say(&[("column-0", "customId"), ("column-1", "customId")]));
+    let unnamed = browser.send(&mapping, action, &say(&[("column-1", "rubles")]));
+    assert!(unnamed.status == 422 && unnamed.text.contains("в каком столбце сотрудники"), "{}", unnamed.text);
+    let twice = browser.send(&unnamed, action, &say(&[("column-0", "customId"), ("column-1", "customId")]));
     assert!(twice.status == 422 && twice.text.contains("указаны одинаково"), "{}", twice.text);
     let columns = say(&[("column-0", "customId"), ("column-1", "rubles")]);
     let page = browser.get(&step);
@@ -163,7 +163,7 @@ fn a_person_says_which_column_is_which() {
     assert!(draft.text.contains("3,00\u{a0}₽") && draft.text.contains("T-2"), "{}", draft.text);
 
     assert_eq!(card_info(&server, &holder)["balance"], 0, "nothing was submitted");
-    // Nobody else has the file, and after an hour nobody; a new login of the user has it.
+    // No other user has the file, and after an hour none has; a new login of the user has it.
     let mut other = Browser::of_new(&server, Some(&partner), Role::Finance);
     assert_eq!((other.get(&step).status, other.get("/runs/upload/x").status), (404, 404));
     server.clock.advance(Duration::minutes(50));
@@ -219,7 +219,7 @@ fn wrong_files_are_refused_with_the_reason() {
     assert_eq!(browser.exchange(cut).status, 422, "no whole form");
     let text = RawRequest::new("POST", "/console/runs/upload").bytes("text/csv", "customId,amount\n");
     assert_eq!(crate::raw_http::exchange(&server.base_url, text.from, &text.to_bytes()).status, 415);
-    // A form of elsewhere, and one of somebody who may not.
+    // A form of elsewhere, and one of a user who may not.
     let mut foreign = page.clone();
     let token = hidden_fields(&page.text, UPLOAD).swap_remove(0).1;
     foreign.text = foreign.text.replace(&token, "other");

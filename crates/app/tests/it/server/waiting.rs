@@ -1,4 +1,4 @@
-//! Programmes, and changes of them, that wait for an approval of somebody else.
+//! Programmes, and changes of them, that wait for the approval of another person.
 
 use std::sync::Arc;
 

@@ -29,7 +29,7 @@ const NAMES: [(&str, &str); 8] = [
 pub struct Company<'s> {
     pub partner: TestPartner,
     server: &'s TestServer,
-    /// Numbers of cards that belong to nobody.
+    /// Numbers of unassigned cards.
     pub unlinked: Vec<String>,
     /// The identifiers of the people and of their cards, and the numbers of these.
     pub people: Vec<[String; 3]>,
@@ -169,7 +169,7 @@ async fn lost_card(tour: &Tour<'_>, company: &Company<'_>) {
     company.expect(&[240_000, 0]);
 }
 
-/// Somebody leaves: the status, the card, and at last the data.
+/// An employee leaves: the status, the card, and at last the data.
 async fn leaver(tour: &Tour<'_>, company: &Company<'_>) {
     tour.open("/people").await;
     tour.send("/people", &[("q", "ильин")]).await;

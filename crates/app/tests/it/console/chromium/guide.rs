@@ -113,7 +113,7 @@ pub async fn month_end<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
 }
 
 impl Tour<'_> {
-    /// On paper stand the tables, whole, and nothing that somebody could press.
+    /// On paper stand the tables, whole, and nothing to press.
     async fn prints(&self) {
         self.browser.control("Emulation.setEmulatedMedia", &json!({"media": "print"})).await;
         let shown = "
