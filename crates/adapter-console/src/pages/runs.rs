@@ -7,6 +7,7 @@ mod new;
 mod show;
 mod upload;
 
+pub(crate) use mapping::column_name;
 pub(crate) use new::draft;
 
 use kopeck_api::operations::{PROGRAMME_LIST, RUN_LIST};

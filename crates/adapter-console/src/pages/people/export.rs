@@ -2,36 +2,35 @@
 
 use kopeck_api::operations::EMPLOYEE_LIST;
 use kopeck_api::{CategoryWithCount, Employee, Page as ListPage};
+use kopeck_domain::column::Column;
 use kopeck_tables::no_formula;
 
 use super::{categories, query};
 use crate::call::Problem;
 use crate::host::ApiResponse;
+use crate::pages::runs::column_name;
 use crate::texts::{Language, Text};
 use crate::visit::{Outcome, Reply, Visit};
 
 /// The most rows of a file: an import takes no more either.
 const MOST: u64 = 10_000;
 
-/// The columns, by the names that an import knows.
-const COLUMNS: [(&str, &str); 8] = [
-    ("customId", "табельный номер"),
-    ("surname", "фамилия"),
-    ("name", "имя"),
-    ("patronymic", "отчество"),
-    ("phone", "телефон"),
-    ("email", "почта"),
-    ("status", "статус"),
-    ("category", "категория"),
+/// The columns, under the names that an import knows.
+const COLUMNS: [Column; 8] = [
+    Column::CustomId,
+    Column::Surname,
+    Column::Name,
+    Column::Patronymic,
+    Column::Phone,
+    Column::Email,
+    Column::Status,
+    Column::Category,
 ];
 
 /// The file.
 pub(super) async fn file(visit: &Visit<'_>) -> Outcome {
     let known = categories(visit).await?;
-    let mut rows = vec![COLUMNS.map(|(english, russian)| match visit.language {
-        Language::English => english.to_owned(),
-        Language::Russian => russian.to_owned(),
-    })];
+    let mut rows = vec![COLUMNS.map(|column| column_name(column, visit.language).to_owned())];
     let mut number = 1;
     loop {
         let page = number.to_string();

@@ -23,6 +23,15 @@ pub(super) const CHOICES: [(Column, &str, &str, Text); 13] = [
     (Column::Category, "category", "категория", Text::CATEGORY),
 ];
 
+/// The name of a column in files of a language; empty for one that is no choice.
+pub(crate) fn column_name(column: Column, language: Language) -> &'static str {
+    let choice = CHOICES.iter().find(|(own, ..)| *own == column);
+    choice.map_or("", |(_, english, russian, _)| match language {
+        Language::English => english,
+        Language::Russian => russian,
+    })
+}
+
 /// The name of the control of a column.
 pub(super) fn control(place: usize) -> String {
     format!("column-{place}")
@@ -63,15 +72,11 @@ pub(super) fn renamed(
     language: Language,
 ) -> Table {
     let Table { line, names, mut rows } = table;
-    let renamed = names.iter().enumerate().map(|(place, own)| {
-        let choice = CHOICES.iter().find(|(column, ..)| columns.get(place) == Some(&Some(*column)));
-        match (choice, language) {
-            (Some((_, english, ..)), Language::English) => (*english).to_owned(),
-            (Some((_, _, russian, _)), Language::Russian) => (*russian).to_owned(),
-            (None, _) if !has_names => format!("({})", place + 1),
-            (None, _) if Column::named(own).is_some() => format!("({own})"),
-            (None, _) => own.clone(),
-        }
+    let renamed = names.iter().enumerate().map(|(place, own)| match columns.get(place).copied().flatten() {
+        Some(column) => column_name(column, language).to_owned(),
+        None if !has_names => format!("({})", place + 1),
+        None if Column::named(own).is_some() => format!("({own})"),
+        None => own.clone(),
     });
     let renamed = renamed.collect();
     if !has_names {
