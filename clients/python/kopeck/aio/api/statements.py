@@ -164,7 +164,7 @@ class Statements:
                 yield transaction
 
 
-def _of_people(id_category: Id | None, id_programme: Id | None) -> dict[str, str | None]:
+def _of_people(id_category: Id | None, id_programme: Id | None) -> dict[str, object]:
     """Whom a report has, as parameters."""
     return {
         "idCategory": None if id_category is None else identifier("id_category", id_category),
