@@ -27,7 +27,8 @@ const DEFAULTS: [(&str, &str); 7] = [
 /// has met a fault, and one that is silent for ten belongs to a machine that is gone and must not keep its locks. The
 /// server's own probes find out about a dead machine sooner. Plans are cheap here, so compiling them never pays, and every
 /// statement finds its rows by the same index whatever its values are, so one plan serves them all. It is not to be one
-/// that reads a whole table because that was empty when the plan was made.
+/// that reads a whole table because that was empty when the plan was made, nor one that starts processes of its own for each page
+/// of a hundred rows because the plan does not know how few those are.
 const SESSION: &str = "
     SET client_min_messages = warning;
     SET default_transaction_isolation = 'read committed';
@@ -40,6 +41,7 @@ const SESSION: &str = "
     SET jit = off;
     SET plan_cache_mode = force_generic_plan;
     SET enable_seqscan = off;
+    SET max_parallel_workers_per_gather = 0;
 ";
 
 /// A reading session that tried to write would write without a lock; it is refused at once.
