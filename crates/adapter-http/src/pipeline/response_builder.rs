@@ -30,7 +30,7 @@ pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
 
 /// No response loads resources or is shown in a frame.
 const CONTENT_SECURITY_POLICY: (header::HeaderName, &str) =
-    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
 
 /// Request data for the response and the access log.
 pub(crate) struct ResponseBuilder {
