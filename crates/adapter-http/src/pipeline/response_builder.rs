@@ -161,6 +161,11 @@ impl ResponseBuilder {
             headers.insert(header::HeaderName::from_static("x-request-id"), id);
         }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
+        // A refusal without a page, such as 405, comes without a policy.
+        let (name, value) = CONTENT_SECURITY_POLICY;
+        if !headers.contains_key(&name) {
+            headers.insert(name, header::HeaderValue::from_static(value));
+        }
         if self.over_tls {
             let (name, value) = STRICT_TRANSPORT_SECURITY;
             headers.insert(name, header::HeaderValue::from_static(value));
