@@ -242,7 +242,7 @@ fn headers() -> Json {
         "CacheControl": header(true, object! {"const": "no-store"}, "Always."),
         "ContentTypeOptions": header(true, object! {"const": "nosniff"}, "Always."),
         "ContentSecurityPolicy":
-            header(true, object! {"const": "default-src 'none'; frame-ancestors 'none'"}, "Always."),
+            header(true, object! {"const": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"}, "Always."),
         "IdempotentReplayed": header(false, words(["true"]), "`true` if this is a recorded response."),
         "EntityTag": header(true, pattern("^\"[0-9a-f]{32}\"$", "32 hexadecimal digits in quotes"),
             "The version of the employee's own fields, for `if-match`. Linked cards are not part of it."),

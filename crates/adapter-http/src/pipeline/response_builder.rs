@@ -30,7 +30,7 @@ pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
 
 /// No response loads resources or is shown in a frame.
 const CONTENT_SECURITY_POLICY: (header::HeaderName, &str) =
-    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
 
 /// Request data for the response and the access log.
 pub(crate) struct ResponseBuilder {
@@ -161,6 +161,11 @@ impl ResponseBuilder {
             headers.insert(header::HeaderName::from_static("x-request-id"), id);
         }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
+        // A refusal without a page, such as 405, comes without a policy.
+        let (name, value) = CONTENT_SECURITY_POLICY;
+        if !headers.contains_key(&name) {
+            headers.insert(name, header::HeaderValue::from_static(value));
+        }
         if self.over_tls {
             let (name, value) = STRICT_TRANSPORT_SECURITY;
             headers.insert(name, header::HeaderValue::from_static(value));

@@ -51,7 +51,7 @@ pub(crate) async fn send(state: &HttpState, request: TestRequest) -> TestRespons
     for (name, value) in [
         ("cache-control", "no-store"),
         ("x-content-type-options", "nosniff"),
-        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+        ("content-security-policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
     ] {
         assert_eq!(headers.get(name), Some(&HeaderValue::from_static(value)), "{text}");
     }

@@ -193,9 +193,13 @@ const SCRIPT: &str = "<script src=\"/console/console.js\" defer></script>";
 fn check(got: &RawResponse) {
     let policy = got.header("content-security-policy").unwrap_or_else(|| panic!("{got:?}"));
     assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
-    assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    for directive in ["frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"] {
+        assert!(policy.contains(directive), "{policy}");
+    }
     assert_eq!(got.header("x-content-type-options"), Some("nosniff"));
-    assert_eq!(got.header("referrer-policy"), Some("same-origin"));
+    for name in ["referrer-policy", "cross-origin-opener-policy", "cross-origin-resource-policy"] {
+        assert_eq!(got.header(name), Some("same-origin"));
+    }
     assert!(got.header("x-request-id").is_some());
     if got.header("content-type").is_some_and(|media| media.starts_with("text/html")) {
         assert_eq!(got.header("cache-control"), Some("no-store"));
