@@ -21,11 +21,18 @@ pub trait Host {
     /// Calls an operation of the API in the name of `caller`, with all its checks, behind authentication.
     fn call<'a>(&'a self, caller: &'a Caller, request: ApiRequest) -> Local<'a, ApiResponse>;
 
-    /// Runs the check of a password on a blocking thread, in the queue of logins.
+    /// Runs the check of a password on a blocking thread, in the queue of logins: those of a session before those of strangers.
     ///
     /// # Errors
     /// [`Busy`] if the queue is too long.
-    fn check_password(&self, check: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>>;
+    fn check_password(
+        &self,
+        in_session: bool,
+        check: Box<dyn FnOnce() + Send>,
+    ) -> Local<'_, Result<(), Busy>>;
+
+    /// Notes that a login has succeeded.
+    fn remember_login(&self);
 
     /// Runs the reading of a file on a blocking thread, in the partner's queue of spreadsheets.
     ///

@@ -1,16 +1,19 @@
 //! A request of a browser, and the response to it.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt;
 
 use futures_util::stream;
+use multer::bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use crate::host::Chunks;
-use crate::texts::Language;
+use crate::texts::{Language, Text};
 use crate::view::Form;
 
 /// A request under the console's path.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Request {
     /// Whether it is a `POST`; otherwise it only reads.
     pub is_post: bool,
@@ -28,13 +31,23 @@ pub struct Request {
     pub fetch_site: Option<String>,
     /// `Content-Type`.
     pub content_type: String,
-    /// The body: a form.
-    pub body: Vec<u8>,
+    /// The body: a form. As long as the request has it, it counts for the memory of bodies.
+    pub body: Bytes,
     /// The status code that refuses a body which could not be read, such as 413.
     pub refused: Option<u16>,
     /// The language that the browser prefers.
     pub language: Language,
 }
+
+/// Cookies, paths and bodies hold secrets and personal data.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("is_post", &self.is_post).finish_non_exhaustive()
+    }
+}
+
+/// The most fields of a form. The largest of the console chooses among 500 categories.
+const MAX_FIELDS: usize = 1_000;
 
 /// The type of forms without a file.
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -46,16 +59,30 @@ impl Request {
         content_type == FORM || multer::parse_boundary(content_type).is_ok()
     }
 
-    /// What the form says; `None` if it is no whole form.
-    pub(crate) async fn form(&self) -> Option<SentForm> {
+    /// What the form says.
+    ///
+    /// # Errors
+    /// Why it is not read: it is no whole form, or has too many fields, each of which takes memory of its own.
+    pub(crate) async fn form(&self) -> Result<SentForm, Text> {
         if self.content_type == FORM || self.body.is_empty() {
-            return Some(SentForm { fields: Pairs::parse(&self.body), file: None });
+            if self.body.iter().filter(|byte| **byte == b'&').count() >= MAX_FIELDS {
+                return Err(Text::FORM_TOO_LARGE);
+            }
+            return Ok(SentForm { fields: Pairs::parse(&self.body), file: None });
         }
+        let form = self.form_with_file().await.ok_or(Text::FORM_INCOMPLETE)?;
+        if form.fields.0.len() > MAX_FIELDS { Err(Text::FORM_TOO_LARGE) } else { Ok(form) }
+    }
+
+    /// The parts of the form, up to one too many.
+    async fn form_with_file(&self) -> Option<SentForm> {
         let boundary = multer::parse_boundary(&self.content_type).ok()?;
-        let body = multer::bytes::Bytes::copy_from_slice(&self.body);
-        let mut parts = multer::Multipart::new(stream::iter([Ok::<_, Infallible>(body)]), boundary);
+        let body = stream::iter([Ok::<_, Infallible>(self.body.clone())]);
+        let mut parts = multer::Multipart::new(body, boundary);
         let mut form = SentForm::default();
-        while let Some(part) = parts.next_field().await.ok()? {
+        while form.fields.0.len() <= MAX_FIELDS
+            && let Some(part) = parts.next_field().await.ok()?
+        {
             let (name, is_file) = (part.name()?.to_owned(), part.file_name().is_some());
             let value = part.bytes().await.ok()?;
             if is_file {
@@ -91,7 +118,7 @@ pub struct Response {
 }
 
 /// Names and values of a query or a form, in their order.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Pairs(Vec<(String, String)>);
 
 impl Pairs {
@@ -105,6 +132,11 @@ impl Pairs {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.trim())
     }
 
+    /// The first value of each name, without blanks around it.
+    pub(crate) fn by_name(&self) -> HashMap<&str, &str> {
+        self.0.iter().rev().map(|(name, value)| (name.as_str(), value.trim())).collect()
+    }
+
     /// The values of all pairs of this name, without blanks around them.
     pub(crate) fn all<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p str> {
         self.0.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.trim())
@@ -113,11 +145,6 @@ impl Pairs {
     /// The value as it was sent, for passwords.
     pub(crate) fn raw(&self, name: &str) -> &str {
         self.0.iter().find(|(other, _)| other == name).map_or("", |(_, value)| value.as_str())
-    }
-
-    /// Whether there is a pair of this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(other, _)| other == name)
     }
 
     /// All names with their values.
@@ -185,11 +212,11 @@ mod tests {
     fn read(content_type: &str, body: &str) -> Option<(String, Option<Vec<u8>>)> {
         let request = Request {
             content_type: content_type.to_owned(),
-            body: body.replace('\n', "\r\n").into_bytes(),
+            body: body.replace('\n', "\r\n").into(),
             ..Request::default()
         };
         // Everything is there, so nothing waits.
-        let form = request.form().now_or_never().unwrap()?;
+        let form = request.form().now_or_never().unwrap().ok()?;
         Some((form.fields.query(), form.file))
     }
 
@@ -211,6 +238,26 @@ mod tests {
         }
         assert!(Request::takes(multipart) && Request::takes(FORM));
         assert!(!Request::takes("text/csv") && !Request::takes("multipart/form-data") && !Request::takes(""));
+    }
+
+    #[test]
+    fn a_form_has_a_thousand_fields_at_most() {
+        let part = "--x\nContent-Disposition: form-data; name=\"\"\n\n\n";
+        let with_parts = |fields: usize| format!("{}--x--\n", part.repeat(fields));
+        for (kind, most, more) in [
+            (FORM, "=&".repeat(MAX_FIELDS - 1) + "=", "=&".repeat(MAX_FIELDS) + "="),
+            ("multipart/form-data; boundary=x", with_parts(MAX_FIELDS), with_parts(MAX_FIELDS + 1)),
+        ] {
+            assert!(read(kind, &most).is_some() && read(kind, &more).is_none(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_neither_cookies_nor_a_body() {
+        let secret = || "sesame".to_owned();
+        let request =
+            Request { cookies: secret(), body: secret().into(), path: secret(), ..Request::default() };
+        assert!(!format!("{request:?}").contains("sesame"));
     }
 
     #[test]

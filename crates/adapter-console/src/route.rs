@@ -84,6 +84,12 @@ impl Console {
         Self { parts, long_work: Arc::default() }
     }
 
+    /// Whether a path below the console's is for people who are not logged in.
+    #[must_use]
+    pub fn is_login(path: &str) -> bool {
+        matches!(path.trim_end_matches('/'), "/login" | "/login/code")
+    }
+
     /// The response to a request.
     pub async fn respond(&self, host: &dyn Host, request: &Request) -> Response {
         let path = request.path.trim_end_matches('/');
@@ -91,7 +97,7 @@ impl Console {
             "/console.css" => asset("text/css; charset=utf-8", STYLE),
             "/icon.svg" => asset("image/svg+xml", ICON),
             "/console.js" => asset("text/javascript; charset=utf-8", SCRIPT),
-            "/login" | "/login/code" => pages::login::respond(self, host, request, path).await,
+            _ if Self::is_login(path) => pages::login::respond(self, host, request, path).await,
             _ => self.respond_to_user(host, request, path).await,
         };
         response.headers.extend([
@@ -115,24 +121,25 @@ impl Console {
             Some(secret) => self.session(secret, !is_poll).await,
             None => Ok(None),
         };
-        let form = if request.is_post { request.form().await } else { Some(SentForm::default()) };
-        let is_whole = form.is_some();
+        let form = if request.is_post { request.form().await } else { Ok(SentForm::default()) };
+        let fault = form.as_ref().err().copied();
         let form = form.unwrap_or_default();
+        let is_kept = fault.is_none() && unsent::is_kept(request, &form);
         let (secret, session) = match (secret, session) {
             (Some(secret), Ok(Some(session))) => (secret, session),
             // The script leaves the page as it is.
             (_, Ok(_)) if is_fragment => return fragment(401, String::new()),
-            (Some(_), Ok(_)) => {
-                return self.to_login(request, &form, "/login?done=ended", vec![Cookie::Session.remove()]);
-            }
-            (None, _) => return self.to_login(request, &form, "/login", Vec::new()),
+            // What was typed can be sent behind the login.
+            (_, Ok(_)) | (None, _) if is_kept => return unsent::page(self, request, &form.fields),
+            (Some(_), Ok(_)) => return see_other("/login?done=ended", vec![Cookie::Session.remove()]),
+            (None, _) => return see_other("/login", Vec::new()),
             (_, Err(error)) => {
                 log::warn!(error:%; "a session of the console cannot be looked up");
                 return document(request.language, &failure(request.language), None, None);
             }
         };
         let is_own = !request.is_post || is_own_form(request, form.fields.get("token"), secret);
-        if !is_own && unsent::is_kept(request, &form) {
+        if !is_own && is_kept {
             return unsent::page(self, request, &form.fields);
         }
         let SentForm { fields, file } = form;
@@ -149,9 +156,9 @@ impl Console {
             long_work: &self.long_work,
         };
         let outcome = if let Some(status) = request.refused {
-            Err(unread(&visit, status))
-        } else if !is_whole {
-            Err(Problem::new(422, visit.language, Text::FORM_INCOMPLETE))
+            Err(Problem::new(status, visit.language, unread(status)))
+        } else if let Some(text) = fault {
+            Err(Problem::new(422, visit.language, text))
         } else if !is_own {
             Err(Problem::new(403, visit.language, Text::FOREIGN_FORM))
         } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
@@ -160,14 +167,6 @@ impl Console {
             route(&visit, &segments).await
         };
         if is_fragment { fragment_reply(outcome) } else { reply(&visit, outcome).await }
-    }
-
-    /// The response to a browser without a session: the login, or what was typed, which can be sent behind it.
-    fn to_login(&self, request: &Request, form: &SentForm, path: &str, cookies: Vec<String>) -> Response {
-        if unsent::is_kept(request, form) {
-            return unsent::page(self, request, &form.fields);
-        }
-        see_other(path, cookies)
     }
 
     /// The session of a token. If `is_use`, that is stored, so that the session lives on: what a page asks by itself is none.
@@ -193,13 +192,12 @@ fn is_own_form(request: &Request, token: &str, secret: &str) -> bool {
 }
 
 /// Why a form could not be read.
-fn unread(visit: &Visit<'_>, status: u16) -> Problem {
-    let text = match status {
+pub(crate) const fn unread(status: u16) -> Text {
+    match status {
         413 => Text::FILE_TOO_LARGE,
         503 => Text::BUSY,
         _ => Text::FORM_INCOMPLETE,
-    };
-    Problem::new(status, visit.language, text)
+    }
 }
 
 /// A part of a page.

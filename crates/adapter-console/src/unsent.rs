@@ -17,12 +17,15 @@ const SECRETS: [&str; 5] = ["password", "current", "new", "again", "code"];
 /// Fields that the page itself has put into the form.
 const OWN: [&str; 3] = ["token", "key", "digest"];
 
+/// The longest form that is kept, in bytes: its page shows each value, and holds it once more.
+const MOST_KEPT: usize = 256 * 1024;
+
 /// Whether the form may be shown and sent again: it comes from a page of the console, whose browser says so, and has no
 /// secrets.
 pub(crate) fn is_kept(request: &Request, form: &SentForm) -> bool {
     let has_secret = SECRETS.iter().any(|name| form.fields.given(name).is_some());
     // A page cannot choose a file again.
-    let is_whole = form.file.is_none() && request.refused.is_none();
+    let is_whole = form.file.is_none() && request.refused.is_none() && request.body.len() <= MOST_KEPT;
     is_whole
         && request.is_post
         && request.path != "/logout"

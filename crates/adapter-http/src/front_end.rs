@@ -4,13 +4,14 @@
 //! values, idempotency key, audit entry. So nothing that a page does differs from what the API does.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use kopeck_audit::Entry;
 use kopeck_domain::ids::PartnerId;
 use kopeck_fair_queue::Rank;
@@ -23,7 +24,7 @@ use crate::local_request::{FileChunks, FileCutOff, LocalRequest, LocalResponse, 
 use crate::operations;
 use crate::pipeline::head::{Head, announced_length, language};
 use crate::pipeline::response_builder::ResponseBuilder;
-use crate::pipeline::{LocalClient, serve_local};
+use crate::pipeline::{LocalClient, TOKEN_BODY_LIMIT, serve_local};
 use crate::request_id::RequestId;
 use crate::request_source::RequestSource;
 use crate::response::{BodyStream, HandlerResult, ResponseBody};
@@ -36,6 +37,10 @@ const PATH: &str = "/console";
 
 /// A front end, served by the server of the API.
 pub trait FrontEnd: Send + Sync {
+    /// Whether a path below that of the front end is for people who are not logged in. A body there has as few bytes as one
+    /// of a token request.
+    fn is_login(&self, path: &str) -> bool;
+
     /// The response to a request.
     fn respond<'a>(
         &'a self,
@@ -136,16 +141,30 @@ impl LocalOperations {
         }
     }
 
-    /// Runs the check of a password on a blocking thread, in the queue of logins.
+    /// Runs the check of a password on a blocking thread, in the queue of logins: first in a session, which a login has
+    /// begun, and otherwise in the rank of its address.
     ///
     /// # Errors
     /// [`Busy`] if no permit is free in time.
     pub async fn check_password<T: Send + 'static>(
         &self,
+        in_session: bool,
         check: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Busy> {
-        let source = RequestSource::Network(self.address.network());
-        self.shared.logins.run(source, Rank::First, check).await.map_err(|_| Busy)
+        let network = self.address.network();
+        let (source, rank) = if in_session {
+            (RequestSource::Network(network), Rank::First)
+        } else {
+            self.shared.known_addresses.priority(network, self.shared.parts.wall.steady())
+        };
+        self.shared.logins.run(source, rank, check).await.map_err(|_| Busy)
+    }
+
+    /// Remembers the address of a login, so that the next one from it does not wait for those of strangers.
+    pub fn remember_login(&self) {
+        if let Some(network) = self.address.network() {
+            self.shared.known_addresses.remember(network, self.shared.parts.wall.steady());
+        }
     }
 
     /// Runs the reading of a file on a blocking thread, in the queue of spreadsheets: a small workbook may hold much.
@@ -201,7 +220,10 @@ pub(crate) async fn serve(
     mut payload: Payload,
 ) -> HttpResponse {
     let builder = ResponseBuilder::new(shared, None, request).of_front_end(PATH);
-    let body = read_body(shared, request, &builder, &mut payload).await.map_err(|error| error.status());
+    let most = shared.parts.settings.body_limit;
+    let limit = if front_end.is_login(path) { most.min(TOKEN_BODY_LIMIT) } else { most };
+    let body = read_body(shared, request, &builder, (&mut payload, limit)).await;
+    let body = body.map_err(|error| error.status());
     if body == Err(StatusCode::PAYLOAD_TOO_LARGE) {
         drain(payload, &shared.parts.settings).await;
     }
@@ -211,9 +233,14 @@ pub(crate) async fn serve(
         request_id: builder.request_id.clone(),
     };
     let language = language(request.headers());
-    let response =
-        front_end.respond(FrontEndRequest { head: request, path, body, language, operations }).await;
-    builder.finish(shared, response)
+    let page = front_end.respond(FrontEndRequest { head: request, path, body, language, operations });
+    match AssertUnwindSafe(page).catch_unwind().await {
+        Ok(response) => builder.finish(shared, response, None),
+        Err(_) => {
+            let reason = "a page panicked".to_owned();
+            builder.finish(shared, HttpResponse::InternalServerError().finish(), Some(reason))
+        }
+    }
 }
 
 /// The body of a request whose sender is not known yet.
@@ -221,19 +248,19 @@ async fn read_body(
     shared: &Shared,
     request: &HttpRequest,
     builder: &ResponseBuilder,
-    payload: &mut Payload,
+    (payload, limit): (&mut Payload, usize),
 ) -> Result<Bytes, ApiError> {
     if request.method() != Method::POST {
         return Ok(Bytes::new());
     }
     let settings = &shared.parts.settings;
     let announced = announced_length(request.headers());
-    if announced > settings.body_limit {
-        return Err(body::too_large(settings.body_limit));
+    if announced > limit {
+        return Err(body::too_large(limit));
     }
     let limits = BodyLimits {
         announced,
-        limit: settings.body_limit,
+        limit,
         budget: shared.body_memory.token_calls.clone(),
         source: RequestSource::Network(builder.address.network()),
         deadline: settings.body_deadline,

@@ -4,14 +4,21 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use ipnet::IpNet;
+use kopeck_fair_queue::Rank;
 use lru::LruCache;
 use time::Duration;
+
+use crate::request_source::RequestSource;
 
 /// The most remembered addresses.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
 /// How long an address is remembered after a login.
 const MEMORY: Duration = Duration::DAY;
+
+/// The share of all clients without a valid API key and a recent login. ADR 26 explains what the waiting time tells an
+/// attacker.
+pub(crate) const STRANGERS: (RequestSource, Rank) = (RequestSource::Network(None), Rank::Last);
 
 /// Addresses with a recent login at this process, by the steady clock.
 pub(crate) struct KnownAddresses(Mutex<LruCache<IpNet, Duration>>);
@@ -28,8 +35,15 @@ impl KnownAddresses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).put(network, now);
     }
 
+    /// The share and the rank of a password check without an API key: a flood of logins from unknown sources must not delay
+    /// others.
+    pub(crate) fn priority(&self, network: Option<IpNet>, now: Duration) -> (RequestSource, Rank) {
+        let known = network.filter(|network| self.contains(*network, now));
+        known.map_or(STRANGERS, |network| (RequestSource::Network(Some(network)), Rank::First))
+    }
+
     /// Whether `network` logged in recently. A lookup does not prolong an entry.
-    pub(crate) fn contains(&self, network: IpNet, now: Duration) -> bool {
+    fn contains(&self, network: IpNet, now: Duration) -> bool {
         let addresses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.peek(&network).is_some_and(|at| *at + MEMORY > now)
     }

@@ -52,7 +52,7 @@ use response_builder::{ResponseBuilder, ResponseSeal};
 use value_opener::RefusedSeals;
 
 /// The most bytes of the body of a token request.
-const TOKEN_BODY_LIMIT: usize = 8 * 1024;
+pub(crate) const TOKEN_BODY_LIMIT: usize = 8 * 1024;
 
 /// The most bytes of the body of a read: it holds parameters alone.
 const READ_BODY_LIMIT: usize = 8 * 1024;

@@ -50,6 +50,10 @@ pub fn front_end(
 struct ConsoleFrontEnd(Console);
 
 impl FrontEnd for ConsoleFrontEnd {
+    fn is_login(&self, path: &str) -> bool {
+        Console::is_login(path)
+    }
+
     fn respond<'a>(&'a self, request: FrontEndRequest<'a>) -> Local<'a, HttpResponse> {
         Box::pin(async move {
             let FrontEndRequest { head, path, body, language, operations } = request;
@@ -76,7 +80,7 @@ impl FrontEnd for ConsoleFrontEnd {
                 fetch_site: fetch_site.map(str::to_owned),
                 content_type,
                 refused: body.as_ref().err().map(StatusCode::as_u16),
-                body: body.map(|body| body.to_vec()).unwrap_or_default(),
+                body: body.unwrap_or_default(),
                 language: match language {
                     ApiLanguage::English => Language::English,
                     ApiLanguage::Russian => Language::Russian,
@@ -134,8 +138,16 @@ impl Host for ServerHost {
         })
     }
 
-    fn check_password(&self, check: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>> {
-        Box::pin(async move { self.0.check_password(check).await.map_err(|_| Busy) })
+    fn check_password(
+        &self,
+        in_session: bool,
+        check: Box<dyn FnOnce() + Send>,
+    ) -> Local<'_, Result<(), Busy>> {
+        Box::pin(async move { self.0.check_password(in_session, check).await.map_err(|_| Busy) })
+    }
+
+    fn remember_login(&self) {
+        self.0.remember_login();
     }
 
     fn read_file(&self, partner: PartnerId, read: Box<dyn FnOnce() + Send>) -> Local<'_, Result<(), Busy>> {

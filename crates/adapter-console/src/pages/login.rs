@@ -10,7 +10,7 @@ use crate::call::Problem;
 use crate::cookies::Cookie;
 use crate::host::Host;
 use crate::request::{Pairs, Request, Response};
-use crate::route::{Console, document, see_other};
+use crate::route::{Console, document, see_other, unread};
 use crate::session;
 use crate::texts::{Language, Text};
 use crate::view::{Block, Cell, Field, FieldKind, Form, Notice, Page, Setup};
@@ -24,9 +24,16 @@ pub(crate) async fn respond(console: &Console, host: &dyn Host, request: &Reques
     let known = Cookie::LoginForm.of(&request.cookies).map(str::to_owned);
     let secret = known.clone().unwrap_or_else(|| console.parts.random_text());
     let login = Login { console, host, request, secret };
-    let form = Pairs::parse(&request.body);
+    let form = request.form().await.map(|form| form.fields);
+    let unread = request
+        .refused
+        .map(|status| (status, if status == 413 { Text::FORM_TOO_LARGE } else { unread(status) }));
+    let refused = unread.or_else(|| form.as_ref().err().map(|text| (422, *text)));
+    let form = form.unwrap_or_default();
     let mut response = if !request.is_post {
         login.first_page(login.note())
+    } else if let Some((status, text)) = refused {
+        login.first_page_with(Some(login.problem(text)), status)
     } else if known.is_none() || !session::is_own_form(request, form.get("token"), &login.secret) {
         login.first_page(Some(login.problem(Text::FOREIGN_FORM)))
     } else if path == "/login" {
@@ -40,7 +47,7 @@ pub(crate) async fn respond(console: &Console, host: &dyn Host, request: &Reques
     response
 }
 
-/// Runs the check of a password in the queue of logins.
+/// Runs the check of a password of a logged-in user in the queue of logins.
 ///
 /// # Errors
 /// If the queue is too long.
@@ -49,7 +56,7 @@ pub(crate) async fn in_queue<T: Send + 'static>(
     language: Language,
     check: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    queued(language, check, |check| host.check_password(check)).await
+    queued(language, check, |check| host.check_password(true, check)).await
 }
 
 /// What the refusal of a password or a code says.
@@ -83,6 +90,14 @@ struct Login<'a> {
 impl Login<'_> {
     fn t(&self, text: Text) -> &'static str {
         text.of(self.request.language)
+    }
+
+    /// Runs a step of the login in the queue of logins.
+    async fn in_queue<T: Send + 'static>(
+        &self,
+        step: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        queued(self.request.language, step, |step| self.host.check_password(false, step)).await
     }
 
     fn problem(&self, text: Text) -> Notice {
@@ -128,7 +143,7 @@ impl Login<'_> {
         };
         let (users, store) = (self.console.parts.users.clone(), self.console.parts.store.clone());
         let language = self.request.language;
-        let begun = in_queue(self.host, language, move || users.begin(&*store, attempt)).await;
+        let begun = self.in_queue(move || users.begin(&*store, attempt)).await;
         match begun {
             Ok(Ok(pending)) => self.pending(&pending),
             Ok(Err(error)) => {
@@ -175,7 +190,7 @@ impl Login<'_> {
         };
         let (users, store) = (self.console.parts.users.clone(), self.console.parts.store.clone());
         let language = self.request.language;
-        let finished = in_queue(self.host, language, move || users.finish(&*store, attempt)).await;
+        let finished = self.in_queue(move || users.finish(&*store, attempt)).await;
         match finished {
             Ok(Ok(session)) => self.begin(&session),
             Ok(Err(UserError::Expired)) => see_other("/login?done=expired", Vec::new()),
@@ -189,6 +204,7 @@ impl Login<'_> {
 
     /// A new session has a new token, so that nobody knows it from before the login.
     fn begin(&self, session: &NewSession) -> Response {
+        self.host.remember_login();
         let mut response = match &session.recovery_codes {
             Some(codes) => {
                 let mut page = Page::new(self.t(Text::RECOVERY_CODES), "");

@@ -11,6 +11,7 @@ texts! {
     BUSY = "The service is busy, try again.", "Сервис занят, повторите попытку.";
     FOREIGN_FORM = "The form is too old or comes from elsewhere. Nothing was changed; open the page again.", "Форма устарела или пришла с другого сайта. Ничего не изменено, откройте страницу заново.";
     FORM_INCOMPLETE = "The form is incomplete.", "Форма заполнена не полностью.";
+    FORM_TOO_LARGE = "The form is too large.", "Форма слишком большая.";
     PREVIOUS = "Previous", "Назад по списку";
     NEXT = "Next", "Дальше";
     PAGE_NUMBER = "Page", "Страница";

@@ -154,17 +154,23 @@ impl ResponseBuilder {
         Self { route: path, operation: "console", ..self }
     }
 
-    /// Completes a response of the front end, and logs it.
-    pub(crate) fn finish(&self, shared: &Shared, mut response: HttpResponse) -> HttpResponse {
+    /// Completes a response of the front end, and logs it with the reason of a failure.
+    pub(crate) fn finish(
+        &self,
+        shared: &Shared,
+        mut response: HttpResponse,
+        failure: Option<String>,
+    ) -> HttpResponse {
         let headers = response.headers_mut();
         if let Ok(id) = header::HeaderValue::from_str(self.request_id.shown()) {
             headers.insert(header::HeaderName::from_static("x-request-id"), id);
         }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, header::HeaderValue::from_static("nosniff"));
-        // A refusal without a page, such as 405, comes without a policy.
-        let (name, value) = CONTENT_SECURITY_POLICY;
-        if !headers.contains_key(&name) {
-            headers.insert(name, header::HeaderValue::from_static(value));
+        // A refusal without a page, such as 405, comes without these.
+        for (name, value) in [CONTENT_SECURITY_POLICY, (header::CACHE_CONTROL, "no-store")] {
+            if !headers.contains_key(&name) {
+                headers.insert(name, header::HeaderValue::from_static(value));
+            }
         }
         if self.over_tls {
             let (name, value) = STRICT_TRANSPORT_SECURITY;
@@ -172,7 +178,7 @@ impl ResponseBuilder {
         }
         let took = self.began.elapsed();
         shared.parts.metrics.record_response(self.operation, response.status().as_u16(), took);
-        self.log_request(response.status(), took, None);
+        self.log_request(response.status(), took, failure);
         response
     }
 

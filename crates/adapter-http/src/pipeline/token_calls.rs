@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::input::faults::Faults;
 use actix_web::web::Payload;
-use ipnet::IpNet;
 use kopeck_api::Code;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_fair_queue::Rank;
@@ -25,13 +24,10 @@ use crate::bridge::{Deadline, in_store};
 use crate::caller_cache::Identity;
 use crate::error::ApiError;
 use crate::input::RequestInput;
+use crate::known_addresses::STRANGERS;
 use crate::operations::tokens;
 use crate::request_source::RequestSource;
 use crate::response::{HandlerResult, Response};
-
-/// The share of all clients without a valid API key and a recent login. ADR 26 explains what the waiting time tells an
-/// attacker.
-const STRANGERS: (RequestSource, Rank) = (RequestSource::Network(None), Rank::Last);
 
 impl Pipeline<'_> {
     /// Issues tokens for login and password.
@@ -169,11 +165,8 @@ impl Pipeline<'_> {
     /// The share and the rank of the password check: a flood of logins from unknown sources must not delay partners.
     fn priority(&self, known: Option<&ApiKeyOwner>) -> (RequestSource, Rank) {
         let now = self.shared.parts.wall.steady();
-        let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
-        let partner = known.map(|known| RequestSource::Partner(known.credentials.partner.id));
-        let source = partner
-            .or_else(|| self.address.network().filter(is_known).map(|net| RequestSource::Network(Some(net))));
-        source.map_or(STRANGERS, |source| (source, Rank::First))
+        let partner = known.map(|known| (RequestSource::Partner(known.credentials.partner.id), Rank::First));
+        partner.unwrap_or_else(|| self.shared.known_addresses.priority(self.address.network(), now))
     }
 
     /// Notes the partner of the API key, which is not authenticated yet.

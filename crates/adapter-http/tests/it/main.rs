@@ -11,6 +11,7 @@ mod cards;
 mod checks;
 mod client;
 mod docs_page;
+mod front_end;
 mod idempotency;
 mod results;
 mod sandbox;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::api_client::plastic_order;
-use crate::raw_http::{RawResponse, get, login, post};
+use crate::raw_http::{RawRequest, RawResponse, get, login, post};
 use crate::server::{PASSWORD, TestPartner, TestServer};
 use browser::{Browser, NEW_PASSWORD, create_user, form_request, hidden_fields, offers};
 
@@ -149,11 +149,39 @@ fn a_form_of_elsewhere_changes_nothing() {
     other.cookies.clear();
     let got = other.send_once(&strange, "/login", &[("login", "hr@example.ru"), ("password", NEW_PASSWORD)]);
     assert!(got.text.contains("comes from elsewhere") && !other.cookies.contains_key("__Host-kopeck-login"));
-    let plain = browser.exchange(crate::raw_http::RawRequest::new("POST", &format!("/console{freeze}")));
+    let plain = browser.exchange(RawRequest::new("POST", &format!("/console{freeze}")));
     assert_eq!(plain.status, 403);
     assert_eq!(sent(&mut browser, &fields, ("sec-fetch-site", "same-origin")), 303);
     assert_eq!(card_info(&server, &holder)["bankStatus"], "BLOCKING");
     server.send_blocks();
+}
+
+/// Whoever sends it, and before it is known who does.
+#[test]
+fn a_form_has_bounds() {
+    let (server, partner) = start();
+    let mut browser = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let sent = |browser: &mut Browser<'_>, path: &str, body: String| {
+        let request = RawRequest::new("POST", &format!("/console{path}"));
+        let request = request.bytes("application/x-www-form-urlencoded", body);
+        browser.exchange(request.with("sec-fetch-site", "same-origin"))
+    };
+    for path in ["/login", "/login/code"] {
+        assert_eq!(sent(&mut browser, path, format!("login={}", "x".repeat(8 * 1024))).status, 413, "{path}");
+        assert_eq!(sent(&mut browser, path, "=&".repeat(2_000)).status, 422, "{path}");
+    }
+    let fields = |number: usize| "=&".repeat(number);
+    let got = sent(&mut browser, "/people/new", fields(1_000));
+    assert!(got.status == 422 && got.text.contains("The form is too large."), "{got:?}");
+    assert!(sent(&mut browser, "/people/new", fields(999)).text.contains("Not sent"), "it has no token");
+    // Without a session, it is kept by the browser if it is small.
+    let mut stranger = Browser::new(&server);
+    let kept = |bytes: usize| format!("surname={}", "x".repeat(bytes - 8));
+    let got = sent(&mut stranger, "/people/new", kept(256 * 1024));
+    assert!(got.status == 403 && got.text.contains("Send again"), "{}", got.status);
+    for large in [kept(256 * 1024 + 1), fields(1_000)] {
+        assert!(leads_to_login(&sent(&mut stranger, "/people/new", large)));
+    }
 }
 
 #[test]

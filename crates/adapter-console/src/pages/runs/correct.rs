@@ -134,23 +134,25 @@ fn name_of(fault: &Fault) -> &str {
 
 /// The items with what the form says: rows that are left out, and values other than those that are there.
 fn corrected(items: Vec<RunItem>, form: &Pairs) -> Vec<RunItem> {
+    let form = form.by_name();
+    let value_of = |name: &str| form.get(name).copied();
     let fix = |mut item: RunItem| {
         let number = item.ordinal;
         let Some(fault) = item.fault.clone() else { return Some(item) };
-        if form.get(&out_name(number)) == "yes" {
+        if value_of(&out_name(number)) == Some("yes") {
             return None;
         }
-        let name = value_name(number);
-        if is_of_row(&fault) || !form.has(&name) {
+        let Some(given) = value_of(&value_name(number)).filter(|_| !is_of_row(&fault)) else {
             return Some(item);
-        }
-        let given = form.get(&name).to_owned();
+        };
         let value = |text: String| if text.is_empty() { CellValue::Blank } else { CellValue::Text(text) };
         match place_of(&item, &fault).and_then(|place| item.cells.get_mut(place)) {
             Some(cell) if text_of(cell) == given => {}
-            Some(cell) => cell.value = value(given),
+            Some(cell) => cell.value = value(given.to_owned()),
             None if given.is_empty() => {}
-            None => item.cells.push(RunCell { name: name_of(&fault).to_owned(), value: value(given) }),
+            None => {
+                item.cells.push(RunCell { name: name_of(&fault).to_owned(), value: value(given.to_owned()) })
+            }
         }
         Some(item)
     };
