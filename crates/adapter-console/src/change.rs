@@ -10,8 +10,8 @@ use crate::call::Problem;
 use crate::texts::{SENT_BEFORE, field_text};
 use crate::visit::Visit;
 
-/// Fields of a form that are no values.
-const NO_VALUES: [&str; 2] = ["token", "key"];
+/// Fields of a form that are no values. What is stored of a password is a slow hash alone.
+const NO_VALUES: [&str; 3] = ["token", "key", "current"];
 
 impl Visit<'_> {
     /// An entry of a change in the user's name.
@@ -92,9 +92,11 @@ impl Visit<'_> {
         Problem { status: 422, lines: vec![field_text(self.language, SENT_BEFORE, "")] }
     }
 
-    fn refused(&self, entry: Entry, problem: Problem) -> Problem {
+    /// The same problem, with the entry of a refusal.
+    pub(crate) fn refused(&self, entry: Entry, problem: Problem) -> Problem {
         let (outcome, status) = (AuditOutcome::Refused, Some(problem.status));
         self.host.record(Entry { outcome, status, ..entry });
+        self.has_entry.set(true);
         problem
     }
 }

@@ -7,6 +7,7 @@ mod cookies;
 mod format;
 mod host;
 mod pages;
+mod pattern;
 mod request;
 mod route;
 mod session;
@@ -20,6 +21,7 @@ pub use host::{
     ApiRequest, ApiResponse, BankCallStatus, Busy, Caller, Chunks, CutOff, FileForm, Host, Local,
     ServiceStatus, StatusReport, StatusSample, WorkStatus,
 };
-pub use request::{Request, Response};
+pub use pattern::pattern;
+pub use request::{Request, Response, Visitor};
 pub use route::{Console, ConsoleParts, OperatorParts};
 pub use texts::Language;

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use futures_util::stream;
+use kopeck_domain::ids::{PartnerId, UserId};
 use multer::bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
@@ -115,6 +116,17 @@ pub struct Response {
     pub body: Vec<u8>,
     /// The body of a file that is made while it is sent.
     pub chunks: Option<Chunks>,
+    /// Who sent the request, for the log.
+    pub visitor: Visitor,
+}
+
+/// The user of a session; nobody without one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Visitor {
+    /// The user's partner; operators have none.
+    pub partner: Option<PartnerId>,
+    /// The user.
+    pub user: Option<UserId>,
 }
 
 /// Names and values of a query or a form, in their order.

@@ -1,5 +1,6 @@
 //! Which page a request gets, and the headers of every response.
 
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use askama::Template as _;
@@ -11,14 +12,14 @@ use kopeck_service::Env;
 use kopeck_service::bank_reconciliation::BankReconciler;
 use kopeck_service::partners::PartnerService;
 use kopeck_service::users::{UserService, UserSession};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;
 
 use crate::call::Problem;
 use crate::cookies::Cookie;
 use crate::host::{Host, ServiceStatus};
 use crate::pages;
-use crate::request::{Pairs, Request, Response, SentForm};
+use crate::request::{Pairs, Request, Response, SentForm, Visitor};
 use crate::session;
 use crate::texts::{Language, Text};
 use crate::unsent;
@@ -139,9 +140,13 @@ impl Console {
             }
         };
         let is_own = !request.is_post || is_own_form(request, form.fields.get("token"), secret);
-        if !is_own && is_kept {
-            return unsent::page(self, request, &form.fields);
-        }
+        let fault = match (request.refused, fault) {
+            (Some(status), _) => Some(Problem::new(status, request.language, unread(status))),
+            (None, Some(text)) => Some(Problem::new(422, request.language, text)),
+            (None, None) if !is_own => Some(Problem::new(403, request.language, Text::FOREIGN_FORM)),
+            (None, None) => None,
+        };
+        let visitor = Visitor { partner: session.user.partner, user: Some(session.user.id) };
         let SentForm { fields, file } = form;
         let visit = Visit {
             parts: &self.parts,
@@ -149,24 +154,21 @@ impl Console {
             language: request.language,
             session,
             secret,
+            renewed: OnceCell::new(),
+            has_entry: Cell::new(false),
             query: Pairs::parse(request.query.as_bytes()),
             form: fields,
             file,
             request,
             long_work: &self.long_work,
         };
-        let outcome = if let Some(status) = request.refused {
-            Err(Problem::new(status, visit.language, unread(status)))
-        } else if let Some(text) = fault {
-            Err(Problem::new(422, visit.language, text))
-        } else if !is_own {
-            Err(Problem::new(403, visit.language, Text::FOREIGN_FORM))
-        } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
-            Ok(Reply::SeeOther("/password".to_owned()))
+        let response = if !is_own && is_kept {
+            visit.note_forbidden();
+            unsent::page(self, request, &visit.form)
         } else {
-            route(&visit, &segments).await
+            respond_in_session(&visit, &segments, is_fragment, fault).await
         };
-        if is_fragment { fragment_reply(outcome) } else { reply(&visit, outcome).await }
+        Response { visitor, ..response }
     }
 
     /// The session of a token. If `is_use`, that is stored, so that the session lives on: what a page asks by itself is none.
@@ -180,6 +182,33 @@ impl Console {
         }
         Ok(found)
     }
+}
+
+/// The response to a request in a session, or to one whose form has a fault.
+async fn respond_in_session(
+    visit: &Visit<'_>,
+    segments: &[&str],
+    is_fragment: bool,
+    fault: Option<Problem>,
+) -> Response {
+    let outcome = if let Some(problem) = fault {
+        Err(problem)
+    } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
+        Ok(Reply::SeeOther("/password".to_owned()))
+    } else {
+        route(visit, segments).await
+    };
+    if outcome.as_ref().is_err_and(|problem| problem.status == 403) {
+        visit.note_forbidden();
+    }
+    if is_fragment {
+        return fragment_reply(outcome);
+    }
+    let mut response = reply(visit, outcome).await;
+    if let Some(token) = visit.renewed.get() {
+        response.headers.push(("set-cookie", Cookie::Session.set(token.expose_secret())));
+    }
+    response
 }
 
 /// Whether the form was made for this session, or for this browser when its session had ended.
@@ -206,7 +235,7 @@ fn fragment(status: u16, html: String) -> Response {
         ("content-type", "text/html; charset=utf-8".to_owned()),
         ("cache-control", "no-store".to_owned()),
     ];
-    Response { status, headers, body: html.into_bytes(), chunks: None }
+    Response { status, headers, body: html.into_bytes(), ..Response::default() }
 }
 
 /// What is no part of a page has only its status code: the script leaves the page as it is.
@@ -237,6 +266,7 @@ async fn reply(visit: &Visit<'_>, outcome: Outcome) -> Response {
                 ],
                 body: file.body,
                 chunks: file.chunks,
+                ..Response::default()
             }
         }
         Err(problem) => {
@@ -274,7 +304,7 @@ pub(crate) fn document(
             ("cache-control", "no-store".to_owned()),
         ],
         body: body.into_bytes(),
-        chunks: None,
+        ..Response::default()
     }
 }
 
@@ -352,7 +382,7 @@ pub(crate) fn see_other(path: &str, cookies: Vec<String>) -> Response {
 fn asset(media: &str, body: &str) -> Response {
     let headers =
         vec![("content-type", media.to_owned()), ("cache-control", "private, max-age=300".to_owned())];
-    Response { status: 200, headers, body: body.as_bytes().to_vec(), chunks: None }
+    Response { status: 200, headers, body: body.as_bytes().to_vec(), ..Response::default() }
 }
 
 /// The page of the service's own failure.

@@ -1,12 +1,15 @@
 //! A request of a user who is logged in.
 
+use std::cell::{self, OnceCell};
 use std::sync::Arc;
 
 use kopeck_api::{Operation, PageMeta};
+use kopeck_audit::Entry;
 use kopeck_domain::access::Scope;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError, UnitOfWork, submit};
 use kopeck_service::users::UserSession;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use time::{OffsetDateTime, PrimitiveDateTime};
@@ -15,6 +18,7 @@ use tokio::sync::{Mutex, oneshot};
 use crate::call::{self, Call, Problem};
 use crate::format;
 use crate::host::{ApiResponse, Busy, Caller, FileForm, Host, Local};
+use crate::pattern::pattern;
 use crate::request::{Pairs, Request};
 use crate::route::ConsoleParts;
 use crate::session;
@@ -43,8 +47,12 @@ pub(crate) struct Visit<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) language: Language,
     pub(crate) session: UserSession,
-    /// The token of the session.
+    /// The token of the session, as the request has it.
     pub(crate) secret: &'a str,
+    /// The new token of the session behind a confirmation by the password.
+    pub(crate) renewed: OnceCell<SecretString>,
+    /// Whether an operation has refused the request with 403: it has an audit entry of its own.
+    pub(crate) has_entry: cell::Cell<bool>,
     pub(crate) query: Pairs,
     pub(crate) form: Pairs,
     /// The file of the form.
@@ -58,6 +66,16 @@ impl Visit<'_> {
     /// A text of the interface.
     pub(crate) fn t(&self, text: Text) -> &'static str {
         text.of(self.language)
+    }
+
+    /// The session goes on under this token, which the response brings to the browser.
+    pub(crate) fn renew(&self, token: SecretString) {
+        // A request has one confirmation.
+        let _ = self.renewed.set(token);
+    }
+
+    fn token(&self) -> &str {
+        self.renewed.get().map_or(self.secret, |renewed| renewed.expose_secret())
     }
 
     /// Whether the user has the scope: for what a page offers. What it then calls decides by itself.
@@ -92,6 +110,22 @@ impl Visit<'_> {
         Problem::failed(self.language)
     }
 
+    /// Records that the console itself has refused the request with 403, unless an operation did.
+    pub(crate) fn note_forbidden(&self) {
+        if !self.has_entry.get() {
+            let subject = format!("page:{}", pattern(&self.request.path));
+            let entry = Entry { subject, ..self.entry("console.page", self.session.user.partner) };
+            self.refused(entry, Problem::hidden(403, self.language));
+        }
+    }
+
+    /// Calls an operation.
+    async fn send(&self, operation: &'static Operation, call: Call<'_>) -> Result<ApiResponse, Problem> {
+        let sent = call::send(self.host, &self.caller()?, self.language, operation, call).await;
+        self.has_entry.set(self.has_entry.get() || sent.as_ref().is_err_and(|problem| problem.status == 403));
+        sent
+    }
+
     fn caller(&self) -> Result<Caller, Problem> {
         let partner = self.partner()?;
         Ok(Caller { partner, authority: self.session.authority(), session: self.session.id() })
@@ -122,7 +156,7 @@ impl Visit<'_> {
         operation: &'static Operation,
         call: Call<'_>,
     ) -> Result<T, Problem> {
-        let sent = call::send(self.host, &self.caller()?, self.language, operation, call).await;
+        let sent = self.send(operation, call).await;
         call::read(&sent.map_err(|problem| self.hidden_alike(problem))?, self.language)
     }
 
@@ -135,7 +169,7 @@ impl Visit<'_> {
         form: FileForm,
     ) -> Outcome {
         let call = Call { ids, query, file: Some(form), ..Call::default() };
-        let sent = call::send(self.host, &self.caller()?, self.language, operation, call).await;
+        let sent = self.send(operation, call).await;
         Ok(Reply::File(sent.map_err(|problem| self.hidden_alike(problem))?))
     }
 
@@ -170,7 +204,7 @@ impl Visit<'_> {
         body: Option<Value>,
     ) -> Result<ApiResponse, Problem> {
         let call = Call { ids, body, key: Some(key), ..Call::default() };
-        call::send(self.host, &self.caller()?, self.language, operation, call).await
+        self.send(operation, call).await
     }
 
     /// Reads a file on a blocking thread.
@@ -197,7 +231,7 @@ impl Visit<'_> {
     pub(crate) fn post(&self, action: &str, submit: Text) -> Form {
         let form = Form::search(action, self.t(submit));
         Form { is_post: true, ..form }
-            .hide("token", session::form_token(self.secret))
+            .hide("token", session::form_token(self.token()))
             .hide("key", self.parts.random_text())
     }
 

@@ -13,7 +13,7 @@ use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::{FutureExt as _, StreamExt as _};
 use kopeck_audit::Entry;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{PartnerId, UserId};
 use kopeck_fair_queue::Rank;
 
 use crate::body::{self, BodyLimits};
@@ -45,7 +45,19 @@ pub trait FrontEnd: Send + Sync {
     fn respond<'a>(
         &'a self,
         request: FrontEndRequest<'a>,
-    ) -> Pin<Box<dyn Future<Output = HttpResponse> + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = FrontEndResponse> + 'a>>;
+}
+
+/// The response of the front end, and what the log says of its request.
+pub struct FrontEndResponse {
+    /// The response.
+    pub response: HttpResponse,
+    /// The partner of the user.
+    pub partner: Option<PartnerId>,
+    /// The user, once authenticated.
+    pub user: Option<UserId>,
+    /// The pattern of the path below that of the front end: the path itself may hold an identifier.
+    pub route: String,
 }
 
 /// A request to the front end.
@@ -219,7 +231,7 @@ pub(crate) async fn serve(
     path: &str,
     mut payload: Payload,
 ) -> HttpResponse {
-    let builder = ResponseBuilder::new(shared, None, request).of_front_end(PATH);
+    let mut builder = ResponseBuilder::new(shared, None, request).of_front_end(PATH);
     let most = shared.parts.settings.body_limit;
     let limit = if front_end.is_login(path) { most.min(TOKEN_BODY_LIMIT) } else { most };
     let body = read_body(shared, request, &builder, (&mut payload, limit)).await;
@@ -235,7 +247,11 @@ pub(crate) async fn serve(
     let language = language(request.headers());
     let page = front_end.respond(FrontEndRequest { head: request, path, body, language, operations });
     match AssertUnwindSafe(page).catch_unwind().await {
-        Ok(response) => builder.finish(shared, response, None),
+        Ok(FrontEndResponse { response, partner, user, route }) => {
+            (builder.partner, builder.user) = (partner, user);
+            builder.route = format!("{PATH}{route}").into();
+            builder.finish(shared, response, None)
+        }
         Err(_) => {
             let reason = "a page panicked".to_owned();
             builder.finish(shared, HttpResponse::InternalServerError().finish(), Some(reason))

@@ -52,7 +52,7 @@ pub use client_address::{ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
 pub use feed_waiters::FeedWaiters;
 pub use file_format::FileFormat;
-pub use front_end::{Busy, FrontEnd, FrontEndRequest, LocalOperations};
+pub use front_end::{Busy, FrontEnd, FrontEndRequest, FrontEndResponse, LocalOperations};
 pub use http1::{Application, ConnectionSettings, serve_app};
 pub use local_request::{FileChunks, FileCutOff, LocalRequest, LocalResponse, LocalUser};
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};

@@ -8,11 +8,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use kopeck_adapter_console::{
     ApiRequest, ApiResponse, Busy, Caller, Chunks, Console, ConsoleParts, CutOff, FileForm, Host, Language,
-    Local, OperatorParts, Request, Response, ServiceStatus,
+    Local, OperatorParts, Request, Response, ServiceStatus, Visitor, pattern,
 };
 use kopeck_adapter_http::{
-    FileCutOff, FileFormat, FrontEnd, FrontEndRequest, Language as ApiLanguage, LocalOperations,
-    LocalRequest, LocalUser,
+    FileCutOff, FileFormat, FrontEnd, FrontEndRequest, FrontEndResponse, Language as ApiLanguage,
+    LocalOperations, LocalRequest, LocalUser,
 };
 use kopeck_audit::Entry;
 use kopeck_domain::ids::PartnerId;
@@ -54,40 +54,51 @@ impl FrontEnd for ConsoleFrontEnd {
         Console::is_login(path)
     }
 
-    fn respond<'a>(&'a self, request: FrontEndRequest<'a>) -> Local<'a, HttpResponse> {
+    fn respond<'a>(&'a self, request: FrontEndRequest<'a>) -> Local<'a, FrontEndResponse> {
         Box::pin(async move {
-            let FrontEndRequest { head, path, body, language, operations } = request;
-            let content_type = text(head, &header::CONTENT_TYPE).unwrap_or_default();
-            let is_form = body.as_ref().is_ok_and(|body| !body.is_empty());
-            if ![Method::GET, Method::HEAD, Method::POST].contains(head.method()) {
-                return HttpResponse::MethodNotAllowed()
-                    .insert_header((header::ALLOW, "GET, HEAD, POST"))
-                    .finish();
-            }
-            if is_form && !Request::takes(&content_type) {
-                return HttpResponse::UnsupportedMediaType().finish();
-            }
-            let fetch_site = head.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok());
-            let cookies: Vec<_> =
-                head.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok()).collect();
-            let request = Request {
-                is_post: head.method() == Method::POST,
-                path: path.to_owned(),
-                query: head.query_string().to_owned(),
-                cookies: cookies.join("; "),
-                host: text(head, &header::HOST).unwrap_or_default(),
-                origin: text(head, &header::ORIGIN),
-                fetch_site: fetch_site.map(str::to_owned),
-                content_type,
-                refused: body.as_ref().err().map(StatusCode::as_u16),
-                body: body.unwrap_or_default(),
-                language: match language {
-                    ApiLanguage::English => Language::English,
-                    ApiLanguage::Russian => Language::Russian,
-                },
-            };
-            http(self.0.respond(&ServerHost(operations), &request).await)
+            let route = pattern(request.path);
+            let (response, visitor) = self.respond_to(request).await;
+            let Visitor { partner, user } = visitor;
+            FrontEndResponse { response, partner, user, route }
         })
+    }
+}
+
+impl ConsoleFrontEnd {
+    async fn respond_to(&self, request: FrontEndRequest<'_>) -> (HttpResponse, Visitor) {
+        let FrontEndRequest { head, path, body, language, operations } = request;
+        let content_type = text(head, &header::CONTENT_TYPE).unwrap_or_default();
+        let is_form = body.as_ref().is_ok_and(|body| !body.is_empty());
+        if ![Method::GET, Method::HEAD, Method::POST].contains(head.method()) {
+            let allowed = (header::ALLOW, "GET, HEAD, POST");
+            let refused = HttpResponse::MethodNotAllowed().insert_header(allowed).finish();
+            return (refused, Visitor::default());
+        }
+        if is_form && !Request::takes(&content_type) {
+            return (HttpResponse::UnsupportedMediaType().finish(), Visitor::default());
+        }
+        let fetch_site = head.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok());
+        let cookies: Vec<_> =
+            head.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok()).collect();
+        let request = Request {
+            is_post: head.method() == Method::POST,
+            path: path.to_owned(),
+            query: head.query_string().to_owned(),
+            cookies: cookies.join("; "),
+            host: text(head, &header::HOST).unwrap_or_default(),
+            origin: text(head, &header::ORIGIN),
+            fetch_site: fetch_site.map(str::to_owned),
+            content_type,
+            refused: body.as_ref().err().map(StatusCode::as_u16),
+            body: body.unwrap_or_default(),
+            language: match language {
+                ApiLanguage::English => Language::English,
+                ApiLanguage::Russian => Language::Russian,
+            },
+        };
+        let response = self.0.respond(&ServerHost(operations), &request).await;
+        let visitor = response.visitor;
+        (http(response), visitor)
     }
 }
 

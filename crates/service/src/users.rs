@@ -36,7 +36,7 @@ pub use admin::{
     NewPassword, NewUser, Reset, UserDraft, UserOverview, delete, find, list, reset, set_role, set_status,
 };
 pub use login::{NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt};
-pub use sessions::{Confirmation, EndedSessions, SessionView, UserSession};
+pub use sessions::{Confirmation, EndedSessions, RenewedSession, SessionView, UserSession};
 pub use uploads::{MAX_UPLOADS, UPLOAD_LIFE, keep_upload, upload};
 
 /// How long a password that another person has set is accepted.
@@ -190,8 +190,9 @@ fn check_user_password(
     check_password(password.expose_secret(), &owner).map_err(UserError::Password)
 }
 
-/// The audit entry of something that `user` did.
+/// The audit entry of something that `user` did, to its own account if the entry names no other subject.
 fn entry_of(user: &User, entry: &Entry, outcome: Outcome) -> Entry {
     let entry = entry.clone().by(Actor::User(user.id), user.partner);
-    Entry { subject: format!("user:{}", user.id), outcome, ..entry }
+    let subject = if entry.subject.is_empty() { format!("user:{}", user.id) } else { entry.subject };
+    Entry { subject, outcome, ..entry }
 }

@@ -49,14 +49,18 @@ pub(crate) async fn change_password(visit: &Visit<'_>) -> Outcome {
         let problem = Problem::new(422, visit.language, Text::PASSWORDS_DIFFER);
         return password(visit, Some(&problem));
     }
-    let confirmation = confirmation(visit, current, "password.change");
+    let entry = visit.entry("password.change", visit.session.user.partner);
+    let confirmation = confirmation(visit, current, entry.clone());
     let (users, store, session) =
         (visit.parts.users.clone(), visit.parts.store.clone(), visit.session.clone());
     let new = SecretString::from(new);
     let change = move || users.change_password(&*store, &session, &new, confirmation);
     match in_queue(visit.host, visit.language, change).await? {
-        Ok(_) => Ok(Reply::SeeOther("/sessions?done=password".to_owned())),
-        Err(error) => password(visit, Some(&refusal(visit, &error))),
+        Ok(renewed) => {
+            visit.renew(renewed.token);
+            Ok(Reply::SeeOther("/sessions?done=password".to_owned()))
+        }
+        Err(error) => password(visit, Some(&refusal(visit, entry, &error))),
     }
 }
 
@@ -83,23 +87,43 @@ pub(crate) async fn sessions(visit: &Visit<'_>, problem: Option<&Problem>) -> Ou
     }
     page.push(Block::Table(table));
     if found.len() > 1 {
-        let password = Field::new("current", visit.t(Text::CURRENT_PASSWORD), FieldKind::Password);
         let form = visit.post("/sessions", Text::END_OTHER_SESSIONS).dangerous();
-        page.push(Block::Form(form.field(password.required().autocomplete("current-password"))));
+        page.push(Block::Form(form.field(current_password(visit))));
     }
     visit.answer(page, problem)
 }
 
 /// Ends the user's other sessions.
 pub(crate) async fn end_others(visit: &Visit<'_>) -> Outcome {
-    let confirmation = confirmation(visit, visit.form.raw("current").to_owned(), "session.end");
+    let entry = visit.entry("session.end", visit.session.user.partner);
+    let confirmation = confirmation(visit, visit.form.raw("current").to_owned(), entry.clone());
     let (users, store, session) =
         (visit.parts.users.clone(), visit.parts.store.clone(), visit.session.clone());
     let end = move || users.end_sessions(&*store, &session, EndedSessions::Others, confirmation);
     match in_queue(visit.host, visit.language, end).await? {
-        Ok(_) => Ok(Reply::SeeOther("/sessions?done=sessions".to_owned())),
-        Err(error) => sessions(visit, Some(&refusal(visit, &error))).await,
+        Ok(renewed) => {
+            visit.renew(renewed.token);
+            Ok(Reply::SeeOther("/sessions?done=sessions".to_owned()))
+        }
+        Err(error) => sessions(visit, Some(&refusal(visit, entry, &error))).await,
     }
+}
+
+/// The field of the present password, which confirms a change.
+pub(super) fn current_password(visit: &Visit<'_>) -> Field {
+    let password = Field::new("current", visit.t(Text::CURRENT_PASSWORD), FieldKind::Password);
+    password.required().autocomplete("current-password")
+}
+
+/// Has the user give the present password once more, before the change of this entry.
+pub(super) async fn confirm(visit: &Visit<'_>, entry: Entry) -> Result<(), Problem> {
+    let confirmation = confirmation(visit, visit.form.raw("current").to_owned(), entry.clone());
+    let (users, store, session) =
+        (visit.parts.users.clone(), visit.parts.store.clone(), visit.session.clone());
+    let check = move || users.reauthenticate(&*store, &session, confirmation);
+    let token = in_queue(visit.host, visit.language, check).await?;
+    visit.renew(token.map_err(|error| refusal(visit, entry, &error))?);
+    Ok(())
 }
 
 /// Ends this session.
@@ -113,18 +137,15 @@ pub(crate) async fn log_out(visit: &Visit<'_>) -> Outcome {
     Ok(Reply::LoggedOut)
 }
 
-fn confirmation(visit: &Visit<'_>, password: String, action: &'static str) -> Confirmation {
-    Confirmation {
-        password: SecretString::from(password),
-        address: visit.host.network(),
-        entry: visit.host.audit_entry(action),
-    }
+fn confirmation(visit: &Visit<'_>, password: String, entry: Entry) -> Confirmation {
+    Confirmation { password: SecretString::from(password), address: visit.host.network(), entry }
 }
 
-/// The refusal of a change to one's own account: only the present password can be wrong.
-fn refusal(visit: &Visit<'_>, error: &UserError) -> Problem {
+/// The refusal of a change that the present password confirms: nothing else can be wrong. The use case has recorded a wrong
+/// one.
+fn refusal(visit: &Visit<'_>, entry: Entry, error: &UserError) -> Problem {
     match error {
         UserError::BadCredentials => Problem::new(422, visit.language, Text::WRONG_PASSWORD),
-        error => problem_of(error, visit.language),
+        error => visit.refused(entry, problem_of(error, visit.language)),
     }
 }

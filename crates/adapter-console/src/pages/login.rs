@@ -1,6 +1,6 @@
 //! Login in two steps: the password, then the second factor, which the first login sets up.
 
-use kopeck_audit::Outcome as AuditOutcome;
+use kopeck_audit::{Entry, Outcome as AuditOutcome};
 use kopeck_port_security::AppSetup;
 use kopeck_service::users::{NewSession, PasswordAttempt, PendingLogin, SecondFactorAttempt, UserError};
 use qrcode::{Color, QrCode};
@@ -35,7 +35,8 @@ pub(crate) async fn respond(console: &Console, host: &dyn Host, request: &Reques
     } else if let Some((status, text)) = refused {
         login.first_page_with(Some(login.problem(text)), status)
     } else if known.is_none() || !session::is_own_form(request, form.get("token"), &login.secret) {
-        login.first_page(Some(login.problem(Text::FOREIGN_FORM)))
+        login.record_refusal(403);
+        login.first_page_with(Some(login.problem(Text::FOREIGN_FORM)), 403)
     } else if path == "/login" {
         login.take_password(&form).await
     } else {
@@ -148,9 +149,7 @@ impl Login<'_> {
             Ok(Ok(pending)) => self.pending(&pending),
             Ok(Err(error)) => {
                 let problem = problem_of(&error, language);
-                let entry = self.host.audit_entry("user.login");
-                let (outcome, status) = (AuditOutcome::Refused, Some(problem.status));
-                self.host.record(kopeck_audit::Entry { outcome, status, ..entry });
+                self.record_refusal(problem.status);
                 self.first_page_with(Some(problem.notice()), problem.status)
             }
             Err(problem) => self.first_page_with(Some(problem.notice()), problem.status),
@@ -180,12 +179,13 @@ impl Login<'_> {
 
     async fn take_code(&self, form: &Pairs) -> Response {
         let Some(token) = Cookie::PendingLogin.of(&self.request.cookies) else {
-            return see_other("/login?done=expired", Vec::new());
+            return self.expired();
         };
         let attempt = SecondFactorAttempt {
             token: SecretString::from(token),
             code: SecretString::from(form.get("code")),
             address: self.host.network(),
+            former: Cookie::Session.of(&self.request.cookies).map(SecretString::from),
             entry: self.host.audit_entry("user.login"),
         };
         let (users, store) = (self.console.parts.users.clone(), self.console.parts.store.clone());
@@ -193,13 +193,30 @@ impl Login<'_> {
         let finished = self.in_queue(move || users.finish(&*store, attempt)).await;
         match finished {
             Ok(Ok(session)) => self.begin(&session),
-            Ok(Err(UserError::Expired)) => see_other("/login?done=expired", Vec::new()),
+            Ok(Err(UserError::Expired)) => self.expired(),
             Ok(Err(error)) => {
                 let problem = problem_of(&error, language);
+                // A wrong code has its entry already, in the unit of work that counts it.
+                if !matches!(error, UserError::WrongCode) {
+                    self.record_refusal(problem.status);
+                }
                 self.second_page(None, Some(problem.notice()), problem.status)
             }
             Err(problem) => self.second_page(None, Some(problem.notice()), problem.status),
         }
+    }
+
+    /// Leads to the first step, as the login waited too long.
+    fn expired(&self) -> Response {
+        let response = see_other("/login?done=expired", Vec::new());
+        self.record_refusal(response.status);
+        response
+    }
+
+    /// Queues the audit entry of a refused step, within the budget of its address.
+    fn record_refusal(&self, status: u16) {
+        let entry = self.host.audit_entry("user.login");
+        self.host.record(Entry { outcome: AuditOutcome::Refused, status: Some(status), ..entry });
     }
 
     /// A new session has a new token, so that nobody knows it from before the login.

@@ -9,6 +9,7 @@ use kopeck_service::users::{self, NewUser, Reset, UserError, UserOverview};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
+use super::account::{confirm, current_password};
 use super::login::{in_queue, problem_of};
 use super::names::Names;
 use crate::call::Problem;
@@ -21,7 +22,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     match (visit.request.is_post, segments) {
         (false, ["users"]) => show(visit, None).await,
         (true, ["users"]) => add(visit).await,
-        (false, ["user", id]) => user(visit, id).await,
+        (false, ["user", id]) => show_user(visit, &other(visit, id).await?, None),
         (true, ["user", id, action]) => act(visit, id, action).await,
         (false, ["audit"]) => audit(visit).await,
         _ => Err(visit.nothing()),
@@ -135,26 +136,42 @@ async fn other(visit: &Visit<'_>, id: &str) -> Result<User, Problem> {
     found.ok_or_else(|| visit.nothing())
 }
 
-/// The page of a user.
-pub(crate) async fn user(visit: &Visit<'_>, id: &str) -> Outcome {
-    let user = other(visit, id).await?;
+/// The page of a user. What changes how it logs in, or what it may do, is confirmed by one's own password.
+fn show_user(visit: &Visit<'_>, user: &User, problem: Option<&Problem>) -> Outcome {
+    let id = user.id;
     let mut page = Page::new(user.login.as_str(), "users");
     let form = |action: &str, submit| visit.post(&format!("/user/{id}/{action}"), submit);
-    page.push(Block::Form(
-        form("role", Text::SAVE).titled(visit.t(Text::ROLE)).field(role_field(visit, user.role)),
-    ));
+    let role = form("role", Text::SAVE).titled(visit.t(Text::ROLE)).field(role_field(visit, user.role));
+    page.push(Block::Form(role.field(current_password(visit))));
     let toggle = if user.status == UserStatus::Active { Text::DISABLE } else { Text::ENABLE };
-    page.push(Block::Form(form("password", Text::NEW_FIRST_PASSWORD)));
-    page.push(Block::Form(form("second-factor", Text::RESET_SECOND_FACTOR)));
+    for (action, submit) in
+        [("password", Text::NEW_FIRST_PASSWORD), ("second-factor", Text::RESET_SECOND_FACTOR)]
+    {
+        page.push(Block::Form(form(action, submit).titled(visit.t(submit)).field(current_password(visit))));
+    }
     page.push(Block::Form(
         form("status", toggle).hide("enabled", (toggle == Text::ENABLE).to_string()).dangerous(),
     ));
-    Ok(Reply::Page(page.noting(visit.done())))
+    visit.answer(page, problem)
+}
+
+/// The name of a change in the audit log, if one's own password confirms it.
+fn confirmed_action(action: &str) -> Option<&'static str> {
+    match action {
+        "role" => Some("user.set_role"),
+        "second-factor" | "password" => Some("user.reset"),
+        _ => None,
+    }
 }
 
 /// Carries out a form of the page of a user.
 pub(crate) async fn act(visit: &Visit<'_>, id: &str, action: &str) -> Outcome {
     let user = other(visit, id).await?;
+    if let Some(name) = confirmed_action(action)
+        && let Err(problem) = confirm(visit, entry(visit, name, &user)).await
+    {
+        return show_user(visit, &user, Some(&problem));
+    }
     let done = match action {
         "role" => {
             let role: Option<Role> = visit.form.get("role").parse().ok().filter(|role| ROLES.contains(role));

@@ -1,5 +1,6 @@
 //! Builds the response to a request: headers, sealing, and the access log line.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{self, Stream, StreamExt as _};
-use kopeck_domain::ids::{CredentialId, PartnerId};
+use kopeck_domain::ids::{CredentialId, PartnerId, UserId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
@@ -42,6 +43,8 @@ pub(crate) struct ResponseBuilder {
     pub(crate) partner: Option<PartnerId>,
     /// The scoped credential that acted, if it was one.
     pub(crate) credential: Option<CredentialId>,
+    /// The user that acted, if it was one.
+    pub(crate) user: Option<UserId>,
     /// Keys and context to seal the response, once authenticated.
     pub(crate) seal: Option<ResponseSeal>,
     /// The rest of the partner's rate limit.
@@ -52,7 +55,7 @@ pub(crate) struct ResponseBuilder {
     pub(crate) ignored: Option<String>,
     method: String,
     /// The pattern: the path itself may hold an identifier.
-    route: &'static str,
+    pub(crate) route: Cow<'static, str>,
     operation: &'static str,
     wants_sealed: bool,
     /// Whether a success shows secrets of the partner.
@@ -135,12 +138,13 @@ impl ResponseBuilder {
             address: ClientAddress::of(request, &settings.trusted_proxies, settings.proxy_header),
             partner: None,
             credential: None,
+            user: None,
             seal: None,
             quota: None,
             refused: None,
             ignored: None,
             method: request.method().as_str().to_owned(),
-            route: operation.map_or("-", |operation| operation.path),
+            route: operation.map_or("-", |operation| operation.path).into(),
             operation: operation.map_or("-", |operation| operation.name),
             wants_sealed: head::wants_sealed(headers),
             discloses: operation.is_some_and(|operation| operation.discloses),
@@ -151,7 +155,7 @@ impl ResponseBuilder {
 
     /// For a request to the front end under `path`, whose pages set their own policies.
     pub(crate) fn of_front_end(self, path: &'static str) -> Self {
-        Self { route: path, operation: "console", ..self }
+        Self { route: path.into(), operation: "console", ..self }
     }
 
     /// Completes a response of the front end, and logs it with the reason of a failure.
@@ -282,6 +286,7 @@ impl ResponseBuilder {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let partner = self.partner.map(|partner| partner.to_string());
         let credential = self.credential.map(|credential| credential.to_string());
+        let user = self.user.map(|user| user.to_string());
         let reason = failure.or_else(|| self.refused.map(|refused| refused.reason.to_string()));
         let level = match &reason {
             Some(_) if status == StatusCode::INTERNAL_SERVER_ERROR => log::Level::Error,
@@ -295,12 +300,13 @@ impl ResponseBuilder {
             caller_request_id = self.request_id.caller(),
             method = self.method.as_str(),
             operation = self.operation,
-            route = self.route,
+            route = &*self.route,
             status = status.as_u16(),
             micros,
             address:% = self.address,
             partner = partner.as_deref().unwrap_or("-"),
             credential = credential.as_deref(),
+            user = user.as_deref(),
             refused_seals = self.refused.map(|refused| refused.count),
             field = self.refused.map(|refused| refused.field),
             reason = reason.as_deref();

@@ -8,7 +8,7 @@ use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
-use kopeck_adapter_http::{FrontEnd, FrontEndRequest, HttpState};
+use kopeck_adapter_http::{FrontEnd, FrontEndRequest, FrontEndResponse, HttpState};
 use kopeck_domain::partner::SealingPolicy::Optional;
 use kopeck_port_store::mock::InPlaceStore;
 
@@ -30,7 +30,7 @@ impl FrontEnd for Pages {
     fn respond<'a>(
         &'a self,
         request: FrontEndRequest<'a>,
-    ) -> Pin<Box<dyn Future<Output = HttpResponse> + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = FrontEndResponse> + 'a>> {
         Box::pin(async move {
             let FrontEndRequest { path, head, operations, .. } = request;
             assert_ne!(path, "/panic", "a secret of the page");
@@ -44,7 +44,10 @@ impl FrontEnd for Pages {
             if path == "/login/code" {
                 operations.remember_login();
             }
-            if done.is_ok() { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() }.finish()
+            let mut response =
+                if done.is_ok() { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
+            let response = response.finish();
+            FrontEndResponse { response, partner: None, user: None, route: path.to_owned() }
         })
     }
 }

@@ -6,6 +6,7 @@ mod money;
 mod month;
 mod operators;
 mod planted;
+mod refusals;
 mod uploads;
 mod walk;
 

@@ -1,6 +1,7 @@
 //! Users by the operators' commands, and their logins at the service behind them: two processes on one database.
 
 use std::io::{BufRead as _, BufReader};
+use std::net::Ipv4Addr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,7 +26,7 @@ use time::OffsetDateTime;
 use totp_rs::{Builder, Secret};
 
 use crate::process::Installation;
-use crate::raw_http::{get, login_call};
+use crate::raw_http::{RawRequest, exchange, get, login_call};
 
 const LOGIN: &str = "anna@example.ru";
 
@@ -57,7 +58,13 @@ fn finish(
 ) -> Result<NewSession, UserError> {
     application.users.finish(
         store,
-        SecondFactorAttempt { token: pending.token.clone(), code, address: None, entry: entry("user.login") },
+        SecondFactorAttempt {
+            token: pending.token.clone(),
+            code,
+            address: None,
+            former: None,
+            entry: entry("user.login"),
+        },
     )
 }
 
@@ -84,7 +91,11 @@ fn first_login(application: &Application, user: &Created) -> NewSession {
 }
 
 fn look_up(application: &Application, session: &NewSession) -> Option<UserSession> {
-    let (users, token) = (application.users.clone(), session.token.clone());
+    session_of(application, &session.token)
+}
+
+fn session_of(application: &Application, token: &SecretString) -> Option<UserSession> {
+    let (users, token) = (application.users.clone(), token.clone());
     transact(&*application.store, Access::Read, move |unit| users.look_up(unit, &token)).unwrap()
 }
 
@@ -196,8 +207,10 @@ fn a_first_password_comes_from_standard_input_and_has_to_be_replaced() {
         application.users.change_password(&*application.store, &session, &new, confirmation(current))
     };
     assert!(matches!(change("another-Harbour-19x"), Err(UserError::BadCredentials)));
-    assert_eq!(change("first-Harbour-19x").unwrap(), 1, "the login that waited has ended");
-    assert!(!look_up(&application, &one).unwrap().must_change_password);
+    let renewed = change("first-Harbour-19x").unwrap();
+    assert_eq!(renewed.ended, 1, "the login that waited has ended");
+    assert!(look_up(&application, &one).is_none(), "the session has another token");
+    assert!(!session_of(&application, &renewed.token).unwrap().must_change_password);
     let code = one.recovery_codes.unwrap().remove(0);
     assert!(matches!(finish(&application, &*application.store, &pending, code), Err(UserError::Expired)));
 }
@@ -282,6 +295,36 @@ fn a_killed_process_leaves_neither_the_second_factor_nor_the_session() {
     assert_eq!(left(), (true, 9, 2));
 }
 
+#[test]
+fn the_access_log_names_user_and_route_of_a_page() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    let of_partner = ["--partner", &partner.id, "--role", "HR", "--login", LOGIN];
+    let anna = create(&installation, &of_partner);
+    let running = installation.serve(&[]);
+    let session = first_login(&installation.application(), &anna);
+    let cookie = format!("__Host-kopeck={}", session.token.expose_secret());
+    let ask = |path: &str, cookie: &str| {
+        let request = RawRequest::new("GET", &format!("/console{path}")).with("cookie", cookie);
+        exchange(&running.base_url, Ipv4Addr::LOCALHOST, &request.to_bytes())
+    };
+    assert_eq!(ask("/login?done=saved", "").status, 200);
+    assert_eq!(ask("/person/Ivanov/cards?q=Looking-For", &cookie).status, 303, "its password is a first one");
+    assert!(running.stop("TERM").1);
+    let log = installation.log();
+    let line = |route: &str| {
+        let route = format!(" route=/console{route} ");
+        log.lines().find(|line| line.contains(&route)).unwrap_or_else(|| panic!("{route} in {log}"))
+    };
+    assert!(line("/login").contains(" partner=-") && !line("/login").contains(" user="));
+    let page = line("/person/{}/{}");
+    assert!(page.contains(&format!(" partner={}", partner.id)), "{page}");
+    assert!(page.contains(&format!(" user={}", session.user.id)), "{page}");
+    for secret in [LOGIN, "Ivanov", "Looking-For", session.token.expose_secret()] {
+        assert!(!log.contains(secret), "{secret}");
+    }
+}
+
 /// For its partner, by the use cases that the commands have; the audit log names it. Nobody else who may log in does.
 #[test]
 fn an_owner_makes_and_revokes_credentials() {
@@ -299,8 +342,9 @@ fn an_owner_makes_and_revokes_credentials() {
         let confirmation =
             Confirmation { password: user.password, address: None, entry: entry("user.password") };
         let new = "second-Harbour-19x".into();
-        application.users.change_password(&*application.store, &session, &new, confirmation).unwrap();
-        [before, look_up(&application, &first).unwrap().authority()]
+        let renewed =
+            application.users.change_password(&*application.store, &session, &new, confirmation).unwrap();
+        [before, session_of(&application, &renewed.token).unwrap().authority()]
     };
     let new = NewCredential { name: None, scopes: Scopes::of(&[Scope::StatementsRead]), addresses: None };
     let CredentialDraft { record, secrets } = application.partners.prepare_credential(id, new).unwrap();

@@ -49,6 +49,8 @@ pub struct SecondFactorAttempt {
     pub code: SecretString,
     /// The network address for the throttle, if any.
     pub address: Option<String>,
+    /// The token of the session that the client has had until now, whoever's it is: the new one takes its place.
+    pub former: Option<SecretString>,
     /// The audit entry of the request; actor, partner, subject and outcome are filled in.
     pub entry: Entry,
 }
@@ -79,6 +81,8 @@ struct SessionParts {
     id: SessionId,
     token_digest: [u8; 32],
     address: Option<String>,
+    /// The digest of the token of the session that ends.
+    former: Option<[u8; 32]>,
     recovery_digests: Vec<[u8; 32]>,
 }
 
@@ -181,13 +185,15 @@ impl UserService {
     /// # Errors
     /// [`UserError::WrongCode`], [`UserError::Expired`], [`UserError::TooMany`], or the failure of a port.
     pub fn finish(&self, store: &dyn Store, attempt: SecondFactorAttempt) -> Result<NewSession, UserError> {
-        let SecondFactorAttempt { token: pending, code, address, entry } = attempt;
+        let SecondFactorAttempt { token: pending, code, address, former, entry } = attempt;
+        let former = former.as_ref().map(token_digest);
         let (token, token_digest) = self.new_token();
         let codes = recovery::generate(&*self.env.entropy);
         let parts = SessionParts {
             id: SessionId::new(self.env.ids.next_id()),
             token_digest,
             address,
+            former,
             recovery_digests: codes.iter().map(|code| recovery::digest(code.expose_secret())).collect(),
         };
         let service = self.clone();
@@ -243,6 +249,9 @@ impl UserService {
         record.last_login_at = Some(now);
         unit.users().update(&record)?;
         unit.users().end_session(user.partner, user.id, session.id)?;
+        if let Some(former) = parts.former {
+            end_former(unit, &former)?;
+        }
         make_room(unit, &user, SessionStage::Open)?;
         unit.users().insert_session(&UserSessionRecord {
             id: parts.id,
@@ -317,6 +326,15 @@ fn pending_login(
     } else {
         Err(UserError::Expired)
     }
+}
+
+/// Ends the open session under this digest.
+fn end_former(unit: &mut dyn UnitOfWork, digest: &[u8; 32]) -> Result<(), StoreError> {
+    let found = unit.users().session(digest)?;
+    if let Some(session) = found.filter(|session| session.stage == SessionStage::Open) {
+        unit.users().end_session(session.partner, session.user, session.id)?;
+    }
+    Ok(())
 }
 
 /// Ends the oldest sessions of a user in this stage that leave no room for one more. Who has the password alone ends no open

@@ -87,6 +87,25 @@ pub struct Confirmation {
     pub entry: Entry,
 }
 
+/// A session behind a change that its user has confirmed.
+#[derive(Debug)]
+pub struct RenewedSession {
+    /// Its new token: the one from before is worth nothing any more. It is stored nowhere.
+    pub token: SecretString,
+    /// How many other sessions of the user have ended.
+    pub ended: u64,
+}
+
+/// A password that was right, and the token that the session gets.
+#[derive(Clone)]
+struct Confirmed {
+    /// The hash that the password fits.
+    hash: String,
+    entry: Entry,
+    token: SecretString,
+    token_digest: [u8; 32],
+}
+
 /// When a session ends if nothing more is done in it.
 pub(super) fn end_of(session: &UserSessionRecord) -> OffsetDateTime {
     session.expires_at.min(session.last_used_at + IDLE_LIFE)
@@ -180,7 +199,24 @@ impl UserService {
         Ok(())
     }
 
-    /// Ends other sessions of the user, who gives the password once more. Returns their number.
+    /// Has the user give the password once more, before a change that is none of its own account. Returns the session's new
+    /// token. The caller writes the audit entry of the change.
+    ///
+    /// # Errors
+    /// As [`Self::end_sessions`].
+    pub fn reauthenticate(
+        &self,
+        store: &dyn Store,
+        session: &UserSession,
+        confirmation: Confirmation,
+    ) -> Result<SecretString, UserError> {
+        let confirmed = self.confirm(store, session, confirmation)?;
+        let (session, token) = (session.clone(), confirmed.token.clone());
+        transact(store, Access::Write, move |unit| renew(unit, &session, &confirmed))?;
+        Ok(token)
+    }
+
+    /// Ends other sessions of the user, who gives the password once more.
     ///
     /// # Errors
     /// [`UserError::BadCredentials`] if the password is wrong or the session over, [`UserError::TooMany`], or the failure of
@@ -191,23 +227,24 @@ impl UserService {
         session: &UserSession,
         which: EndedSessions,
         confirmation: Confirmation,
-    ) -> Result<u64, UserError> {
-        let (checked, entry) = self.confirm(store, session, confirmation)?;
-        let session = session.clone();
-        transact(store, Access::Write, move |unit| {
-            let user = self_locked(unit, &session, &checked)?.user;
+    ) -> Result<RenewedSession, UserError> {
+        let confirmed = self.confirm(store, session, confirmation)?;
+        let (session, token) = (session.clone(), confirmed.token.clone());
+        let ended = transact(store, Access::Write, move |unit| {
+            let user = renew(unit, &session, &confirmed)?.user;
             let ended = match which {
                 EndedSessions::One(id) => unit.users().end_session(user.partner, user.id, id)?.into(),
                 EndedSessions::Others => {
                     unit.users().end_sessions(user.partner, user.id, Some(session.id()))?
                 }
             };
-            unit.audit().append(&entry_of(&user, &entry, Outcome::Done))?;
-            Ok(ended)
-        })
+            unit.audit().append(&entry_of(&user, &confirmed.entry, Outcome::Done))?;
+            Ok::<_, UserError>(ended)
+        })?;
+        Ok(RenewedSession { token, ended })
     }
 
-    /// Replaces the user's own password, and ends its other sessions; returns their number.
+    /// Replaces the user's own password, and ends its other sessions.
     ///
     /// # Errors
     /// [`UserError::Password`] if the policy refuses the new one, [`UserError::BadCredentials`] if the present one is wrong or
@@ -218,7 +255,7 @@ impl UserService {
         session: &UserSession,
         new: &SecretString,
         confirmation: Confirmation,
-    ) -> Result<u64, UserError> {
+    ) -> Result<RenewedSession, UserError> {
         let owner = session.user.partner;
         let partner = transact(store, Access::Read, move |unit| -> Result<_, StoreError> {
             Ok(owner.map(|partner| unit.partners().get(partner)).transpose()?.flatten())
@@ -227,27 +264,28 @@ impl UserService {
         if new.expose_secret() == confirmation.password.expose_secret() {
             return Err(UserError::Password(Invalid::new("must differ from the present one")));
         }
-        let (checked, entry) = self.confirm(store, session, confirmation)?;
+        let confirmed = self.confirm(store, session, confirmation)?;
         let (hash, session) = (self.passwords.hash(new)?, session.clone());
-        transact(store, Access::Write, move |unit| {
-            let mut record = self_locked(unit, &session, &checked)?;
+        let token = confirmed.token.clone();
+        let ended = transact(store, Access::Write, move |unit| {
+            let mut record = renew(unit, &session, &confirmed)?;
             record.password_hash.clone_from(&hash);
             record.initial_until = None;
             unit.users().update(&record)?;
             let user = &record.user;
-            unit.audit().append(&entry_of(user, &entry, Outcome::Done))?;
-            Ok(unit.users().end_sessions(user.partner, user.id, Some(session.id()))?)
-        })
+            unit.audit().append(&entry_of(user, &confirmed.entry, Outcome::Done))?;
+            Ok::<_, UserError>(unit.users().end_sessions(user.partner, user.id, Some(session.id()))?)
+        })?;
+        Ok(RenewedSession { token, ended })
     }
 
-    /// Checks the present password. A wrong one counts for the address and the user, and has an audit entry. Returns the hash
-    /// that it fits.
+    /// Checks the present password. A wrong one counts for the address and the user, and has an audit entry.
     fn confirm(
         &self,
         store: &dyn Store,
         session: &UserSession,
         confirmation: Confirmation,
-    ) -> Result<(String, Entry), UserError> {
+    ) -> Result<Confirmed, UserError> {
         let Confirmation { password, address, entry } = confirmation;
         let (user, settled) = (session.user.clone(), self.env.settled());
         let mut subjects = self.address_subjects(address.as_deref());
@@ -261,7 +299,8 @@ impl UserService {
         if self.passwords.verify(&password, stored.as_deref())
             && let Some(hash) = stored
         {
-            return Ok((hash, entry));
+            let (token, token_digest) = self.new_token();
+            return Ok(Confirmed { hash, entry, token, token_digest });
         }
         transact(store, Access::Write, move |unit| -> Result<(), UserError> {
             check(unit, &subjects, settled)?;
@@ -277,16 +316,21 @@ fn check(unit: &mut dyn UnitOfWork, subjects: &[[u8; 32]], settled: OffsetDateTi
     locked.map_or(Ok(()), |retry_after| Err(UserError::TooMany { retry_after }))
 }
 
-/// The user of a session that is still open, and whose password is still the one that was checked.
-fn self_locked(
+/// Gives a session that is still open its new token. Returns its user, whose password is still the one that was checked.
+fn renew(
     unit: &mut dyn UnitOfWork,
     session: &UserSession,
-    checked: &str,
+    confirmed: &Confirmed,
 ) -> Result<UserRecord, UserError> {
     let user = &session.user;
     let record = unit.users().get(user.partner, user.id)?.ok_or(UserError::BadCredentials)?;
-    let is_open = unit.users().session(&session.record.token_digest)?.is_some();
-    if is_open && record.password_hash == checked { Ok(record) } else { Err(UserError::BadCredentials) }
+    let open = unit.users().session(&session.record.token_digest)?.ok_or(UserError::BadCredentials)?;
+    if record.password_hash != confirmed.hash {
+        return Err(UserError::BadCredentials);
+    }
+    unit.users().end_session(user.partner, user.id, open.id)?;
+    unit.users().insert_session(&UserSessionRecord { token_digest: confirmed.token_digest, ..open })?;
+    Ok(record)
 }
 
 #[cfg(test)]

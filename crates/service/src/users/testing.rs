@@ -197,6 +197,7 @@ impl Desk {
             token: pending.token.clone(),
             code,
             address: Some(ADDRESS.to_owned()),
+            former: None,
             entry: entry(),
         };
         self.service.finish(&self.store, attempt)

@@ -151,7 +151,7 @@ fn corrected(items: Vec<RunItem>, form: &Pairs) -> Vec<RunItem> {
             Some(cell) => cell.value = value(given.to_owned()),
             None if given.is_empty() => {}
             None => {
-                item.cells.push(RunCell { name: name_of(&fault).to_owned(), value: value(given.to_owned()) })
+                item.cells.push(RunCell { name: name_of(&fault).to_owned(), value: value(given.to_owned()) });
             }
         }
         Some(item)

@@ -7,7 +7,7 @@ use kopeck_sealing::SealingKey;
 use kopeck_service::partners;
 use serde_json::json;
 
-use super::browser::{Browser, between, offers};
+use super::browser::{Browser, NEW_PASSWORD, between, offers};
 use super::{Holder, card_info, holder, start};
 use crate::raw_http::{RawResponse, get, login, post};
 use crate::server::{PASSWORD, SETTINGS, TestServer};
@@ -280,12 +280,26 @@ fn an_owner_makes_users_and_ends_them() {
     let list = owner.get("/users");
     let path = format!("/user/{}", between(&list.text, "href=\"/console/user/", "\""));
     let page = owner.get(&path);
-    let page = owner.send(&page, &format!("{path}/role"), &[("role", "AUDITOR")]);
-    let page = owner.send(&page, &format!("{path}/second-factor"), &[]);
+    let role = format!("{path}/role");
+    for wrong in [&[("role", "AUDITOR")][..], &[("role", "AUDITOR"), ("current", "wrong")]] {
+        let refused = owner.send(&page, &role, wrong);
+        assert!(refused.status == 422 && refused.text.contains("current password is wrong"), "{refused:?}");
+    }
+    assert!(!owner.get("/users").text.contains("<td>auditor</td>"));
+    let own = ("current", NEW_PASSWORD);
+    let before = owner.cookies["__Host-kopeck"].clone();
+    let page = owner.send(&page, &role, &[("role", "AUDITOR"), own]);
+    let after = owner.cookies.insert("__Host-kopeck".to_owned(), before.clone()).unwrap();
+    assert!(
+        before != after && super::leads_to_login(&owner.get_once("/users")),
+        "the session has a new token"
+    );
+    owner.cookies.insert("__Host-kopeck".to_owned(), after);
+    let page = owner.send(&page, &format!("{path}/second-factor"), &[own]);
     let page = owner.send(&page, &format!("{path}/status"), &[]);
     let list = owner.get("/users");
     assert!(list.text.contains("auditor") && list.text.contains("disabled"), "{}", list.text);
-    let shown = owner.send(&page, &format!("{path}/password"), &[]);
+    let shown = owner.send(&page, &format!("{path}/password"), &[own]);
     assert_ne!(between(&shown.text, "<code>", "</code>"), password);
     let log = owner.get("/audit");
     for action in ["user.create", "user.set_role", "user.disable", "user.reset", "owner@example.ru"] {

@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
+use kopeck_adapter_console::pattern;
+
 use super::browser::Browser;
 
 /// The console's sources.
@@ -81,6 +83,19 @@ fn expand(is_form: bool, pattern: &str) -> Vec<Route> {
         routes = routes.iter().flat_map(longer).collect();
     }
     routes
+}
+
+/// The log has the words of a path, and nothing that somebody has typed.
+#[test]
+fn the_log_names_a_page_by_the_words_of_its_path() {
+    for route in routes() {
+        let with = |name: &str| {
+            let segments = route.segments.iter().map(|word| word.as_deref().unwrap_or(name));
+            segments.fold(String::new(), |path, segment| path + "/" + segment)
+        };
+        assert_eq!(pattern(&with("Иванов")), with("{}"), "name its words in adapter-console/src/pattern.rs");
+    }
+    assert_eq!((pattern("/"), pattern("/a/b/c/d/e/f")), (String::new(), "/{}/{}/{}/{}/{}".to_owned()));
 }
 
 /// Follows all links from the first page and from `more`, pages that only a form leads to. Of pages that differ in names and values

@@ -223,7 +223,8 @@ fn ten_wrong_codes_lock_the_second_factor() {
     let pending = desk.begin(LOGIN, PASSWORD).unwrap();
     let attempt = |n: usize, code| {
         let address = Some(format!("192.0.2.{n}"));
-        let attempt = SecondFactorAttempt { token: pending.token.clone(), code, address, entry: entry() };
+        let attempt =
+            SecondFactorAttempt { token: pending.token.clone(), code, address, former: None, entry: entry() };
         desk.service.finish(&desk.store, attempt)
     };
     for n in 0..10 {
@@ -254,6 +255,28 @@ fn a_user_has_ten_sessions_at_most() {
     let now = step() + 22;
     assert!(matches!(desk.finish(&pending[0], code(now)), Err(UserError::Expired)));
     assert!(desk.finish(&pending[1], code(now)).is_ok());
+}
+
+/// Whoever's it was. A wrong code ends nothing.
+#[test]
+fn a_login_ends_the_session_that_the_browser_had() {
+    let desk = Desk::ready();
+    let (former, kept) = (desk.log_in(), {
+        desk.wait(Duration::MINUTE);
+        desk.log_in()
+    });
+    desk.wait(Duration::MINUTE);
+    let pending = desk.begin(LOGIN, PASSWORD).unwrap();
+    let attempt = |code, former: &SecretString| {
+        let (token, former) = (pending.token.clone(), Some(former.clone()));
+        let attempt = SecondFactorAttempt { token, code, address: None, former, entry: entry() };
+        desk.service.finish(&desk.store, attempt)
+    };
+    assert!(attempt(code(step()), &former.token).is_err());
+    assert!(desk.look_up(&former.token).is_some());
+    let session = attempt(code(step() + 4), &former.token).unwrap();
+    assert!(desk.look_up(&former.token).is_none() && desk.look_up(&kept.token).is_some());
+    assert!(desk.look_up(&session.token).is_some());
 }
 
 #[test]

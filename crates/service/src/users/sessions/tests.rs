@@ -34,8 +34,8 @@ fn who_has_a_password_of_another_person_may_do_nothing_but_replace_it() {
     let token = desk.log_in().token;
     let session = desk.look_up(&token).unwrap();
     assert!(session.must_change_password && session.authority().require(Scope::EmployeesRead).is_err());
-    desk.service.change_password(&desk.store, &session, &secret(NEW), confirmation(PASSWORD)).unwrap();
-    let session = desk.look_up(&token).unwrap();
+    let changed = desk.service.change_password(&desk.store, &session, &secret(NEW), confirmation(PASSWORD));
+    let session = desk.look_up(&changed.unwrap().token).unwrap();
     assert!(!session.must_change_password && session.authority().require(Scope::EmployeesRead).is_ok());
 }
 
@@ -145,8 +145,14 @@ fn other_sessions_end_once_the_password_is_given() {
             desk.log_in()
         })
         .collect();
-    let own = open(&desk, &begun[3]);
-    let end = |which, password| desk.service.end_sessions(&desk.store, &own, which, confirmation(password));
+    let mut token = begun[3].token.clone();
+    let mut end = |which, password| {
+        let own = desk.look_up(&token).unwrap();
+        let renewed = desk.service.end_sessions(&desk.store, &own, which, confirmation(password))?;
+        assert!(desk.look_up(&token).is_none(), "each confirmation makes a new token");
+        token = renewed.token;
+        Ok(renewed.ended)
+    };
     let first = open(&desk, &begun[0]).id();
     assert!(matches!(end(EndedSessions::Others, "wrong"), Err(UserError::BadCredentials)));
     assert!(begun.iter().all(|session| desk.look_up(&session.token).is_some()));
@@ -154,7 +160,7 @@ fn other_sessions_end_once_the_password_is_given() {
     assert!(desk.look_up(&begun[0].token).is_none());
     assert_eq!(end(EndedSessions::One(first), PASSWORD).unwrap(), 0);
     assert_eq!(end(EndedSessions::Others, PASSWORD).unwrap(), 2);
-    assert!(desk.look_up(&begun[3].token).is_some());
+    assert!(desk.look_up(&token).is_some());
     let outcomes: Vec<_> = desk.state().entries[4..].iter().map(|entry| entry.outcome).collect();
     assert_eq!(outcomes, [Outcome::Refused, Outcome::Done, Outcome::Done, Outcome::Done]);
 }
@@ -167,8 +173,9 @@ fn a_user_replaces_its_password_and_other_sessions_end() {
     let own = desk.log_in();
     let session = open(&desk, &own);
     let ended = desk.service.change_password(&desk.store, &session, &secret(NEW), confirmation(PASSWORD));
-    assert_eq!(ended.unwrap(), 1);
-    assert!(desk.look_up(&own.token).is_some() && desk.look_up(&other.token).is_none());
+    let renewed = ended.unwrap();
+    assert_eq!((renewed.ended, desk.look_up(&renewed.token).unwrap().id()), (1, session.id()));
+    assert!(desk.look_up(&own.token).is_none() && desk.look_up(&other.token).is_none());
     assert_eq!(desk.state().user().password_hash, hash(NEW));
     assert!(matches!(desk.begin(LOGIN, PASSWORD), Err(UserError::BadCredentials)));
     assert!(desk.begin(LOGIN, NEW).is_ok());
@@ -211,4 +218,26 @@ fn an_ended_session_changes_nothing() {
     let refused = desk.service.change_password(&desk.store, &session, &secret(NEW), confirmation(PASSWORD));
     assert!(matches!(refused, Err(UserError::BadCredentials)));
     assert_eq!(desk.state().user().password_hash, hash(PASSWORD));
+}
+
+/// The entry of a wrong password names what it was to confirm.
+#[test]
+fn a_confirmation_gives_the_session_a_new_token() {
+    let desk = Desk::ready();
+    let own = desk.log_in();
+    let session = open(&desk, &own);
+    let confirm = |session: &UserSession, password| {
+        let entry = Entry { subject: "user:other".to_owned(), ..entry() };
+        let confirmation = Confirmation { entry, ..confirmation(password) };
+        desk.service.reauthenticate(&desk.store, session, confirmation)
+    };
+    assert!(matches!(confirm(&session, "wrong"), Err(UserError::BadCredentials)));
+    assert_eq!(desk.state().entries.last().unwrap().subject, "user:other");
+    assert!(desk.look_up(&own.token).is_some());
+    let token = confirm(&session, PASSWORD).unwrap();
+    assert!(desk.look_up(&own.token).is_none());
+    let renewed = desk.look_up(&token).unwrap();
+    assert_eq!((renewed.id(), renewed.ends_at()), (session.id(), session.ends_at()));
+    assert!(matches!(confirm(&session, PASSWORD), Err(UserError::BadCredentials)), "it is another's now");
+    assert_eq!(desk.state().entries.len(), 2, "a login and a refusal");
 }
