@@ -1,13 +1,34 @@
 // The console's only script. It makes four places quicker by replacing a part of a page: the preview of a run and its pages, the
-// progress of a run, the search of people, and the number of approvals in the navigation. Every page works without it.
+// progress of a run, the search of people, and the number of approvals in the navigation. And it empties a page whose session
+// has ended. Every page works without it.
 'use strict';
 (() => {
   // What typing has to pause for before a search begins, in milliseconds.
   const PAUSE = 300;
 
+  // Whether something would be lost that was typed into a form which changes something.
+  let isTyped = false;
+  document.addEventListener('input', (event) => {
+    isTyped ||= event.target.form?.method === 'post';
+  });
+
+  // Leaves nothing of a page whose session has ended but the way to the login. What was typed can still be sent behind it.
+  const end = () => {
+    const main = document.getElementById('main');
+    const { ended, logIn } = document.body.dataset;
+    if (isTyped || !ended) return;
+    const title = Object.assign(document.createElement('h1'), { textContent: ended });
+    const link = Object.assign(document.createElement('a'), { href: '/console/login', textContent: logIn });
+    document.querySelectorAll('header nav, header .user').forEach((part) => part.remove());
+    main.replaceChildren(title, link);
+    main.focus();
+    document.title = 'Kopeck';
+  };
+
   // The part of a page that a path answers with.
   const load = async (path, signal) => {
     const response = await fetch(path, { credentials: 'same-origin', redirect: 'error', signal });
+    if (response.status === 401) end();
     if (!response.ok) throw Object.assign(new Error(`status ${response.status}`), { status: response.status });
     const parsed = new DOMParser().parseFromString(await response.text(), 'text/html');
     const part = parsed.body.firstElementChild;
@@ -28,26 +49,32 @@
     if (status && status.textContent !== says) status.textContent = says;
   };
 
-  // Progress, and the number of approvals: the part says itself how often it is asked for, and at its end no more.
+  // Asks for a part once; says whether to ask again.
+  const ask = async (id) => {
+    const old = document.getElementById(id);
+    if (!old) return false;
+    try {
+      const part = await load(old.dataset.source);
+      if (part.outerHTML !== old.outerHTML) replace(old, part);
+      return true;
+    } catch (error) {
+      // The session has ended, or there is nothing any more. Whatever else fails may succeed next time.
+      return ![401, 403, 404].includes(error.status);
+    }
+  };
+
+  // Progress, the number of approvals, the session: the part says itself how often it is asked for, and at its end no more.
   const poll = (id) => {
     const seconds = Number(document.getElementById(id)?.dataset.poll);
     if (!seconds) return;
     setTimeout(async () => {
-      const old = document.getElementById(id);
-      if (!old) return;
-      if (!document.hidden) {
-        try {
-          const part = await load(old.dataset.source);
-          if (part.outerHTML !== old.outerHTML) replace(old, part);
-        } catch (error) {
-          // The session has ended, or there is nothing any more. Whatever else fails may succeed next time.
-          if ([401, 403, 404].includes(error.status)) return;
-        }
-      }
-      poll(id);
+      if (document.hidden || (await ask(id))) poll(id);
     }, seconds * 1000);
   };
   for (const part of document.querySelectorAll('[data-poll]')) poll(part.id);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) for (const part of document.querySelectorAll('[data-poll]')) ask(part.id);
+  });
 
   // Links within a part that lead to the same page with another query: pages of a table, and its filters.
   let asked = new AbortController();

@@ -193,7 +193,9 @@ async fn respond_in_session(
 ) -> Response {
     let outcome = if let Some(problem) = fault {
         Err(problem)
-    } else if visit.session.must_change_password && !matches!(*segments, ["password" | "logout"]) {
+    } else if visit.session.must_change_password
+        && !matches!(*segments, ["password" | "logout"] | ["poll", "session"])
+    {
         Ok(Reply::SeeOther("/password".to_owned()))
     } else {
         route(visit, segments).await
@@ -288,10 +290,12 @@ pub(crate) fn document(
     visit: Option<&Visit<'_>>,
     waiting: Option<Waiting>,
 ) -> Response {
+    // The number of approvals is asked for in the navigation.
+    let asks = waiting.is_none();
     let navigation = visit.map(|visit| navigation(visit, page.section, waiting)).unwrap_or_default();
     let user = visit
         .map(|visit| (visit.session.user.login.as_str().to_owned(), visit.post("/logout", Text::LOG_OUT)));
-    let document = Document { language, page, navigation, user };
+    let document = Document { language, page, navigation, user, asks };
     let body = document.render().unwrap_or_else(|error| {
         log::error!(error:%; "a page of the console cannot be made");
         String::new()
@@ -316,6 +320,7 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
     };
     match segments {
         [] if !visit.request.is_post => home::show(visit).await,
+        ["sessions" | "password" | "logout"] | ["poll", "session"] => account::route(visit, segments).await,
         ["people", ..] => people::route(visit, segments).await,
         ["person", ..] => person::route(visit, segments).await,
         ["runs" | "run" | "approvals" | "poll", ..] | ["fragment", "run", ..] => {
@@ -333,7 +338,6 @@ async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
             | "sandbox",
             ..,
         ] => operator::route(visit, segments).await,
-        ["sessions" | "password" | "logout"] => account::route(visit, segments).await,
         _ => Err(visit.nothing()),
     }
 }

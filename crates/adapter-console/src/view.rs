@@ -70,6 +70,11 @@ pub(crate) enum Part {
 #[template(path = "waiting.html")]
 pub(crate) struct Waiting(pub(crate) u64);
 
+/// What a page asks by itself where it asks nothing else: whether its session still goes on.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "session.html")]
+pub(crate) struct StillOpen;
+
 /// A message about what was done or not.
 #[derive(Debug)]
 pub(crate) struct Notice {
@@ -206,6 +211,11 @@ impl FieldKind {
         matches!(self, Self::File)
     }
 
+    /// Whether it takes a password: the browser cuts none, the service refuses what is too long.
+    pub(crate) const fn is_password(&self) -> bool {
+        matches!(self, Self::Password)
+    }
+
     /// Whether it takes a code.
     pub(crate) const fn is_code(&self) -> bool {
         matches!(self, Self::Code)
@@ -338,6 +348,8 @@ pub(crate) struct Document<'a> {
     pub(crate) navigation: Vec<NavigationLink>,
     /// The login of the user, and the form that logs out.
     pub(crate) user: Option<(String, Form)>,
+    /// Whether the page asks if the session goes on.
+    pub(crate) asks: bool,
 }
 
 impl Document<'_> {

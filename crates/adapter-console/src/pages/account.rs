@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use super::login::{in_queue, problem_of};
 use crate::call::Problem;
 use crate::texts::Text;
-use crate::view::{Block, Cell, Field, FieldKind, Page, Table};
+use crate::view::{Block, Cell, Field, FieldKind, Page, StillOpen, Table};
 use crate::visit::{Outcome, Reply, Visit};
 
 /// The pages of this part, and what their forms do.
@@ -17,6 +17,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         (false, ["password"]) => password(visit, None),
         (true, ["password"]) => change_password(visit).await,
         (true, ["logout"]) => log_out(visit).await,
+        (false, ["poll", "session"]) => visit.fragment(&StillOpen),
         (false, ["sessions"]) => sessions(visit, None).await,
         (true, ["sessions"]) => end_others(visit).await,
         _ => Err(visit.nothing()),

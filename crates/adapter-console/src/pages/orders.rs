@@ -22,6 +22,7 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         (false, ["orders"]) => show(visit).await,
         (false, ["orders", "stock"]) => stock_page(visit).await,
         (false, ["orders", "new"]) => wizard::show(visit).await,
+        (true, ["orders", "new"]) => wizard::count(visit).await,
         (true, ["orders", kind @ ("plastic" | "virtual")]) => wizard::create(visit, kind).await,
         (false, ["order", id]) => order(visit, id, None).await,
         (true, ["order", id, action]) => act(visit, id, action).await,

@@ -298,6 +298,31 @@ fn the_audit_log_names_the_user() {
     assert!(!dump.contains(&browser.cookies["__Host-kopeck"]), "no token of a session is stored");
 }
 
+/// So that its script can empty it; where nothing else is asked for, it asks for that alone.
+#[test]
+fn a_page_asks_whether_its_session_goes_on() {
+    let (server, partner) = start();
+    let mut browser = Browser::of_new(&server, None, Role::Operator);
+    let page = browser.get("/partners");
+    assert_eq!(page.text.matches("data-poll=").count(), 1, "{}", page.text);
+    assert!(
+        page.text.contains("id=\"session\" data-source=\"/console/poll/session\" data-poll=\"60\" hidden>")
+    );
+    let texts = "data-ended=\"Your session has ended. Nothing further was changed.\" data-log-in=\"Log in\"";
+    assert!(page.text.contains(texts), "{}", page.text);
+    let mut hr = Browser::of_new(&server, Some(&partner), Role::Hr);
+    let page = hr.get("/people");
+    assert!(page.text.contains("data-source=\"/console/poll/approvals\"") && page.text.contains(texts));
+    assert_eq!(page.text.matches("data-poll=").count(), 1, "{}", page.text);
+    assert!(!Browser::new(&server).get("/login").text.contains("data-"), "nobody's");
+    let mut asked = || [browser.get_once("/poll/session").status, hr.get_once("/poll/approvals").status];
+    assert_eq!(asked(), [200, 200]);
+    server.clock.advance(Duration::minutes(14));
+    assert_eq!(asked(), [200, 200]);
+    server.clock.advance(Duration::minutes(2));
+    assert_eq!(asked(), [401, 401], "asking prolongs nothing");
+}
+
 /// A form whose session has ended is carried out once the user has logged in again; one with a password is not kept.
 #[test]
 fn what_was_typed_outlives_the_session() {

@@ -1,5 +1,5 @@
-//! The steps to an order: which cards, for how many people, for whom, and to where. Each is a GET that can be opened again; the
-//! last is the form that orders.
+//! The steps to an order: which cards, for how many people, for whom, and to where. Each is a GET that can be opened again, but
+//! for the one behind the choice of people, which may be long; the last is the form that orders.
 
 use std::collections::HashSet;
 
@@ -105,14 +105,19 @@ fn out_name(person: Uuid) -> String {
     format!("out-{person}")
 }
 
-/// The people who have no card: whom to leave out, and then how many cards that makes.
+/// How many cards the choice of people makes.
+pub(super) async fn count(visit: &Visit<'_>) -> Outcome {
+    visit.require(Scope::OrdersWrite)?;
+    let found = without_card(visit, visit.form.get("people")).await?;
+    let chosen = visit.form.by_name();
+    let is_out = |one: &&Employee| chosen.get(&*out_name(one.id_employee)) == Some(&"yes");
+    let number = found.len() - found.iter().filter(is_out).count();
+    last(visit, visit.form.get("kind"), Some(number))
+}
+
+/// The people who have no card: whom to leave out.
 async fn choose(visit: &Visit<'_>, kind: &str, people: &str) -> Outcome {
     let found = without_card(visit, people).await?;
-    let is_out = |one: &&Employee| visit.query.get(&out_name(one.id_employee)) == "yes";
-    if visit.query.get("chosen") == "yes" {
-        let number = found.len() - found.iter().filter(is_out).count();
-        return last(visit, kind, Some(number));
-    }
     let mut page = Page::new(visit.t(Text::NEW_ORDER), "orders");
     if found.is_empty() {
         page.push(Block::Text(visit.t(Text::EVERYBODY_HAS_A_CARD).to_owned()));
@@ -134,10 +139,7 @@ async fn choose(visit: &Visit<'_>, kind: &str, people: &str) -> Outcome {
         columns: visit.columns(&columns),
         rows: found.iter().take(SHOWN).map(row).collect(),
     };
-    let form = Form::search("/orders/new", visit.t(Text::CONTINUE))
-        .hide("kind", kind)
-        .hide("people", people)
-        .hide("chosen", "yes");
+    let form = visit.post("/orders/new", Text::CONTINUE).hide("kind", kind).hide("people", people);
     page.push(Block::Form(Form { table: Some(table), ..form }));
     Ok(Reply::Page(page))
 }

@@ -218,8 +218,7 @@ fn weight(browser: &mut Browser<'_>) -> usize {
 
 /// Pages that no link leads to, but a form: steps of orders, and a file whose columns a person has to name.
 pub fn behind_forms(browser: &mut Browser<'_>) -> Vec<String> {
-    let steps =
-        ["?kind=plastic&people=all", "?kind=plastic&people=all&chosen=yes", "?kind=virtual&people=number"];
+    let steps = ["?kind=plastic&people=all", "?kind=plastic&people=number", "?kind=virtual&people=number"];
     let steps = steps.map(|query| format!("/orders/new{query}"));
     steps.into_iter().chain([uploaded(browser)]).collect()
 }

@@ -18,8 +18,8 @@ fn refusals(server: &TestServer, action: &str, number: usize) -> Vec<Entry> {
     };
     loop {
         let filter = filter.clone();
-        let listed = transact(&*server.application.store, Access::Read, move |unit| {
-            Ok::<_, StoreError>(unit.audit().list(&filter, 100)?)
+        let listed = transact::<_, StoreError>(&*server.application.store, Access::Read, move |unit| {
+            unit.audit().list(&filter, 100)
         });
         let found: Vec<Entry> = listed.unwrap().into_iter().rev().map(|record| record.entry).collect();
         if found.len() >= number {
