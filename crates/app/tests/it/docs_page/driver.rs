@@ -16,7 +16,7 @@ use crate::api_client::plain_http;
 /// How long the page has for anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The name under which WebDriver gives elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
