@@ -76,7 +76,9 @@
     if (!document.hidden) for (const part of document.querySelectorAll('[data-poll]')) ask(part.id);
   });
 
-  // Links within a part that lead to the same page with another query: pages of a table, and its filters.
+  // Links within a part that lead to the same page with another query: pages of a table, and its filters. A part that is polled, such
+  // as progress, leads to whole pages.
+  const PAGED = '[data-source^="/console/fragment/"]';
   let asked = new AbortController();
   const show = async (id, query) => {
     const old = document.getElementById(id);
@@ -87,10 +89,10 @@
     if (!signal.aborted) replace(document.getElementById(id), part);
   };
   document.addEventListener('click', async (event) => {
-    const link = event.target instanceof Element ? event.target.closest('[data-source] a[href]') : null;
+    const link = event.target instanceof Element ? event.target.closest(`${PAGED} a[href]`) : null;
     const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
     if (!link || !isPlain || link.pathname !== location.pathname || link.origin !== location.origin) return;
-    const { id } = link.closest('[data-source]');
+    const { id } = link.closest(PAGED);
     event.preventDefault();
     try {
       await show(id, link.search);
@@ -101,7 +103,7 @@
   });
   addEventListener('popstate', () => {
     // The entry that the page began with has no state.
-    const id = history.state?.part ?? document.querySelector('[data-source]:not([data-poll])')?.id;
+    const id = history.state?.part ?? document.querySelector(PAGED)?.id;
     if (id) show(id, location.search).catch((error) => error.name === 'AbortError' || location.reload());
   });
 

@@ -219,26 +219,40 @@ pub(crate) fn create<K: ProcessedKind, T>(
     if !conflicts.is_empty() {
         return Err(CreateBatchError::Conflicts(conflicts));
     }
-    let item = |(ordinal, (target, terms)): (u32, (&BatchTarget, _))| BatchItem {
+    let found =
+        named.iter().zip(cards).filter_map(|((_, card), (_, own))| Some((targets.get(&card?)?, *own)));
+    match accept(unit, env, partner, &found.collect::<Vec<_>>(), terms, reference) {
+        Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
+            Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &named, lane)?))
+        }
+        accepted => Ok(accepted?),
+    }
+}
+
+/// Accepts a batch of cards which this unit of work has found free and fit for it.
+///
+/// # Errors
+/// [`Rule::CardInOneBatch`] if a concurrent request has taken one, and those of the store.
+pub(crate) fn accept<K: ProcessedKind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    cards: &[(&BatchTarget, K::ItemTerms)],
+    terms: K::Terms,
+    reference: Option<&RequestReference>,
+) -> Result<CardBatch<K>, StoreError> {
+    let item = |(ordinal, (target, terms)): (u32, &(&BatchTarget, K::ItemTerms))| BatchItem {
         ordinal,
         card: target.card,
         number: target.number,
-        terms,
+        terms: *terms,
         state: ItemState::Open,
     };
-    let found =
-        named.iter().zip(cards).filter_map(|((_, card), (_, own))| Some((targets.get(&card?)?, *own)));
-    let items: Vec<BatchItem<K>> = (0..).zip(found).map(item).collect();
-    // The caller lets ten thousand cards through at most.
+    let items: Vec<BatchItem<K>> = (0..).zip(cards).map(item).collect();
     let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
     let batch = CardBatch::new(K::Id::from(env.ids.next_id()), count, terms, env.now());
     let batch = batch.with_reference(reference.cloned());
-    match K::repository(unit).insert(partner, &batch, &items) {
-        Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
-            return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &named, lane)?));
-        }
-        inserted => inserted?,
-    }
+    K::repository(unit).insert(partner, &batch, &items)?;
     unit.jobs().enqueue(partner, K::subject(batch.id()), K::delay(env, &items))?;
     events::append(unit, env, partner, [batch.status_event()])?;
     K::accepted(unit, env, partner, &items)?;

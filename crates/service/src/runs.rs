@@ -14,9 +14,10 @@ mod preview;
 mod refresh;
 
 pub use create::{CreateRunError, InputRow, RunInput, create};
+pub(crate) use digest::of as digest_of;
 pub use due::RunTimer;
+pub(crate) use preview::{Targets, claims, obstacle, targets};
 pub use refresh::refresh;
-pub(crate) use {digest::of as digest_of, preview::claims, preview::obstacle};
 
 use kopeck_domain::access::Authority;
 use kopeck_domain::approval::Digest;

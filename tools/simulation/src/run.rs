@@ -153,6 +153,7 @@ impl<'a> Stage<'a> {
         }
         self.heal()?;
         self.go_on()?;
+        self.pay_in_peace()?;
         self.check()
     }
 
@@ -254,6 +255,16 @@ impl<'a> Stage<'a> {
                 break;
             }
         }
+        self.watch.look(world, &self.partners)
+    }
+
+    /// Each partner pays by a run from whose preview to whose end nothing else happens to it.
+    fn pay_in_peace(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        for client in &mut self.clients {
+            client.pay_by_run(world)?;
+        }
+        self.work_all_off()?;
         self.watch.look(world, &self.partners)
     }
 

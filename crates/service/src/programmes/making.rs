@@ -15,7 +15,7 @@ use time::Duration;
 
 use super::payees::{self, Payee};
 use crate::runs::execution::begin_at_once;
-use crate::runs::{claims, digest_of, obstacle};
+use crate::runs::{Targets, claims, digest_of, obstacle, targets};
 use crate::{Env, events, money};
 
 /// Why an item gets nothing though its card could have it.
@@ -27,6 +27,8 @@ struct PeriodItems {
     totals: RunTotals,
     /// What is missing; zero if nothing is.
     short: Kopecks,
+    /// Their cards.
+    targets: Targets,
 }
 
 /// The items of a period's run, by the people, cards and balances of now. What cannot happen is decided at once: a card that
@@ -41,15 +43,16 @@ fn items(
 ) -> Result<PeriodItems, StoreError> {
     let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
     let cards: Vec<CardId> = payees.iter().map(|payee| payee.found.view.card.id()).collect();
-    let (claims, kind, today) = (claims(unit, partner, &cards)?, payees::kind(terms), env.today());
+    let (targets, kind, today) = (targets(unit, partner, &cards)?, payees::kind(terms), env.today());
     let obstacles: Vec<Option<&'static str>> = payees
         .iter()
         .map(|payee| {
-            let claims = claims.get(&payee.found.view.card.id()).copied().unwrap_or_default();
+            let claims = claims(&targets, payee.found.view.card.id());
             obstacle(kind, &payee.found, claims, today).map(|(_, reason)| reason)
         })
         .collect();
-    planned(&payees, &obstacles, terms, period, available).map_err(payees::overflow)
+    let planned = planned(&payees, &obstacles, terms, period, available).map_err(payees::overflow)?;
+    Ok(PeriodItems { targets, ..planned })
 }
 
 fn planned(
@@ -92,7 +95,7 @@ fn planned(
         available,
         available_after: after,
     };
-    Ok(PeriodItems { items, totals, short: plan.shortage(available)? })
+    Ok(PeriodItems { items, totals, short: plan.shortage(available)?, targets: Targets::new() })
 }
 
 fn item_of(ordinal: u32, payee: &Payee, effect: GrantEffect, refusal: Option<&'static str>) -> RunItem {
@@ -144,12 +147,12 @@ pub(super) fn make(
     };
     let is_too_late = matches!(beginning, Beginning::TooLate);
     // With the items the people are done with: there may be very many.
-    let PeriodItems { items, totals, short } = match (beginning, taken) {
+    let PeriodItems { items, totals, short, targets } = match (beginning, taken) {
         (Beginning::InTime(payees), None) => items(unit, env, partner, terms, due.period, payees)?,
         (Beginning::InTime(_), Some(_)) | (Beginning::TooLate, _) => {
             let available = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?.balances.available;
             let totals = RunTotals { available, available_after: available, ..RunTotals::default() };
-            PeriodItems { items: Vec::new(), totals, short: Kopecks::ZERO }
+            PeriodItems { items: Vec::new(), totals, short: Kopecks::ZERO, targets: Targets::new() }
         }
     };
     let digest = digest_of(kind, Some(due.at), false, &items);
@@ -181,7 +184,7 @@ pub(super) fn make(
         };
         events::append(unit, env, partner, [EventData::ProgrammeDue(due)])?;
     }
-    start(unit, env, partner, &run, &items)?;
+    start(unit, env, partner, &run, &items, &targets)?;
     Ok(programme.paid(due.period))
 }
 
@@ -192,12 +195,13 @@ fn start(
     partner: PartnerId,
     run: &Run,
     items: &[RunItem],
+    targets: &Targets,
 ) -> Result<(), StoreError> {
     events::append(unit, env, partner, [EventData::RunStatus(run.status())])?;
     if run.state() != RunState::InProcess {
         return Ok(());
     }
-    begin_at_once(unit, env, partner, run, items)?;
+    begin_at_once(unit, env, partner, run, items, targets)?;
     unit.jobs().enqueue(partner, Subject::Run(run.id()), Duration::ZERO)
 }
 
@@ -215,11 +219,12 @@ pub(super) fn retry(
     if programme.is_none_or(|programme| programme.state() != ProgrammeState::Active) {
         return unit.runs().set_state(partner, &run.with_retry(None));
     }
-    let PeriodItems { items, totals, .. } = items(unit, env, partner, &origin.terms, origin.period, payees)?;
+    let PeriodItems { items, totals, targets, .. } =
+        items(unit, env, partner, &origin.terms, origin.period, payees)?;
     let digest = digest_of(run.kind(), run.at(), false, &items);
     let run = run.retry(totals, digest, env.now()).map_err(unexpected)?;
     unit.runs().renew(partner, &run, &items)?;
-    start(unit, env, partner, &run, &items)
+    start(unit, env, partner, &run, &items, &targets)
 }
 
 fn unexpected(error: TransitionError<RunState>) -> StoreError {

@@ -6,19 +6,22 @@ use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_ref::CardRef;
 use kopeck_domain::event::EventData;
 use kopeck_domain::ids::{CardId, PartnerId, RunId};
+use kopeck_domain::limit::Limit;
+use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{OrderKind, OrderLine};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::run::row::{Cells, Meaning};
-use kopeck_domain::run::{FaultCode, Outcome, Run, RunItem, RunKind, RunState};
-use kopeck_port_store::{Claim, Reschedule, RunDecision, RunRequest, StoreError, UnitOfWork};
+use kopeck_domain::run::{Outcome, Run, RunItem, RunKind, RunState};
+use kopeck_domain::withdrawal::{Withdrawals, asked};
+use kopeck_port_store::{
+    BatchTarget, Claim, Reschedule, Rule, RunDecision, RunRequest, StoreError, UnitOfWork,
+};
 use time::Duration;
 
-use super::{employees, ending, following, preview};
-use crate::card_batches::CreateBatchError;
+use super::{Targets, employees, ending, following, preview};
 use crate::card_refs::{self, CardRefError, FoundCard};
 use crate::orders::PlaceOrderError;
-use crate::replenishments::TopUp;
-use crate::withdrawals::CardWithdrawal;
-use crate::{Env, events, limits, money, orders, replenishments, withdrawals};
+use crate::{Env, card_batches, events, money, orders};
 
 /// The pauses between two looks at the requests of a run.
 const SHORTEST_PAUSE: Duration = Duration::milliseconds(100);
@@ -104,7 +107,7 @@ pub(super) fn decision(item: &RunItem, outcome: Outcome, reason: &str) -> RunDec
 /// An item with its card as it is now.
 struct PresentCard<'a> {
     item: &'a RunItem,
-    card: CardId,
+    target: BatchTarget,
     holds: Kopecks,
 }
 
@@ -115,10 +118,13 @@ pub(crate) fn begin_at_once(
     partner: PartnerId,
     run: &Run,
     items: &[RunItem],
+    targets: &Targets,
 ) -> Result<(), StoreError> {
     let open = items.iter().filter(|item| item.outcome.is_none());
-    let present = |item: &'_ RunItem| item.card.zip(item.balance_seen);
-    let cards = open.filter_map(|item| present(item).map(|(card, holds)| PresentCard { item, card, holds }));
+    let cards = open.filter_map(|item| {
+        let (target, holds) = (targets.get(&item.card?)?.clone(), item.balance_seen?);
+        Some(PresentCard { item, target, holds })
+    });
     let requests = make_batches(unit, env, partner, run, &cards.collect::<Vec<_>>())?;
     unit.runs().add_requests(partner, run.id(), &requests)
 }
@@ -137,13 +143,13 @@ fn present_cards<'a>(
     let named = items.iter().filter(|item| reference(kind, item).is_some());
     let found = card_refs::find(unit, partner, &references)?;
     let cards: Vec<CardId> = found.iter().flatten().map(|found| found.view.card.id()).collect();
-    let claims = preview::claims(unit, partner, &cards)?;
+    let mut targets = preview::targets(unit, partner, &cards)?;
     let (mut present, mut seen, today) = (Vec::new(), std::collections::HashSet::new(), env.today());
     for (item, found) in named.zip(found) {
         let refused = match &found {
             Err(error) => Some((Outcome::Refused, preview::no_card(error).1)),
             Ok(found) => {
-                let claims = claims.get(&found.view.card.id()).copied().unwrap_or_default();
+                let claims = preview::claims(&targets, found.view.card.id());
                 let is_second = !seen.insert(found.view.card.id());
                 left_or_moved(run, item, found, is_second).or_else(|| {
                     let (_, reason) = preview::obstacle(kind, found, claims, today)?;
@@ -153,8 +159,10 @@ fn present_cards<'a>(
         };
         match (refused, found) {
             (None, Ok(found)) => {
-                let (card, holds) = (found.view.card.id(), found.view.bank.balance);
-                present.push(PresentCard { item, card, holds });
+                // No second item has the card.
+                let target = targets.remove(&found.view.card.id());
+                let holds = found.view.bank.balance;
+                present.extend(target.map(|target| PresentCard { item, target, holds }));
             }
             (Some((outcome, reason)), _) => decisions.push(decision(item, outcome, reason)),
             (
@@ -214,33 +222,40 @@ fn make_batches(
     let reference = run.reference();
     match run.kind() {
         RunKind::TopUp => {
-            let top_up = |card: &PresentCard<'_>| {
-                Some(TopUp { card: CardRef::Id(card.card), amount: card.item.amount? })
-            };
-            let top_ups: Vec<TopUp> = cards.iter().filter_map(top_up).collect();
-            let batch = replenishments::create(unit, env, partner, &top_ups, reference);
-            Ok(vec![RunRequest::Replenishment(batch.map_err(unexpected)?.id())])
+            let cards: Vec<_> =
+                cards.iter().filter_map(|card| Some((&card.target, card.item.amount?))).collect();
+            let sum = Kopecks::sum(cards.iter().map(|(_, amount)| *amount)).map_err(preview::overflow)?;
+            let batch = card_batches::accept::<TopUps>(unit, env, partner, &cards, sum, reference);
+            Ok(vec![RunRequest::Replenishment(batch.map_err(retried)?.id())])
         }
         RunKind::Withdraw => {
-            let withdrawals: Vec<CardWithdrawal> = cards.iter().map(withdrawal).collect();
-            let batch = withdrawals::create(unit, env, partner, &withdrawals, reference);
-            Ok(vec![RunRequest::Withdrawal(batch.map_err(unexpected)?.id())])
+            let cards: Vec<_> = cards.iter().map(|card| (&card.target, withdrawn(card))).collect();
+            let amounts: Vec<_> = cards.iter().map(|(_, amount)| *amount).collect();
+            let asked = asked(&amounts).map_err(preview::overflow)?;
+            let batch = card_batches::accept::<Withdrawals>(unit, env, partner, &cards, asked, reference);
+            Ok(vec![RunRequest::Withdrawal(batch.map_err(retried)?.id())])
         }
         RunKind::Limit => {
             // 100 distinct limits at most.
-            let mut by_limit: Vec<(&kopeck_domain::limit::Limit, Vec<CardRef>)> = Vec::new();
+            let mut by_limit: Vec<(&Limit, Vec<(&BatchTarget, ())>)> = Vec::new();
             for card in cards {
                 let Some(limit) = &card.item.limit else { continue };
-                let reference = CardRef::Id(card.card);
                 match by_limit.iter_mut().find(|(known, _)| *known == limit) {
-                    Some((_, cards)) => cards.push(reference),
-                    None => by_limit.push((limit, vec![reference])),
+                    Some((_, cards)) => cards.push((&card.target, ())),
+                    None => by_limit.push((limit, vec![(&card.target, ())])),
                 }
             }
             let mut requests = Vec::new();
             for (limit, cards) in by_limit {
-                let batch = limits::set(unit, env, partner, &cards, limit, reference).map_err(unexpected)?;
-                requests.push(RunRequest::LimitChange(batch.id()));
+                let batch = card_batches::accept::<LimitChanges>(
+                    unit,
+                    env,
+                    partner,
+                    &cards,
+                    limit.clone(),
+                    reference,
+                );
+                requests.push(RunRequest::LimitChange(batch.map_err(retried)?.id()));
             }
             Ok(requests)
         }
@@ -249,13 +264,13 @@ fn make_batches(
 }
 
 /// All of a card is no more than the preview has shown.
-fn withdrawal(card: &PresentCard<'_>) -> CardWithdrawal {
+fn withdrawn(card: &PresentCard<'_>) -> Option<Kopecks> {
     let takes_all =
         matches!(Cells::new(&card.item.cells).meaning(RunKind::Withdraw), Ok(Meaning::Withdraw(_, None)));
-    let amount = card.item.amount.map(|shown| {
+    let amount = |shown| {
         if takes_all && card.holds.is_positive() && card.holds < shown { card.holds } else { shown }
-    });
-    CardWithdrawal { card: CardRef::Id(card.card), amount }
+    };
+    card.item.amount.map(amount)
 }
 
 /// Orders what the balance covers now.
@@ -291,21 +306,10 @@ fn place_order(
     }
 }
 
-/// The items were checked in this unit of work, so only the store can have failed.
-fn unexpected<T: std::fmt::Debug>(error: CreateBatchError<T>) -> StoreError {
+/// A card that a concurrent request has taken: the job runs again.
+fn retried(error: StoreError) -> StoreError {
     match error {
-        CreateBatchError::Store(error) => error,
-        // A constraint that a concurrent request has met: the job runs again.
-        CreateBatchError::Conflicts(_) => StoreError::Busy,
-        error => StoreError::Corrupt(format!("run_items: {}", error_name(&error))),
-    }
-}
-
-fn error_name<T>(error: &CreateBatchError<T>) -> &'static str {
-    match error {
-        CreateBatchError::Twice(_) => FaultCode::Duplicate.as_str(),
-        CreateBatchError::UnknownCards(_) => FaultCode::CardNotFound.as_str(),
-        CreateBatchError::Terms(_) => "terms",
-        CreateBatchError::Conflicts(_) | CreateBatchError::Store(_) => "store",
+        StoreError::Conflict(Rule::CardInOneBatch) => StoreError::Busy,
+        error => error,
     }
 }

@@ -12,7 +12,7 @@ use kopeck_domain::order::{LineDetails, MAX_CARDS, MAX_ITEMS as MAX_LINES, Order
 use kopeck_domain::person::CustomId;
 use kopeck_domain::run::row::{CategoryRef, Cells, Column, Meaning};
 use kopeck_domain::run::{Fault, FaultCode, MAX_LIMITS, RunItem, RunKind, RunTotals};
-use kopeck_port_store::{CardClaims, CardHolder, Lane, StoreError, UnitOfWork};
+use kopeck_port_store::{BatchTarget, CardClaims, CardHolder, Lane, StoreError, UnitOfWork};
 use time::Date;
 
 use super::create::{InputRow, RunInput};
@@ -156,14 +156,22 @@ pub(crate) fn obstacle(
     claims.exclude(lane).then_some((FaultCode::CardInRequest, "another request has the card"))
 }
 
-/// The claims of open requests on these cards.
-pub(crate) fn claims(
+/// These cards as a new request finds them.
+pub(crate) fn targets(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     cards: &[CardId],
-) -> Result<HashMap<CardId, CardClaims>, StoreError> {
+) -> Result<Targets, StoreError> {
     let targets = unit.replenishments().targets(partner, cards)?;
-    Ok(targets.into_iter().map(|target| (target.card, target.claims)).collect())
+    Ok(targets.into_iter().map(|target| (target.card, target)).collect())
+}
+
+/// Cards as a new request finds them.
+pub(crate) type Targets = HashMap<CardId, BatchTarget>;
+
+/// What open requests do with a card.
+pub(crate) fn claims(targets: &Targets, card: CardId) -> CardClaims {
+    targets.get(&card).map(|target| target.claims).unwrap_or_default()
 }
 
 /// What a name leads nowhere for.
@@ -186,7 +194,7 @@ fn find_cards(
     let references: Vec<CardRef> = drafts.iter().filter_map(Draft::card_ref).cloned().collect();
     let found = card_refs::find(unit, partner, &references)?;
     let cards: Vec<CardId> = found.iter().flatten().map(|found| found.view.card.id()).collect();
-    let claims = claims(unit, partner, &cards)?;
+    let targets = targets(unit, partner, &cards)?;
     let (mut seen, mut limits, today) = (HashSet::new(), HashSet::new(), env.today());
     let named = drafts.iter_mut().filter(|draft| draft.card_ref().is_some());
     for ((draft, reference), found) in named.zip(references).zip(found) {
@@ -213,9 +221,7 @@ fn find_cards(
             draft.fail(FaultCode::Duplicate, DUPLICATE);
         } else if kind == RunKind::TopUp && found.holder_has_left() {
             draft.fail(FaultCode::EmployeeLeft, "the employee has left");
-        } else if let Some((code, detail)) =
-            obstacle(kind, &found, claims.get(&card).copied().unwrap_or_default(), today)
-        {
+        } else if let Some((code, detail)) = obstacle(kind, &found, claims(&targets, card), today) {
             draft.fail(code, detail);
         } else {
             check_amount(draft, &found);

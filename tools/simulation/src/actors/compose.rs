@@ -126,8 +126,7 @@ pub(super) fn beginning(world: &World) -> Vec<Command> {
 
 /// A MAIN card for every employee, while there are unassigned ones.
 pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Command>, StoreError> {
-    let env = Arc::clone(&world.env);
-    let has = world.look(move |unit| holdings(unit, &env, partner))?;
+    let has = held_by(world, partner)?;
     let link = |(employee, (_, number)): (EmployeeId, (CardId, CardNumber))| Command::Link {
         employee,
         number,
@@ -138,10 +137,30 @@ pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Command
 
 /// The next command; `None` if what is wished for needs something that is not there.
 pub(super) fn next(world: &World, partner: PartnerId) -> Result<Option<Command>, StoreError> {
-    let env = Arc::clone(&world.env);
-    let has = world.look(move |unit| holdings(unit, &env, partner))?;
+    let has = held_by(world, partner)?;
     let mut wished = (0..TRIES).filter_map(|_| world.dice.weighted(&WISHES));
     Ok(wished.find_map(|wish| command(world, &has, wish)))
+}
+
+/// A run for some of its people.
+pub(super) fn draft(world: &World, partner: PartnerId) -> Result<Option<Command>, StoreError> {
+    let has = held_by(world, partner)?;
+    Ok(draft_run(world, &has))
+}
+
+/// The newest run, as it was shown.
+pub(super) fn submission(world: &World, partner: PartnerId) -> Result<Option<Command>, StoreError> {
+    let has = held_by(world, partner)?;
+    Ok(has.runs.first().map(submit))
+}
+
+fn submit(run: &Run) -> Command {
+    Command::SubmitRun { run: run.id(), digest: run.digest() }
+}
+
+fn held_by(world: &World, partner: PartnerId) -> Result<Holdings, StoreError> {
+    let env = Arc::clone(&world.env);
+    world.look(move |unit| holdings(unit, &env, partner))
 }
 
 fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<Holdings, StoreError> {
@@ -241,10 +260,7 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
         Wish::Confirm => Command::Confirm(*dice.pick(&has.orders)?),
         Wish::DraftRun => draft_run(world, has)?,
         // Sometimes one that was submitted already, or cancelled.
-        Wish::SubmitRun => {
-            let run = recent(world, &has.runs)?;
-            Command::SubmitRun { run: run.id(), digest: run.digest() }
-        }
+        Wish::SubmitRun => submit(recent(world, &has.runs)?),
         Wish::CancelRun => Command::CancelRun(recent(world, &has.runs)?.id()),
         Wish::MakeProgramme if has.programmes.len() >= MOST_PROGRAMMES => return None,
         Wish::MakeProgramme => Command::MakeProgramme(terms::any(world, &has.employees)?),

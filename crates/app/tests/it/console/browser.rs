@@ -9,6 +9,7 @@ use kopeck_port_store::{Access, transact};
 use kopeck_port_system::Clock as _;
 use kopeck_service::partners;
 use kopeck_service::users::{NewUser, UserError};
+use time::OffsetDateTime;
 use totp_rs::{Builder, Secret};
 
 use crate::raw_http::{RawRequest, RawResponse, exchange};
@@ -81,10 +82,8 @@ impl<'s> Browser<'s> {
 
     /// What the authenticator app shows. It goes by the machine's clock, which the one of the test is ahead of.
     pub fn code(&self) -> String {
-        let app = Builder::new().with_secret(Secret::try_from_base32(&self.app).unwrap()).build().unwrap();
         let clock = &*self.server.clock;
-        let seconds = (clock.now() - clock.ahead()).unix_timestamp();
-        app.generate(seconds.cast_unsigned()).to_string()
+        app_code(&self.app, clock.now() - clock.ahead())
     }
 
     /// The page at a path of the console, behind redirects.
@@ -156,6 +155,12 @@ impl<'s> Browser<'s> {
         check(&got);
         got
     }
+}
+
+/// What an authenticator app with this secret shows at a time.
+pub fn app_code(secret: &str, at: OffsetDateTime) -> String {
+    let app = Builder::new().with_secret(Secret::try_from_base32(secret).unwrap()).build().unwrap();
+    app.generate(at.unix_timestamp().cast_unsigned()).to_string()
 }
 
 /// A form as a browser sends it.

@@ -4,10 +4,11 @@
 //! or knows all of the commands of the browser itself that are sent here.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::api_client::plain_http;
@@ -15,17 +16,18 @@ use crate::api_client::plain_http;
 /// How long the page has for anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The name under which WebDriver gives elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser with one window and a new profile.
+/// A browser with one window and a new profile. A test has to [`Browser::end`] it.
 pub struct Browser {
     http: reqwest::Client,
     session: String,
     driver: Child,
     profile: tempfile::TempDir,
+    was_looked_at: bool,
 }
 
 impl Browser {
@@ -35,7 +37,7 @@ impl Browser {
         let (driver, port) = (0..10).find_map(|_| start_driver()).expect("the driver says its port");
         let profile = tempfile::tempdir().unwrap();
         let base = format!("http://127.0.0.1:{port}/session");
-        let mut browser = Self { http: plain_http(), session: base, driver, profile };
+        let mut browser = Self { http: plain_http(), session: base, driver, profile, was_looked_at: false };
         let options = json!({
             // Tests may run as root in a container, where Chromium's own sandbox does not start.
             "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1440,1000",
@@ -89,11 +91,11 @@ impl Browser {
     pub async fn wait_for(&self, script: &str) {
         let began = Instant::now();
         while self.run(script).await != true {
-            assert!(
-                began.elapsed() <= PATIENCE,
-                "waited in vain for {script}; the page says {:?}",
-                self.complaints().await
-            );
+            if began.elapsed() > PATIENCE {
+                let (text, complaints) =
+                    (self.run("return document.body.innerText").await, self.complaints().await);
+                panic!("waited in vain for {script}; the page says {text}, the browser {complaints:?}");
+            }
             tokio::time::sleep(PAUSE).await;
         }
     }
@@ -165,7 +167,8 @@ impl Browser {
         urls
     }
 
-    /// Errors and warnings of the console.
+    /// Errors and warnings of the browser's console since they were asked for the last time: of scripts, of the content policy, and of
+    /// what did not load.
     pub async fn complaints(&self) -> Vec<String> {
         let told = self.log("browser").await;
         let told = told.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
@@ -182,9 +185,18 @@ impl Browser {
         std::fs::write(file, picture).unwrap();
     }
 
-    /// Ends the browser, and then the driver.
-    pub async fn end(&self) {
+    /// Ends the browser, which has nothing to complain of but what is expected.
+    pub async fn end(mut self, is_expected: impl Fn(&str) -> bool) {
+        let complaints = self.complaints().await;
+        let others: Vec<_> = complaints.iter().filter(|one| !is_expected(one)).collect();
+        assert!(others.is_empty(), "{others:?}");
+        self.was_looked_at = true;
         self.http.delete(&self.session).send().await.unwrap().error_for_status().unwrap();
+    }
+
+    /// Where the browser keeps what it writes.
+    pub fn profile(&self) -> PathBuf {
+        self.profile.path().to_owned()
     }
 
     async fn log(&self, kind: &str) -> Vec<Value> {
@@ -227,10 +239,39 @@ fn start_driver() -> Option<(Child, String)> {
     }
 }
 
+/// The processes of the browser with this profile, which all name it. One that has ended names nothing.
+pub fn processes_of(profile: &Path) -> Vec<Pid> {
+    let profile = profile.as_os_str().as_encoded_bytes();
+    let names = |id: &Pid| {
+        let words = std::fs::read(format!("/proc/{}/cmdline", id.as_raw_nonzero())).unwrap_or_default();
+        words.windows(profile.len()).any(|window| window == profile)
+    };
+    let ids = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.filter_map(Pid::from_raw).filter(names).collect()
+}
+
 impl Drop for Browser {
-    /// The driver takes its browser with it.
+    /// A driver that is killed, or told to stop by a signal, leaves its browser behind.
     fn drop(&mut self) {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+        let began = Instant::now();
+        loop {
+            let left = processes_of(self.profile.path());
+            if left.is_empty() || began.elapsed() > PATIENCE {
+                break;
+            }
+            for process in left {
+                // It may have ended meanwhile.
+                let _ = kill_process(process, Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(
+            self.was_looked_at || std::thread::panicking(),
+            "a test that succeeds looks at what its browser complains of, by `end`"
+        );
     }
 }

@@ -41,7 +41,7 @@ async fn outside_of_a_sandbox_the_page_changes_nothing_by_a_click() {
     asks_by_number_before_it_closes(&browser, &api, &card).await;
     asks_before_any_other_change(&browser).await;
     saves_a_statement(&browser).await;
-    browser.end().await;
+    browser.end(|_| false).await;
 }
 
 /// The form of an operation, filled.

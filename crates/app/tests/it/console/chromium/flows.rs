@@ -7,7 +7,7 @@ use kopeck_service::partners;
 use serde_json::{Value, json};
 
 use super::Tour;
-use super::{guide, trouble};
+use super::{guide, seldom, trouble};
 use crate::api_client::plastic_order;
 use crate::console::browser::Browser as Plain;
 use crate::console::money::carry_out;
@@ -107,20 +107,42 @@ async fn people_do_their_month_by_the_keyboard_alone() {
     four_eyes(&tour, &company).await;
     lost_card(&tour, &company).await;
     leaver(&tour, &company).await;
+    seldom::orders(&tour, &company).await;
+    seldom::programmes(&tour, &company).await;
+    seldom::limits(&tour, &company).await;
+    seldom::deposit(&tour, &company).await;
     trouble::bank_down(&tour, &company).await;
     guide::month_end(&tour, &mut company).await;
-    tour.end(&[&server.base_url]).await;
+    tour.end().await;
 }
 
-/// A list that is none: every row says what is wrong with it, and no money moves.
+/// Files that are wrong: no table, columns that nobody knows, and rows that are none. Each says what is wrong, and no money moves.
 async fn wrong_file(tour: &Tour<'_>, company: &Company<'_>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
     tour.become_user(&company.finance).await;
     tour.open("/runs/new").await;
-    let rows = "Name;Sum\nT-1; a lot\nT-2; -5\nT-3; 1,005\nT-1; 5\nT-1; 6\n";
-    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", rows)]).await;
-    tour.sees(&["Faulty rows", "Correct the faulty rows"]).await;
+    let scan = file("Ведомость.pdf", "%PDF-1.7\0\u{1}");
+    tour.send("/runs/upload", &[("reference", "Kept"), ("file", &scan)]).await;
+    tour.sees(&["The file is no table: neither CSV"]).await;
+    let kept = "return document.querySelector(\"form[enctype] [name=reference]\").value";
+    assert_eq!(tour.browser.run(kept).await, "Kept", "what was typed is still there");
+    let rows = "Кто;Сколько\nT-1;a lot\nT-999;5\nT-3;1,005\nT-2;7\n";
+    tour.send("/runs/upload", &[("file", &file("list.csv", rows))]).await;
+    tour.sees(&["What are the columns?", "a lot"]).await;
     let path = tour.path().await;
-    tour.send(&format!("{path}/cancel"), &[]).await;
+    tour.send(&path, &[("column-0", "customId"), ("column-1", "rubles")]).await;
+    tour.sees(&["Faulty rows", "Correct the faulty rows", "There is no such employee."]).await;
+    let path = tour.path().await;
+    let corrections = [("value-0", "12,50"), ("value-1", "T-4"), ("out-2", "yes")];
+    tour.send(&format!("{path}/correct"), &corrections).await;
+    tour.sees(&["a new draft with your corrections", "₽24.50"]).await;
+    let path = tour.path().await;
+    tour.send_and_go_back(&format!("{path}/cancel"), &[]).await;
     tour.sees(&["Cancelled."]).await;
     company.expect(&[150_000, 150_000, 150_000]);
 }

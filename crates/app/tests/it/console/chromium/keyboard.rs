@@ -1,14 +1,18 @@
-//! The keyboard: a stop is reached by Tab, values are typed, Space ticks, and Enter sends and follows.
+//! The keyboard: a stop is reached by Tab, values are typed, arrows choose, Space ticks, and Enter sends and follows.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Tour;
+use super::Screen;
 
 const ENTER: &str = "\u{e007}";
 const CONTROL: &str = "\u{e009}";
 const SHIFT: &str = "\u{e008}";
 const TAB: &str = "\u{e004}";
-const HOME: &str = "\u{e011}";
+const UP: &str = "\u{e013}";
 const DOWN: &str = "\u{e015}";
 
 /// How far the wanted stop is from the one that has the focus, in presses of Tab; `null` if there is none.
@@ -19,10 +23,12 @@ const WAY: &str = "
     const at = stops.indexOf([...document.querySelectorAll(WANTED)].find(shown));
     return at < 0 ? null : at - stops.indexOf(document.activeElement)";
 
-/// Whether the wanted stop has the focus, and shows it.
+/// Whether the wanted stop has the focus, shows it, and stands in the window.
 const ARRIVED: &str = "
     const one = document.activeElement;
-    return one.matches(WANTED) && getComputedStyle(one).outlineStyle !== 'none'";
+    const { top, bottom } = one.getBoundingClientRect();
+    return one.matches(WANTED) && one.matches(':focus-visible') && getComputedStyle(one).outlineStyle !== 'none'
+        && bottom > 0 && top < innerHeight";
 
 /// The most stops within controls between two others.
 const INNER_STOPS: usize = 6;
@@ -30,7 +36,7 @@ const INNER_STOPS: usize = 6;
 /// What a person fills in: the name of a field and its value.
 pub type Values<'v> = &'v [(&'v str, &'v str)];
 
-impl Tour<'_> {
+impl Screen {
     /// Presses keys one after the other, while `held` is down.
     pub async fn press(&self, held: Option<&str>, keys: &[&str]) {
         let key = |kind: &str, key: &str| json!({"type": kind, "value": key});
@@ -62,41 +68,56 @@ impl Tour<'_> {
         panic!("{way} presses of Tab and some more do not lead to {selector}, or it shows no focus");
     }
 
-    /// Fills in a form.
+    /// Fills in a form. A value of a checkbox is that of one which is ticked; of a file it is the path.
     pub async fn fill(&self, action: &str, values: Values<'_>) {
         for (name, value) in values {
-            let selector = format!("form[action='/console{action}'] [name={name}]");
+            let ticked = format!("[type=checkbox][value={}]", json!(value));
+            let selector =
+                format!("form[action='/console{action}'] [name={name}]:is(:not([type=checkbox]), {ticked})");
             self.focus(&selector).await;
-            let kind = self.browser.run("return document.activeElement.type").await;
-            match kind.as_str().unwrap() {
-                "checkbox" if self.browser.run("return document.activeElement.checked").await == true => {}
+            let state = self
+                .browser
+                .run("return [document.activeElement.type, document.activeElement.checked]")
+                .await;
+            match state[0].as_str().unwrap() {
+                "checkbox" if state[1] == true => {}
                 "checkbox" => self.press(None, &[" "]).await,
                 // The month by its number, then the year.
                 "month" => {
                     let (year, month) = value.split_once('-').unwrap();
-                    let digits: Vec<String> = format!("{month}{year}").chars().map(String::from).collect();
-                    self.press(None, &digits.iter().map(String::as_str).collect::<Vec<_>>()).await;
+                    self.write(&format!("{month}{year}")).await;
                     assert_eq!(self.browser.run("return document.activeElement.value").await, *value);
                 }
                 "select-one" => self.choose(value).await,
+                // The dialog in which people choose it is no part of the page.
+                "file" => self.browser.type_into(&selector, value).await,
                 _ => {
                     self.press(Some(CONTROL), &["a"]).await;
-                    self.browser.control("Input.insertText", &json!({"text": value})).await;
+                    self.write(value).await;
                 }
             }
         }
     }
 
+    /// Types a text, a line in two by Enter.
+    async fn write(&self, text: &str) {
+        let keys: Vec<String> =
+            text.chars().map(|key| if key == '\n' { ENTER.to_owned() } else { key.to_string() }).collect();
+        self.press(None, &keys.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+
     /// Chooses an option of the list that has the focus.
     async fn choose(&self, value: &str) {
-        let place = format!(
-            "return [...document.activeElement.options].findIndex(one => one.value === {})",
+        let way = format!(
+            "const {{ options, selectedIndex }} = document.activeElement;
+            const at = [...options].findIndex(one => one.value === {});
+            return at < 0 ? null : at - selectedIndex",
             json!(value)
         );
-        let place =
-            self.browser.run(&place).await.as_u64().unwrap_or_else(|| panic!("there is no option {value}"));
-        self.press(None, &[HOME]).await;
-        self.press(None, &vec![DOWN; usize::try_from(place).unwrap()]).await;
+        let way =
+            self.browser.run(&way).await.as_i64().unwrap_or_else(|| panic!("there is no option {value}"));
+        let arrow = if way < 0 { UP } else { DOWN };
+        self.press(None, &vec![arrow; usize::try_from(way.unsigned_abs()).unwrap()]).await;
         assert_eq!(self.browser.run("return document.activeElement.value").await, value);
     }
 
@@ -127,6 +148,29 @@ impl Tour<'_> {
     pub async fn follow(&self, path: &str) {
         self.focus(&format!("a[href='/console{path}']")).await;
         self.enter().await;
+    }
+
+    /// Follows a link to a file, which the browser saves into `folder`; returns what is in it.
+    pub async fn save(&self, path: &str, folder: &Path) -> Vec<u8> {
+        // Beside what is on its way.
+        let is_whole = |file: &PathBuf| {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            !name.starts_with('.') && !name.ends_with(".crdownload")
+        };
+        let saved = || -> BTreeSet<PathBuf> {
+            let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            files.filter(is_whole).collect()
+        };
+        let before = saved();
+        self.focus(&format!("a[href='/console{path}']")).await;
+        self.press(None, &[ENTER]).await;
+        for _ in 0..500 {
+            if let Some(file) = saved().difference(&before).next() {
+                return std::fs::read(file).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{path} was not saved");
     }
 
     /// Presses Enter, and waits for the page that comes.

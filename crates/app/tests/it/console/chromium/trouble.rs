@@ -1,6 +1,4 @@
-//! What goes wrong: the bank, a session, a second tab, an impatient hand, a browser without scripts, and the service itself.
-
-use std::sync::Arc;
+//! What goes wrong: the bank, a session, a second tab, an impatient hand, and a browser without scripts.
 
 use serde_json::json;
 use time::Duration;
@@ -9,8 +7,7 @@ use super::Tour;
 use super::flows::Company;
 use crate::console::browser::Browser as Plain;
 use crate::console::money::carry_out;
-use crate::deployment::{Deployment, Plan};
-use crate::server::{START, TestServer};
+use crate::server::TestServer;
 
 /// The bank is down on payday: the run waits, the pages work, and the money arrives once when the bank is back.
 pub async fn bank_down(tour: &Tour<'_>, company: &Company<'_>) {
@@ -38,8 +35,7 @@ pub async fn bank_down(tour: &Tour<'_>, company: &Company<'_>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Chromium, its driver and axe-core: scripts/test-console"]
 async fn trouble_has_no_second_effect() {
-    let deployment = Arc::new(Deployment::new(START));
-    let server = TestServer::open(Arc::clone(&deployment), Plan::default());
+    let server = TestServer::start();
     let mut company = Company::new(&server);
     let tour = Tour::start(&server).await;
     tour.speak("en").await;
@@ -47,30 +43,7 @@ async fn trouble_has_no_second_effect() {
     second_tab(&tour, &mut company).await;
     double_click(&tour, &mut company).await;
     no_script(&tour, &company).await;
-    tour.open("/runs/new").await;
-    tour.send("/runs/new", &[("kind", "TOP_UP"), ("rows", "T-5; 70.00")]).await;
-    let path = tour.path().await;
-    tour.send(&format!("{path}/submit"), &[]).await;
-
-    // The service is killed between the submission and its execution, or in the midst of it.
-    server.one_round();
-    let (person, session) = (company.people[4][0].clone(), company.finance.cookies["__Host-kopeck"].clone());
-    drop(company);
-    let first = server.base_url.clone();
-    let Tour { browser, .. } = tour;
-    let deployment = server.die();
-    let server = TestServer::open(deployment, Plan::default());
-    let mut plain = Plain::new(&server);
-    plain.cookies.insert("__Host-kopeck".to_owned(), session);
-    let tour = Tour { browser, server: &server };
-    tour.become_user(&plain).await;
-    tour.open(&path).await;
-    carry_out(&server);
-    tour.open(&path).await;
-    tour.sees(&["done"]).await;
-    let page = plain.get(&format!("/person/{person}"));
-    assert!(page.text.contains("₽70.00") && !page.text.contains("₽140.00"), "{}", page.text);
-    tour.end(&[&first, &server.base_url]).await;
+    tour.end().await;
 }
 
 /// A session ends while a form is filled in: what was typed is shown, and can be sent behind a new login.
