@@ -80,11 +80,12 @@ impl Screen {
 }
 
 /// Whether the browser says that the server has refused a form, which it names among its messages. Parts of pages, scripts and styles are
-/// never refused.
+/// never refused, but for what a page asks for by itself behind the end of its session.
 fn is_refusal(complaint: &str) -> bool {
     let path = complaint.split([' ', '?']).next().unwrap_or_default();
     let is_page = !["/poll/", "/fragment/", "/console."].iter().any(|part| path.contains(part));
-    is_page && complaint.contains("the server responded with a status of 4")
+    complaint.contains("/poll/") && complaint.contains("the server responded with a status of 401")
+        || is_page && complaint.contains("the server responded with a status of 4")
 }
 
 /// A browser on the console of a server of this process.

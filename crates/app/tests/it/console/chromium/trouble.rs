@@ -40,6 +40,7 @@ async fn trouble_has_no_second_effect() {
     let tour = Tour::start(&server).await;
     tour.speak("en").await;
     session_that_ends(&tour, &mut company).await;
+    page_that_empties_itself(&tour, &mut company).await;
     second_tab(&tour, &mut company).await;
     double_click(&tour, &mut company).await;
     no_script(&tour, &company).await;
@@ -60,6 +61,36 @@ async fn session_that_ends<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
     tour.sees(&["Соколова Яна"]).await;
 }
 
+/// An open page whose session ends shows nothing of it any more, unless something was typed into it.
+async fn page_that_empties_itself<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
+    let look_again = "document.dispatchEvent(new Event('visibilitychange'))";
+    tour.become_user(&company.hr).await;
+    tour.open("/people").await;
+    tour.server.clock.advance(Duration::minutes(16));
+    tour.browser.run(look_again).await;
+    tour.browser
+        .wait_for("return document.querySelector('h1').innerText.startsWith('Your session has ended')")
+        .await;
+    let left = tour.browser.run("return document.title + document.body.innerText").await;
+    let left = left.as_str().unwrap();
+    assert!(!left.contains("Соколова") && !left.contains("hr@"), "{left}");
+    assert_eq!(tour.browser.run("return document.activeElement.id").await, "main");
+    tour.follow("/login").await;
+    tour.sees(&["Continue", "Password"]).await;
+
+    company.hr = Plain::of_known(tour.server, &mut company.hr);
+    tour.become_user(&company.hr).await;
+    tour.open("/people/new").await;
+    tour.fill("/people/new", &[("surname", "Петрова")]).await;
+    tour.server.clock.advance(Duration::minutes(16));
+    tour.browser.run(look_again).await;
+    tour.browser.run("window.asked = 0; fetch('/console/poll/approvals').then((got) => { window.asked = got.status; })").await;
+    tour.browser.wait_for("return window.asked === 401").await;
+    assert_eq!(tour.browser.run("return document.querySelector('[name=surname]').value").await, "Петрова");
+    company.hr = Plain::of_known(tour.server, &mut company.hr);
+    tour.become_user(&company.hr).await;
+}
+
 /// Two tabs with one run: what was submitted in one is submitted in the other, once. A log-out in one is seen in both.
 async fn second_tab<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
     company.finance = Plain::of_known(tour.server, &mut company.finance);
@@ -76,8 +107,9 @@ async fn second_tab<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
     tour.send(&format!("{path}/submit"), &[]).await;
     tour.send("/logout", &[]).await;
     tour.browser.switch_to(&first).await;
-    tour.follow("/people").await;
-    tour.sees(&["Log in"]).await;
+    tour.sees(&["Your session has ended."]).await;
+    tour.follow("/login").await;
+    tour.sees(&["Continue"]).await;
     carry_out(tour.server);
     company.expect(&[2_000]);
 }
