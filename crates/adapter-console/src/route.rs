@@ -96,7 +96,7 @@ impl Console {
         let path = request.path.trim_end_matches('/');
         let mut response = match path {
             "/console.css" => asset("text/css; charset=utf-8", STYLE),
-            "/icon.svg" => asset("image/svg+xml", ICON),
+            "/icon.svg" => asset("image/svg+xml; charset=utf-8", ICON),
             "/console.js" => asset("text/javascript; charset=utf-8", SCRIPT),
             _ if Self::is_login(path) => pages::login::respond(self, host, request, path).await,
             _ => self.respond_to_user(host, request, path).await,

@@ -50,7 +50,7 @@ static FILES: [File; 23] = [
     File::new("/openapi.json", JSON, || openapi().into()),
     File::new("/docs", HTML, || PAGE.into()),
     File::new("/docs/docs.css", "text/css; charset=utf-8", || include_str!("../site/docs.css").into()),
-    File::new("/docs/icon.svg", "image/svg+xml", || include_str!("../site/icon.svg").into()),
+    File::new("/docs/icon.svg", "image/svg+xml; charset=utf-8", || include_str!("../site/icon.svg").into()),
     File::new("/docs/docs.js", SCRIPT, || include_str!("../site/docs.js").into()),
     File::new("/docs/dom.js", SCRIPT, || include_str!("../site/dom.js").into()),
     File::new("/docs/markdown.js", SCRIPT, || include_str!("../site/markdown.js").into()),

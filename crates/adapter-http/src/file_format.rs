@@ -22,7 +22,7 @@ impl FileFormat {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Csv, Self::ExcelCsv, Self::Xlsx, Self::OneC, Self::Camt];
 
-    /// Its media type, as a response names it.
+    /// Its media type, as `Accept` names it.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -31,6 +31,17 @@ impl FileFormat {
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             Self::OneC => "text/plain; profile=1c; charset=windows-1251",
             Self::Camt => "application/xml; profile=camt.053",
+        }
+    }
+
+    /// Its media type with its character set, if it is text, as a response names it.
+    #[must_use]
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv; charset=utf-8",
+            Self::ExcelCsv => "text/csv; profile=excel; charset=utf-8",
+            Self::Camt => "application/xml; profile=camt.053; charset=utf-8",
+            Self::Xlsx | Self::OneC => self.media_type(),
         }
     }
 
@@ -78,6 +89,9 @@ mod tests {
     fn a_media_range_asks_for_the_form_of_its_profile() {
         for format in FileFormat::ALL {
             assert_eq!(FileFormat::asked_for(format.media_type()), Some(format));
+            let content_type = format.content_type();
+            assert_eq!(FileFormat::asked_for(content_type), Some(format));
+            assert_eq!(content_type.contains("; charset="), format != FileFormat::Xlsx, "{content_type}");
         }
         for (range, format) in [
             ("text/csv;q=0.5", Some(FileFormat::Csv)),

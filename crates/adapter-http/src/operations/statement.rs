@@ -83,7 +83,7 @@ async fn month(mut ctx: HandlerContext) -> HandlerResult {
         Some(writer) => entries(&month, writer),
         None => spreadsheet(&month, head).await?,
     };
-    let file = Some(ResponseFile { media_type: format.media_type(), name });
+    let file = Some(ResponseFile { media_type: format.content_type(), name });
     Ok(Response { file, ..ctx.respond_with(ResponseBody::Stream(body)) })
 }
 

@@ -9,8 +9,8 @@ use time::Duration;
 
 use crate::api_client::UNKNOWN_ID as ID;
 use crate::raw_http::{
-    CSV, JSON, Place, RawRequest, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional,
-    post, refresh_call, required, seal_body,
+    JSON, Place, RawRequest, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional, post,
+    refresh_call, required, seal_body,
 };
 use crate::server::{TestPartner, TestServer};
 use crate::world::{Things, samples_by_path};
@@ -366,7 +366,7 @@ fn a_statement_is_sealed_and_its_files_are_not() {
     let opened: Value = serde_json::from_str(&open_answer(&server, &partner.key, &call, &got)).unwrap();
     assert_eq!((&opened["month"], &opened["closing"]), (&json!("2026-03"), &json!(10_000_000)));
     let file = month("2026-03").with("accept", "text/csv, application/sealed+json").send(&server);
-    assert_eq!((file.status, file.header("content-type")), (200, Some(CSV)));
+    assert_eq!((file.status, file.header("content-type")), (200, Some("text/csv; charset=utf-8")));
     assert!(file.text.starts_with("seq,at,type"), "{}", file.text);
     assert_eq!(month("2026-3").send(&server).fields(), "month");
 }

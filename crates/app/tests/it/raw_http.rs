@@ -236,7 +236,7 @@ impl RawResponse {
         let id = self.request_id();
         assert!((1..=64).contains(&id.len()), "{self:?}");
         let media = self.header("content-type").unwrap_or_else(|| panic!("no content-type: {self:?}"));
-        let is_file = FileFormat::ALL.iter().any(|form| form.media_type() == media);
+        let is_file = FileFormat::ALL.iter().any(|form| form.content_type() == media);
         assert!(is_file || [JSON, SEALED_JSON].contains(&media), "{self:?}");
         if head_only {
             assert_eq!(self.text, "");

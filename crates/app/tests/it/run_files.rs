@@ -92,7 +92,7 @@ async fn a_payroll_of_a_spreadsheet_program_becomes_a_run() {
         block_in_place(|| call.send(&server))
     };
     let result = ask(CSV);
-    assert_eq!((result.status, result.header("content-type")), (200, Some(CSV)));
+    assert_eq!((result.status, result.header("content-type")), (200, Some("text/csv; charset=utf-8")));
     let name = format!("attachment; filename=\"run-{}.csv\"", text(&run["idRun"]));
     assert_eq!(result.header("content-disposition"), Some(name.as_str()));
     let expected = "Табельный НОМЕР,Отдел,Сумма,Номер карты,outcome,reason\r\n\

@@ -25,7 +25,7 @@ fn the_profile_of_the_media_type_decides_on_the_form() {
         ("text/csv; profile=other, text/plain, text/csv; profile=excel", FileFormat::ExcelCsv),
     ] {
         let got = ask(accept);
-        assert_eq!((got.status, got.header("content-type")), (200, Some(form.media_type())), "{accept}");
+        assert_eq!((got.status, got.header("content-type")), (200, Some(form.content_type())), "{accept}");
         let name = format!("attachment; filename=\"statement-2026-03-so-far.{}\"", form.extension());
         assert_eq!(got.header("content-disposition"), Some(name.as_str()), "{accept}");
     }

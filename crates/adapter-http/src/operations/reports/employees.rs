@@ -60,7 +60,7 @@ async fn employees(mut ctx: HandlerContext) -> HandlerResult {
         None => rows(&report, RowWriter::Json(false)),
     };
     let file = format.map(|format| ResponseFile {
-        media_type: format.media_type(),
+        media_type: format.content_type(),
         name: report_file_name(&report.outline, format),
     });
     Ok(Response { file, ..ctx.respond_with(ResponseBody::Stream(body)) })

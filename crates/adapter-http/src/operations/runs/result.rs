@@ -36,7 +36,7 @@ async fn result(mut ctx: HandlerContext) -> HandlerResult {
         let make = move || ItemReader { store: &*shared.parts.store, partner, run: id }.file(form);
         let made = ctx.shared.spreadsheets.run(RequestSource::Partner(partner), Rank::First, make).await??;
         let name = format!("run-{id}.{}", form.extension());
-        let file = Some(ResponseFile { media_type: form.media_type(), name });
+        let file = Some(ResponseFile { media_type: form.content_type(), name });
         return Ok(Response { file, ..ctx.respond_with(ResponseBody::Stream(send_file(made))) });
     }
     let listing = ListSource {
