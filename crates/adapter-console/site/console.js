@@ -5,6 +5,8 @@
 (() => {
   // What typing has to pause for before a search begins, in milliseconds.
   const PAUSE = 300;
+  // Two clicks within so many milliseconds are one.
+  const DOUBLE = 1000;
 
   // Whether something would be lost that was typed into a form which changes something.
   let isTyped = false;
@@ -24,6 +26,14 @@
     main.focus();
     document.title = 'Kopeck';
   };
+
+  // What the password confirms gives the session a new token, which the second of two clicks would not have yet.
+  let confirmed = -DOUBLE;
+  document.addEventListener('submit', (event) => {
+    if (!event.target.elements.current) return;
+    if (event.timeStamp - confirmed < DOUBLE) event.preventDefault();
+    else confirmed = event.timeStamp;
+  });
 
   // The part of a page that a path answers with.
   const load = async (path, signal) => {

@@ -67,7 +67,7 @@ impl Page {
 }
 
 /// An operation to call.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Call<'a> {
     pub(crate) ids: &'a [&'a str],
     pub(crate) query: &'a [(&'a str, &'a str)],

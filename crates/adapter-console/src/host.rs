@@ -69,7 +69,7 @@ pub struct Caller {
 }
 
 /// A request of an operation.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ApiRequest {
     /// The operation.
     pub operation: &'static Operation,
@@ -116,7 +116,6 @@ impl fmt::Debug for Chunks {
 }
 
 /// The response of an operation.
-#[derive(Debug)]
 pub struct ApiResponse {
     /// The status code.
     pub status: u16,

@@ -106,7 +106,7 @@ pub(crate) struct SentForm {
 }
 
 /// The response to a request.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Response {
     /// The status code.
     pub status: u16,

@@ -5,7 +5,7 @@ use time::Duration;
 
 use super::Tour;
 use super::flows::Company;
-use crate::console::browser::Browser as Plain;
+use crate::console::browser::{Browser as Plain, NEW_PASSWORD};
 use crate::console::money::carry_out;
 use crate::server::TestServer;
 
@@ -129,6 +129,12 @@ async fn double_click<'s>(tour: &Tour<'s>, company: &mut Company<'s>) {
     tour.open("/runs").await;
     let rows = tour.browser.run("return document.querySelectorAll('tbody tr').length").await;
     assert_eq!(rows, 2, "one of each submission");
+    // What the password confirms gives the session a new token.
+    Plain::of_known(tour.server, &mut company.finance);
+    tour.open("/sessions").await;
+    tour.fill("/sessions", &[("current", NEW_PASSWORD)]).await;
+    tour.browser.double_click("form[action='/console/sessions'] button").await;
+    tour.sees(&["Your other sessions have ended."]).await;
 }
 
 /// A browser whose scripts are switched off plays a payday.
