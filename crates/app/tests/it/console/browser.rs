@@ -1,6 +1,6 @@
 //! A browser without scripts: it keeps cookies, follows redirects of the console, and sends the forms of a page as they are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use kopeck_domain::access::Role;
@@ -220,6 +220,8 @@ fn check(got: &RawResponse) {
             assert!(!whole.contains(refused), "{refused} in {whole}");
         }
         assert_eq!(got.text.matches("<h1>").count(), 1, "{}", got.text);
+        let ids: Vec<&str> = got.text.split(" id=\"").skip(1).map(|rest| between(rest, "", "\"")).collect();
+        assert_eq!(BTreeSet::from_iter(&ids).len(), ids.len(), "a label leads to one field: {ids:?}");
     }
 }
 

@@ -38,17 +38,18 @@ const OFFEND: &str = "
 /// A size of the window, and a colour scheme.
 type Look = (u32, &'static str);
 
-/// The looks of each page by language. Texts differ from language to language, colours from scheme to scheme, and places from width to
-/// width: every page is seen by each of them.
-const LOOKS: [(&str, &[Look]); 2] = [("en", &[(390, "light"), (1_920, "dark")]), ("ru", &[(390, "dark")])];
+/// The looks of each page by language. No page is wider than any of them; the rules are held against the last one. What a rule says depends
+/// on the language, on the scheme, or on the width, and every page is held against the rules by each of these.
+const LOOKS: [(&str, [Look; 2]); 2] =
+    [("en", [(390, "light"), (1_920, "light")]), ("ru", [(1_920, "dark"), (390, "dark")])];
 
 /// The rules of WCAG 2.2 AA, and axe's own best practices.
 const RULES: [&str; 6] = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 impl Screen {
-    /// Checks the page that is shown by these looks, and tells the numbers of axe's rules; returns what offends them.
+    /// Checks the page that is shown, and tells the number of axe's rules; returns what offends them.
     async fn check(&self, name: &str, looks: &[Look]) -> Vec<String> {
-        let (mut numbers, mut faults) = (Vec::new(), Vec::new());
+        let mut faults = Vec::new();
         for (width, scheme) in looks {
             self.look(*width, scheme).await;
             let wide =
@@ -56,15 +57,12 @@ impl Screen {
             if wide.as_i64().unwrap() > 0 {
                 faults.push(format!("{name} is {wide} too wide at {width}"));
             }
-            let found = self.browser.run_async(CHECK, &json!([RULES])).await;
-            let broken = found[0].as_array().unwrap().iter();
-            faults.extend(
-                broken.map(|rule| format!("{name} at {width}, {scheme}: {}", rule.as_str().unwrap())),
-            );
-            numbers.push(found[1].as_u64().unwrap());
             self.picture(&format!("{}-{width}-{scheme}", name.replace('/', "-"))).await;
         }
-        eprintln!("axe: {name}: {numbers:?} rules kept at {looks:?}, {} broken", faults.len());
+        let found = self.browser.run_async(CHECK, &json!([RULES])).await;
+        let broken = found[0].as_array().unwrap().iter();
+        faults.extend(broken.map(|rule| format!("{name}: {}", rule.as_str().unwrap())));
+        eprintln!("axe: {name}: {} rules kept, {} broken", found[1], faults.len());
         faults
     }
 }
@@ -140,16 +138,16 @@ async fn every_page_is_accessible_and_keeps_its_policy() {
 async fn look_at<'s>(
     server: &'s TestServer,
     pages: &Pages<'s>,
-    (language, looks): (&str, &[Look]),
+    (language, looks): (&str, [Look; 2]),
 ) -> (Tour<'s>, Vec<String>) {
     let tour = Tour::start(server).await;
     tour.browser.control("Page.addScriptToEvaluateOnNewDocument", &json!({"source": pages.axe})).await;
     tour.speak(language).await;
     tour.open("/login").await;
-    let (mut checked, mut faults) = (0, tour.check(&format!("{language}-login"), looks).await);
+    let (mut checked, mut faults) = (0, tour.check(&format!("{language}-login"), &looks).await);
     for (role, plain) in &pages.sessions {
         tour.become_user(plain).await;
-        // The pages of another role by one look.
+        // What another role sees otherwise in one language.
         let is_seen = |page: &&Seen| page.role == *role && (page.is_first || language == "ru");
         for page in pages.all.iter().filter(is_seen) {
             tour.open(&page.path).await;
@@ -160,7 +158,7 @@ async fn look_at<'s>(
             }
             let role = if page.is_first { String::new() } else { format!("-{role}") };
             let name = format!("{language}{role}{}", name_of(&page.path));
-            faults.extend(tour.check(&name, looks).await);
+            faults.extend(tour.check(&name, &looks).await);
             checked += 1;
         }
     }
