@@ -295,6 +295,27 @@ fn a_killed_process_leaves_neither_the_second_factor_nor_the_session() {
     assert_eq!(left(), (true, 9, 2));
 }
 
+/// In one browser, one after the other: their sessions are of a partner and of none, which no other unit of work has at once.
+#[test]
+fn a_login_ends_the_session_of_another_user_in_its_browser() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    let anna = create(&installation, &["--partner", &partner.id, "--role", "HR", "--login", LOGIN]);
+    let duty = create(&installation, &["--role", "OPERATOR", "--login", "duty@example.ru"]);
+    let application = installation.application();
+    let former = first_login(&application, &duty);
+    let pending = begin(&application, &anna).unwrap();
+    let attempt = SecondFactorAttempt {
+        token: pending.token.clone(),
+        code: app_code(&pending),
+        address: None,
+        former: Some(former.token.clone()),
+        entry: entry("user.login"),
+    };
+    let session = application.users.finish(&*application.store, attempt).unwrap();
+    assert!(look_up(&application, &session).is_some() && look_up(&application, &former).is_none());
+}
+
 #[test]
 fn the_access_log_names_user_and_route_of_a_page() {
     let installation = Installation::new();
