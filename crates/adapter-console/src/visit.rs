@@ -3,7 +3,7 @@
 use std::cell::{self, OnceCell};
 use std::sync::Arc;
 
-use kopeck_api::{Operation, PageMeta};
+use kopeck_api::{Operation, Page as ListPage, PageMeta};
 use kopeck_audit::Entry;
 use kopeck_domain::access::Scope;
 use kopeck_domain::ids::PartnerId;
@@ -24,6 +24,9 @@ use crate::route::ConsoleParts;
 use crate::session;
 use crate::texts::{Language, Text};
 use crate::view::{Cell, Form, Notice, Page, Pages};
+
+/// The most records that a page goes by: an import and a run take no more.
+const MOST: u64 = 10_000;
 
 /// What a page came to.
 pub(crate) enum Reply {
@@ -139,6 +142,31 @@ impl Visit<'_> {
         query: &[(&str, &str)],
     ) -> Result<T, Problem> {
         self.read(operation, Call { ids, query, ..Call::default() }).await
+    }
+
+    /// All records of a list that fit a filter.
+    ///
+    /// # Errors
+    /// Those of the operation, and that there are more than an import or a run takes.
+    pub(crate) async fn all<T: DeserializeOwned>(
+        &self,
+        operation: &'static Operation,
+        filter: &[(&str, &str)],
+    ) -> Result<Vec<T>, Problem> {
+        let (mut all, mut page) = (Vec::new(), 1);
+        loop {
+            let number = page.to_string();
+            let query = [filter, &[("page", &*number), ("per_page", "500")]].concat();
+            let found: ListPage<T> = self.get(operation, &[], &query).await?;
+            if found.meta.total.unwrap_or_default() > MOST {
+                return Err(Problem::new(422, self.language, Text::TOO_MANY_PEOPLE));
+            }
+            all.extend(found.data);
+            if page >= found.meta.last_page {
+                return Ok(all);
+            }
+            page += 1;
+        }
     }
 
     /// As [`Self::get`], with a body.

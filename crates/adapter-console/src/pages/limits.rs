@@ -1,7 +1,7 @@
 //! Limits of cards: what one allows, in words and as a week, and the form that prepares a run of limits.
 
 use kopeck_api::operations::EMPLOYEE_LIST;
-use kopeck_api::{CardLimit, CategoryWithCount, Employee, EmployeeStatus, LimitPeriod, Page as ListPage};
+use kopeck_api::{CardLimit, CategoryWithCount, Employee, EmployeeStatus, LimitPeriod};
 use kopeck_domain::access::Scope;
 use kopeck_domain::run::row::roubles;
 use serde_json::{Map, Value, json};
@@ -28,9 +28,6 @@ pub(crate) async fn route(visit: &Visit<'_>, segments: &[&str]) -> Outcome {
         _ => Err(visit.nothing()),
     }
 }
-
-/// The most people of a run.
-const MOST: usize = 10_000;
 
 /// The names of the form's fields.
 const NAMES: [&str; 11] = [
@@ -162,18 +159,9 @@ async fn whom(visit: &Visit<'_>) -> Result<Vec<(&'static str, String)>, Problem>
             .map(|number| (name, number.to_owned()))
             .collect());
     }
-    let (mut people, mut page) = (Vec::new(), 1);
-    loop {
-        let number = page.to_string();
-        let query = [("idCategory", form.get("idCategory")), ("page", &*number), ("per_page", "500")];
-        let found: ListPage<Employee> = visit.get(&EMPLOYEE_LIST, &[], &query).await?;
-        let stays = found.data.into_iter().filter(|person| person.status != EmployeeStatus::DontWork);
-        people.extend(stays.map(|person| ("customId", person.custom_id)));
-        if page >= found.meta.last_page || people.len() > MOST {
-            return Ok(people);
-        }
-        page += 1;
-    }
+    let people: Vec<Employee> = visit.all(&EMPLOYEE_LIST, &[("idCategory", form.get("idCategory"))]).await?;
+    let stay = people.into_iter().filter(|person| person.status != EmployeeStatus::DontWork);
+    Ok(stay.map(|person| ("customId", person.custom_id)).collect())
 }
 
 async fn form_page(

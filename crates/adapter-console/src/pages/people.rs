@@ -71,15 +71,15 @@ pub(crate) async fn list(visit: &Visit<'_>) -> Outcome {
     Ok(Reply::Page(page.noting(visit.done())))
 }
 
-/// The filters of the page, for a page of so many.
-fn query<'v>(visit: &'v Visit<'_>, page: &'v str, per_page: &'v str) -> [(&'static str, &'v str); 5] {
-    let filter = |name| (name, visit.query.get(name));
-    [filter("q"), filter("status"), filter("idCategory"), ("page", page), ("per_page", per_page)]
+/// The filters of the page.
+fn filter<'v>(visit: &'v Visit<'_>) -> [(&'static str, &'v str); 3] {
+    ["q", "status", "idCategory"].map(|name| (name, visit.query.get(name)))
 }
 
 /// What the search finds.
 async fn search(visit: &Visit<'_>) -> Result<ListPage<Employee>, Problem> {
-    visit.get(&EMPLOYEE_LIST, &[], &query(visit, visit.query.get("page"), "50")).await
+    let page = [("page", visit.query.get("page")), ("per_page", "50")];
+    visit.get(&EMPLOYEE_LIST, &[], &[&filter(visit)[..], &page].concat()).await
 }
 
 /// What the search finds, for the script.

@@ -30,5 +30,4 @@ texts! {
     WITHOUT_A_CARD_IN = "without a main card, of the category", "без основной карты, из категории";
     PEOPLE_WITHOUT_A_CARD = "People without a main card", "Сотрудники без основной карты";
     EVERYBODY_HAS_A_CARD = "Everybody there has a main card.", "Там у всех есть основная карта.";
-    TOO_MANY_PEOPLE = "There are too many people to look through. Give a number of cards.", "Сотрудников слишком много, чтобы их просмотреть. Укажите количество карт.";
 }

@@ -44,7 +44,7 @@ texts! {
     TAKEN_BACK_AND_CLOSED = "What is left on them is taken back and they are closed by themselves; days after the change of the status:", "Остаток вернётся компании, и карты закроются сами; дней после смены статуса:";
     NEVER_TAKEN_BACK = "Their money stays on them until you take it back.", "Деньги остаются на них, пока вы их не вернёте.";
     EXPORT_PEOPLE = "These people as a spreadsheet (CSV)", "Эти сотрудники таблицей (CSV)";
-    TOO_MANY_TO_EXPORT = "A file has 10,000 people at most: choose a status or a category.", "В файле не больше 10 000 сотрудников: выберите статус или категорию.";
+    TOO_MANY_PEOPLE = "This goes for 10,000 people and cards at most.", "Это возможно не больше чем для 10 000 сотрудников и карт.";
     SAVED = "Saved.", "Сохранено.";
     ERASED = "The person's data is erased.", "Данные сотрудника стёрты.";
 }

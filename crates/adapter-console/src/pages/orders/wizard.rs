@@ -4,9 +4,8 @@
 use std::collections::HashSet;
 
 use kopeck_api::operations::{CARD_LIST, EMPLOYEE_LIST, ORDER_PLASTIC};
-use kopeck_api::{Card, CardStatus, CardType, Employee, EmployeeStatus, OrderCreated, Page as ListPage};
+use kopeck_api::{Card, CardStatus, CardType, Employee, EmployeeStatus, OrderCreated};
 use kopeck_domain::access::Scope;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -32,8 +31,6 @@ const ADDRESS: [(&str, Text, usize); 3] = [
 const A_NUMBER: &str = "number";
 const ALL_PEOPLE: &str = "all";
 
-/// Up to so many pages of people and cards are looked through for people without a card.
-const PAGES: u64 = 20;
 /// How many people are shown to be left out; the others get a card each.
 const SHOWN: usize = 200;
 
@@ -71,30 +68,11 @@ async fn first(visit: &Visit<'_>) -> Outcome {
     Ok(Reply::Page(page))
 }
 
-/// All records of a list, up to a bound.
-async fn all<T: DeserializeOwned>(
-    visit: &Visit<'_>,
-    operation: &'static kopeck_api::Operation,
-    filter: &[(&str, &str)],
-) -> Result<Vec<T>, Problem> {
-    let mut all = Vec::new();
-    for page in 1..=PAGES {
-        let number = page.to_string();
-        let query = [filter, &[("page", &*number), ("per_page", "500")]].concat();
-        let found: ListPage<T> = visit.get(operation, &[], &query).await?;
-        all.extend(found.data);
-        if page >= found.meta.last_page {
-            return Ok(all);
-        }
-    }
-    Err(Problem::new(422, visit.language, Text::TOO_MANY_PEOPLE))
-}
-
 /// Those who have not left and have no main card.
 async fn without_card(visit: &Visit<'_>, people: &str) -> Result<Vec<Employee>, Problem> {
     let category = if people == ALL_PEOPLE { "" } else { people };
-    let employees: Vec<Employee> = all(visit, &EMPLOYEE_LIST, &[("idCategory", category)]).await?;
-    let cards: Vec<Card> = all(visit, &CARD_LIST, &[("statusCard", CardStatus::Main.as_str())]).await?;
+    let employees: Vec<Employee> = visit.all(&EMPLOYEE_LIST, &[("idCategory", category)]).await?;
+    let cards: Vec<Card> = visit.all(&CARD_LIST, &[("statusCard", CardStatus::Main.as_str())]).await?;
     let holders: HashSet<Uuid> = cards.iter().filter_map(|card| card.id_employee).collect();
     let needs_one =
         |one: &Employee| one.status != EmployeeStatus::DontWork && !holders.contains(&one.id_employee);

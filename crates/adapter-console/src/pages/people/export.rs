@@ -1,19 +1,15 @@
 //! The people of a search as a file for spreadsheet programs, which an import takes back.
 
 use kopeck_api::operations::EMPLOYEE_LIST;
-use kopeck_api::{CategoryWithCount, Employee, Page as ListPage};
+use kopeck_api::{CategoryWithCount, Employee};
 use kopeck_domain::column::Column;
 use kopeck_tables::no_formula;
 
-use super::{categories, query};
-use crate::call::Problem;
+use super::{categories, filter};
 use crate::host::ApiResponse;
 use crate::pages::runs::column_name;
-use crate::texts::{Language, Text};
+use crate::texts::Language;
 use crate::visit::{Outcome, Reply, Visit};
-
-/// The most rows of a file: an import takes no more either.
-const MOST: u64 = 10_000;
 
 /// The columns, under the names that an import knows.
 const COLUMNS: [Column; 8] = [
@@ -31,20 +27,8 @@ const COLUMNS: [Column; 8] = [
 pub(super) async fn file(visit: &Visit<'_>) -> Outcome {
     let known = categories(visit).await?;
     let mut rows = vec![COLUMNS.map(|column| column_name(column, visit.language).to_owned())];
-    let mut number = 1;
-    loop {
-        let page = number.to_string();
-        let query = query(visit, &page, "500");
-        let found: ListPage<Employee> = visit.get(&EMPLOYEE_LIST, &[], &query).await?;
-        if found.meta.total.unwrap_or_default() > MOST {
-            return Err(Problem::new(422, visit.language, Text::TOO_MANY_TO_EXPORT));
-        }
-        rows.extend(found.data.iter().map(|person| row(person, &known)));
-        if number >= found.meta.last_page {
-            break;
-        }
-        number += 1;
-    }
+    let people: Vec<Employee> = visit.all(&EMPLOYEE_LIST, &filter(visit)).await?;
+    rows.extend(people.iter().map(|person| row(person, &known)));
     let body = written(visit.language, &rows).map_err(|error| visit.failed(&error))?;
     let file = Some(("text/csv; charset=utf-8", "people.csv".to_owned()));
     Ok(Reply::File(ApiResponse { status: 200, body, chunks: None, file }))
