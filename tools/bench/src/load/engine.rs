@@ -77,8 +77,8 @@ struct Load<'a> {
 struct Open {
     pace: Pace,
     timer: OwnedFd,
-    /// Connections without a request.
-    free: Vec<usize>,
+    /// Connections without a request. They are used in turn: the server closes one that never sends anything.
+    free: VecDeque<usize>,
     /// Calls that are due and have no connection yet, by the moment they should have been sent.
     late: VecDeque<Instant>,
 }
@@ -166,7 +166,7 @@ impl<'a> Load<'a> {
             Some(open) => {
                 let late = open.late.pop_front();
                 if late.is_none() {
-                    open.free.push(number);
+                    open.free.push_back(number);
                 }
                 late
             }
@@ -197,7 +197,7 @@ impl<'a> Load<'a> {
             if self.stage.is_over(due) {
                 return Ok(());
             }
-            match open.free.pop() {
+            match open.free.pop_front() {
                 Some(number) => self.send(number, due)?,
                 None => open.late.push_back(due),
             }
