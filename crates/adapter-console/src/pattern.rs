@@ -1,4 +1,4 @@
-//! The patterns of paths, for logs: a path itself may hold identifiers, and whatever somebody has typed.
+//! The patterns of paths, for logs: a path itself may hold identifiers, and whatever a client has sent.
 
 /// The words of the console's paths.
 const WORDS: &[&str] = &[

@@ -120,7 +120,7 @@ pub struct Response {
     pub visitor: Visitor,
 }
 
-/// The user of a session; nobody without one.
+/// The user of a session, if there is one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Visitor {
     /// The user's partner; operators have none.

@@ -1,5 +1,6 @@
 //! No query of the store walks a whole table, and frequent statements stay prepared.
 
+mod lists;
 mod of_programme;
 mod paydays;
 mod recorder;
@@ -447,23 +448,6 @@ fn no_statement_walks_a_table() {
         // SQLite plans a statement anew whenever a value is bound to its LIMIT: five times the cost of a look-up.
         assert!(!statement.contains("LIMIT ") || statement.contains("ORDER BY"), "{statement}");
     }
-}
-
-/// Given a list, SQLite's planner likes to walk all rows of the partner better than to look each up.
-#[test]
-fn keys_of_a_list_are_looked_up() {
-    let (store, record) = recorded(Kind::Sqlite);
-    let path = store.url.strip_prefix("sqlite://").unwrap();
-    let mut connection = SqliteConnection::establish(path).unwrap();
-    let walks = |step: &String| step.starts_with("SEARCH") && step.ends_with("(partner_id=?)");
-    let walking: Vec<_> = record
-        .asked
-        .iter()
-        .filter(|statement| statement.contains("json_each"))
-        .map(|statement| (statement, plan(&mut connection, statement)))
-        .filter(|(_, steps)| steps.iter().any(walks))
-        .collect();
-    assert!(walking.is_empty(), "{walking:#?}");
 }
 
 on_every_database! { frequent_statements_stay_prepared }

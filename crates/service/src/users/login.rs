@@ -49,7 +49,7 @@ pub struct SecondFactorAttempt {
     pub code: SecretString,
     /// The network address for the throttle, if any.
     pub address: Option<String>,
-    /// The token of the session that the client has had until now, whoever's it is: the new one takes its place.
+    /// The token of the session that the client has had until now, of this user or another: the new one takes its place.
     pub former: Option<SecretString>,
     /// The audit entry of the request; actor, partner, subject and outcome are filled in.
     pub entry: Entry,

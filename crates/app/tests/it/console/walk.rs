@@ -85,7 +85,7 @@ fn expand(is_form: bool, pattern: &str) -> Vec<Route> {
     routes
 }
 
-/// The log has the words of a path, and nothing that somebody has typed.
+/// The log has the words of a path, and nothing that a client has sent.
 #[test]
 fn the_log_names_a_page_by_the_words_of_its_path() {
     for route in routes() {

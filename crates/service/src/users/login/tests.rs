@@ -257,7 +257,7 @@ fn a_user_has_ten_sessions_at_most() {
     assert!(desk.finish(&pending[1], code(now)).is_ok());
 }
 
-/// Whoever's it was. A wrong code ends nothing.
+/// Also that of another user. A wrong code ends nothing.
 #[test]
 fn a_login_ends_the_session_that_the_browser_had() {
     let desk = Desk::ready();

@@ -116,7 +116,7 @@ async fn people_do_their_month_by_the_keyboard_alone() {
     tour.end().await;
 }
 
-/// Files that are wrong: no table, columns that nobody knows, and rows that are none. Each says what is wrong, and no money moves.
+/// Files that are wrong: no table, unknown columns, and rows that are none. Each says what is wrong, and no money moves.
 async fn wrong_file(tour: &Tour<'_>, company: &Company<'_>) {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &str| {

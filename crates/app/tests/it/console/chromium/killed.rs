@@ -63,7 +63,7 @@ async fn a_service_that_is_killed_goes_on_with_the_run_of_a_file() {
     let address = running.base_url.trim_start_matches("http://");
     let again = installation.command(&[&["serve", "--listen", address], SERVE].concat());
     let running = installation.start_command(again);
-    // By itself: nobody has opened it again.
+    // By itself: it was not opened again.
     screen.sees(&["24 of 24"]).await;
     screen.follow(&path).await;
     screen.sees(&["done"]).await;
