@@ -264,3 +264,27 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
         assert_eq!((counted.status_updated_at() - NOW).whole_seconds(), 2 * 5 * ROUNDS);
     }
 }
+
+/// Makes the insert of an employee look at a plan of its session, where further processes cost nothing.
+const REFUSE_WORKERS: &str = "
+    CREATE FUNCTION refuse_workers() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE step text;
+    BEGIN
+        SET LOCAL parallel_setup_cost = 0;
+        SET LOCAL parallel_tuple_cost = 0;
+        SET LOCAL min_parallel_table_scan_size = 0;
+        SET LOCAL min_parallel_index_scan_size = 0;
+        FOR step IN EXECUTE 'EXPLAIN SELECT count(*) FROM pg_class' LOOP
+            IF step LIKE '%Gather%' THEN RAISE 'a plan has workers: %', step; END IF;
+        END LOOP;
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER refuse_workers BEFORE INSERT ON employees FOR EACH ROW EXECUTE FUNCTION refuse_workers();";
+
+/// A plan for any values takes a page of a hundred rows for a tenth of all, for which processes would pay.
+#[test]
+fn a_session_starts_no_processes_for_a_page() {
+    let store = Kind::Postgres.store_with_partner();
+    tamper(&store, REFUSE_WORKERS);
+    add(&store, PARTNER, 1).unwrap();
+}
