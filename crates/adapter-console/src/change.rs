@@ -41,7 +41,7 @@ impl Visit<'_> {
             unit.audit().append(&entry)?;
             Ok(made)
         });
-        done.await.map_err(|error: E| self.refused(entry, refusal(&error)))
+        done.await.map_err(|error: E| self.record_refusal(entry, refusal(&error)))
     }
 
     /// The same once for each form, whose key is one of the partner's: sent again, the form gets what `work` returned the
@@ -68,7 +68,7 @@ impl Visit<'_> {
         });
         match done.await {
             Ok(Execution::First(response) | Execution::Replayed(response)) => self.recorded(&response),
-            Err(ExecuteError::UseCase(error)) => Err(self.refused(entry, refusal(&error))),
+            Err(ExecuteError::UseCase(error)) => Err(self.record_refusal(entry, refusal(&error))),
             Err(ExecuteError::Store(error)) => Err(self.failed(&error)),
             Err(ExecuteError::KeyReused | ExecuteError::NonceSpent | ExecuteError::Erased) => {
                 Err(self.sent_before())
@@ -93,7 +93,7 @@ impl Visit<'_> {
     }
 
     /// The same problem, with the entry of a refusal.
-    pub(crate) fn refused(&self, entry: Entry, problem: Problem) -> Problem {
+    pub(crate) fn record_refusal(&self, entry: Entry, problem: Problem) -> Problem {
         let (outcome, status) = (AuditOutcome::Refused, Some(problem.status));
         self.host.record(Entry { outcome, status, ..entry });
         self.has_entry.set(true);

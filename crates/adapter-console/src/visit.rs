@@ -118,7 +118,7 @@ impl Visit<'_> {
         if !self.has_entry.get() {
             let subject = format!("page:{}", pattern(&self.request.path));
             let entry = Entry { subject, ..self.entry("console.page", self.session.user.partner) };
-            self.refused(entry, Problem::hidden(403, self.language));
+            self.record_refusal(entry, Problem::hidden(403, self.language));
         }
     }
 

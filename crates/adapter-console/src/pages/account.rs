@@ -147,6 +147,6 @@ fn confirmation(visit: &Visit<'_>, password: String, entry: Entry) -> Confirmati
 fn refusal(visit: &Visit<'_>, entry: Entry, error: &UserError) -> Problem {
     match error {
         UserError::BadCredentials => Problem::new(422, visit.language, Text::WRONG_PASSWORD),
-        error => visit.refused(entry, problem_of(error, visit.language)),
+        error => visit.record_refusal(entry, problem_of(error, visit.language)),
     }
 }
